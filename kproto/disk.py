@@ -1,0 +1,103 @@
+"""The file system as a parameter: every byte kproto writes goes through a :class:`Disk`.
+
+The class is a thin layer over ``os``; tests subclass it to inject full disks, failing syncs and torn
+writes. It adds no buffering. May be imported from anywhere; imports nothing of kproto.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Final
+
+Buffer = bytes | bytearray | memoryview
+
+IOV_MAX: Final = 1024
+
+
+class Disk:
+    """File operations used by the storage packages. Errors are the operating system's ``OSError``."""
+
+    __slots__ = ()
+
+    def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
+        """Open ``path`` and return a descriptor; ``create`` makes it when missing."""
+        flags = (os.O_RDWR if write else os.O_RDONLY) | os.O_CLOEXEC
+        return os.open(path, flags | os.O_CREAT if create else flags, 0o644)
+
+    def close(self, fd: int) -> None:
+        os.close(fd)
+
+    def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int) -> int:
+        """Write all ``buffers`` at ``position``; loops over short writes. Returns bytes written."""
+        total = 0
+        pending = list(buffers)
+        while pending:
+            wrote = os.pwritev(fd, pending[:IOV_MAX], position + total)
+            total += wrote
+            pending = _after(pending, wrote)
+        return total
+
+    def pread(self, fd: int, length: int, position: int) -> bytes:
+        """Read up to ``length`` bytes; shorter only at the end of the file."""
+        return os.pread(fd, length, position)
+
+    def allocate(self, fd: int, position: int, length: int) -> None:
+        """Reserve space so that later writes inside the range cannot meet a full disk."""
+        os.posix_fallocate(fd, position, length)
+
+    def truncate(self, fd: int, length: int) -> None:
+        os.ftruncate(fd, length)
+
+    def datasync(self, fd: int) -> None:
+        """``fdatasync``; releases the GIL. A failure is never retried (rule 35)."""
+        os.fdatasync(fd)
+
+    def size(self, fd: int) -> int:
+        return os.fstat(fd).st_size
+
+    def rename(self, source: str, target: str) -> None:
+        os.replace(source, target)
+
+    def unlink(self, path: str) -> None:
+        os.unlink(path)
+
+    def makedirs(self, path: str) -> None:
+        os.makedirs(path, exist_ok=True)
+
+    def listdir(self, path: str) -> list[str]:
+        """Names in ``path``, unsorted; an absent directory is empty."""
+        try:
+            return os.listdir(path)
+        except FileNotFoundError:
+            return []
+
+    def sync_directory(self, path: str) -> None:
+        """Make creations, renames and deletions in ``path`` survive a power loss (rule 36)."""
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def write_atomically(self, path: str, content: bytes) -> None:
+        """Replace a small state file: temporary file, fsync, rename, fsync of the directory (rule 36)."""
+        temporary = path + ".tmp"
+        fd = self.open(temporary, create=True)
+        try:
+            self.truncate(fd, 0)
+            self.pwritev(fd, [content], 0)
+            self.datasync(fd)
+        finally:
+            self.close(fd)
+        self.rename(temporary, path)
+        self.sync_directory(os.path.dirname(path) or ".")
+
+
+def _after(buffers: list[Buffer], wrote: int) -> list[Buffer]:
+    """The buffers that remain once the first ``wrote`` bytes are out."""
+    for i, buffer in enumerate(buffers):
+        size = len(buffer)
+        if wrote < size:
+            rest: list[Buffer] = [memoryview(buffer)[wrote:]] if wrote else [buffer]
+            return rest + buffers[i + 1 :]
+        wrote -= size
+    return []
