@@ -1,0 +1,73 @@
+"""What a handler is given: the request's surroundings and the broker's services.
+
+An ordinary handler module ends with ``HANDLER = Handler(key=..., min_version=..., max_version=...,
+handle=handle)`` where ``handle(ctx, request)`` takes the generated request class and returns the generated
+response class, or an awaitable of it. A raw handler (Produce, Fetch) gets the frame instead and answers
+through the exchange itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.config import Settings
+    from kproto.controller import Controller
+    from kproto.handlers.groups.coordinator import GroupCoordinator
+    from kproto.log.manager import LogManager
+    from kproto.metadata import MetadataImage
+    from kproto.net.budget import MemoryBudget
+    from kproto.net.server import Exchange
+    from kproto.net.threads import BlockingPool
+
+
+@dataclass(slots=True)
+class Services:
+    """One broker's parts, as the handlers use them. Filled once by ``broker``; never changed afterwards."""
+
+    settings: Settings
+    node_id: int
+    clock: Clock
+    image: Callable[[], MetadataImage]
+    """The newest applied metadata image; immutable."""
+    controller: Controller
+    logs: LogManager
+    groups: GroupCoordinator
+    budget: MemoryBudget
+    """Bytes of requests and responses in memory, over all connections."""
+    blocking: BlockingPool
+    """Bounded threads for calls that read files: ``await blocking.run(function, *arguments)``."""
+    host: str
+    """The advertised host of this broker."""
+    port: int
+    """The advertised port of this broker."""
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """One request: who asks and in which version. ``peer`` is the client's IP address."""
+
+    version: int
+    correlation_id: int
+    client_id: str | None
+    peer: str
+    broker: Services
+
+
+Handle = Callable[[RequestContext, Any], Any | Awaitable[Any]]
+RawHandle = Callable[[Services, "Exchange", int, int, memoryview, int, bool], None]
+"""``(services, exchange, version, correlation_id, frame, body position, owned)``; see ``dispatch``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """One API: its key, the versions it serves and the function that does so (exactly one of the two)."""
+
+    key: int
+    min_version: int
+    max_version: int
+    handle: Handle | None = None
+    raw: RawHandle | None = None
