@@ -1,0 +1,202 @@
+"""A real broker for tests of people's own Kafka code.
+
+    from kproto.testing import kafka_broker
+
+    with kafka_broker() as broker:
+        producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap_servers})
+
+The broker listens on a free port of 127.0.0.1, starts empty and its data is deleted afterwards. In-process
+(the default) it runs on an event loop of its own in a background thread and is up in a few hundredths of a
+second; as a subprocess it can be killed and started again with its data. Consumer groups do not wait for
+further members (``group.initial.rebalance.delay.ms`` = 0). With pytest the fixture ``kafka_broker`` of
+``kproto.pytest_plugin`` does the same.
+
+May import everything but ``cli`` (which it starts as a command).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from kproto.broker import Broker
+
+START_TIMEOUT_S: Final = 30.0
+"""Longer than a start ever takes; a broker that needs more is reported as failed."""
+
+_DEFAULTS: Final = {"group.initial.rebalance.delay.ms": "0"}
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class InProcessBroker:
+    """A broker on an event loop of its own in a background thread."""
+
+    def __init__(self, settings: Mapping[str, str] | None = None, data_dir: str | None = None) -> None:
+        """``settings``: Kafka's dotted names to text values. ``data_dir``: kept afterwards when given."""
+        self._settings = {**_DEFAULTS, **(settings or {})}
+        self._own_directory = data_dir is None
+        self.data_dir = data_dir or tempfile.mkdtemp(prefix="kproto-test-")
+        self.host = "127.0.0.1"
+        self.port = 0
+        self._ready = threading.Event()
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """``host:port``, as clients want it."""
+        return f"{self.host}:{self.port}"
+
+    def start(self) -> None:
+        """Start and return once clients can connect. Raises what the broker's start raised."""
+        self._ready.clear()
+        self._failure = None
+        self._thread = threading.Thread(target=self._run, name="kproto-broker", daemon=True)
+        self._thread.start()
+        self._ready.wait(START_TIMEOUT_S)
+        if self._failure is not None:
+            raise self._failure
+
+    def stop(self) -> None:
+        """Drain, stop, and delete the data unless the directory was given."""
+        if self._loop is not None and self._stop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        if self._thread is not None:
+            self._thread.join(START_TIMEOUT_S)
+            self._thread = None
+        if self._own_directory:
+            shutil.rmtree(self.data_dir, ignore_errors=True)
+
+    def _run(self) -> None:
+        import asyncio
+
+        try:
+            asyncio.run(self._serve())
+        except BaseException as failure:
+            self._failure = failure
+        finally:
+            self._ready.set()
+
+    async def _serve(self) -> None:
+        import asyncio
+
+        from kproto.broker import Broker
+        from kproto.config import load
+
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        listen = {"listeners": f"PLAINTEXT://127.0.0.1:{self.port}", "log.dirs": self.data_dir}
+        broker: Broker = Broker(load(None, {**listen, **self._settings}))
+        await broker.start()
+        self.port = broker.port
+        self._ready.set()
+        await self._stop.wait()
+        await broker.stop()
+
+
+class SubprocessBroker:
+    """A broker in a process of its own: it can be killed and started again with its data."""
+
+    def __init__(self, settings: Mapping[str, str] | None = None, data_dir: str | None = None) -> None:
+        """``settings``: Kafka's dotted names to text values. ``data_dir``: kept afterwards when given."""
+        self._settings = {**_DEFAULTS, **(settings or {})}
+        self._own_directory = data_dir is None
+        self.data_dir = data_dir or tempfile.mkdtemp(prefix="kproto-test-")
+        self.host = "127.0.0.1"
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """``host:port``, as clients want it."""
+        return f"{self.host}:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """The process id of the running broker. Raises RuntimeError when it is not running."""
+        if self._process is None:
+            raise RuntimeError("the broker is not running")
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start and return once clients can connect. Raises RuntimeError with what the broker printed."""
+        command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet"]
+        command += ["--listen", self.bootstrap_servers, "--data-dir", self.data_dir]
+        for name, value in self._settings.items():
+            command += ["--set", f"{name}={value}"]
+        log_path = os.path.join(self.data_dir, "broker.log")
+        with open(log_path, "ab") as log:
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._wait_until_up(log_path)
+
+    def _wait_until_up(self, log_path: str) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self._process is None or self._process.poll() is not None:
+                break
+            try:
+                socket.create_connection((self.host, self.port), timeout=1).close()
+                return
+            except OSError:
+                time.sleep(0.01)
+        self.kill()
+        with open(log_path, "rb") as log:
+            said = log.read()[-2000:].decode("utf-8", "replace")
+        raise RuntimeError(f"the broker did not start: {said}")
+
+    def kill(self) -> None:
+        """SIGKILL, as a crash would; the data stays."""
+        self._end(signal.SIGKILL)
+
+    def terminate(self) -> int | None:
+        """SIGTERM and wait until the broker has stopped cleanly; the data stays. Returns its exit code."""
+        return self._end(signal.SIGTERM)
+
+    def stop(self) -> None:
+        """Stop cleanly, and delete the data unless the directory was given."""
+        self.terminate()
+        if self._own_directory:
+            shutil.rmtree(self.data_dir, ignore_errors=True)
+
+    def _end(self, signal_number: signal.Signals) -> int | None:
+        if self._process is None:
+            return None
+        self._process.send_signal(signal_number)
+        code = self._process.wait(START_TIMEOUT_S)
+        self._process = None
+        return code
+
+
+@contextmanager
+def kafka_broker(
+    settings: Mapping[str, str] | None = None, *, subprocess: bool = False, data_dir: str | None = None
+) -> Iterator[InProcessBroker | SubprocessBroker]:
+    """Start a broker, yield it, stop it. See :class:`InProcessBroker` and :class:`SubprocessBroker`."""
+    kind = SubprocessBroker if subprocess else InProcessBroker
+    broker = kind(settings, data_dir)
+    broker.start()
+    try:
+        yield broker
+    finally:
+        broker.stop()
