@@ -1,0 +1,45 @@
+"""Typed settings: broker configs (``Settings``, ``load``), topic configs (``TopicConfig``, ``topic_config``).
+
+May import nothing else of kproto. ``definition`` says what a key is, ``broker_configs`` and ``topic_configs``
+are the tables, ``settings`` reads ``kproto.toml``.
+"""
+
+from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS
+from kproto.config.definition import (
+    ConfigDef,
+    ConfigError,
+    ConfigSource,
+    ConfigType,
+    ConfigValue,
+    value_text,
+)
+from kproto.config.settings import Settings, load
+from kproto.config.topic_configs import (
+    ACTIVE_GROUPS,
+    FIXED_AT_CREATION,
+    TOPIC_CONFIGS,
+    TopicConfig,
+    inherited,
+    topic_config,
+    validate_topic_configs,
+)
+
+__all__ = [
+    "ACTIVE_GROUPS",
+    "ALIASES",
+    "BROKER_CONFIGS",
+    "FIXED_AT_CREATION",
+    "TOPIC_CONFIGS",
+    "ConfigDef",
+    "ConfigError",
+    "ConfigSource",
+    "ConfigType",
+    "ConfigValue",
+    "Settings",
+    "TopicConfig",
+    "inherited",
+    "load",
+    "topic_config",
+    "validate_topic_configs",
+    "value_text",
+]

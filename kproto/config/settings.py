@@ -1,0 +1,193 @@
+"""The settings of one broker process: defaults, ``kproto.toml`` and command-line overrides, typed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS
+from kproto.config.definition import ConfigError, ConfigValue, value_text
+from kproto.config.topic_configs import TopicConfig, topic_config
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a broker can be told. Fields are the enforced keys, dots written as underscores.
+
+    ``values`` has every known key, ``explicit`` the names that were set (file, command line, AlterConfigs)
+    rather than taken from their default; ``topic_defaults`` is the config of a topic without overrides.
+    Sizes are bytes, times milliseconds unless the name says otherwise.
+    """
+
+    node_id: int
+    broker_rack: str | None
+    listeners: tuple[str, ...]
+    advertised_listeners: tuple[str, ...] | None
+    log_dirs: str
+    socket_request_max_bytes: int
+    socket_send_buffer_bytes: int
+    socket_receive_buffer_bytes: int
+    socket_listen_backlog_size: int
+    connections_max_idle_ms: int
+    max_connections: int
+    max_connections_per_ip: int
+    queued_max_requests: int
+    request_timeout_ms: int
+    fetch_max_bytes: int
+    max_incremental_fetch_session_cache_slots: int
+    max_request_partition_size_limit: int
+    auto_create_topics_enable: bool
+    num_partitions: int
+    default_replication_factor: int
+    delete_topic_enable: bool
+    message_max_bytes: int
+    log_retention_check_interval_ms: int
+    producer_id_expiration_ms: int
+    group_min_session_timeout_ms: int
+    group_max_session_timeout_ms: int
+    group_initial_rebalance_delay_ms: int
+    group_max_size: int
+    offset_metadata_max_bytes: int
+    offsets_commit_timeout_ms: int
+    offsets_retention_minutes: int
+    offsets_retention_check_interval_ms: int
+    offsets_topic_num_partitions: int
+    offsets_topic_replication_factor: int
+    offsets_topic_segment_bytes: int
+    kproto_segment_file_bytes: int
+    kproto_journal_bytes: int
+    kproto_virtual_segment_bytes: int
+    kproto_vlogs_per_broker: int
+    kproto_direct_bytes: int
+    kproto_request_memory_bytes: int
+    kproto_log_memory_bytes: int
+    kproto_flush_bytes: int
+    kproto_flush_age_ms: int
+    kproto_checkpoint_interval_ms: int
+    kproto_open_files: int
+    values: Mapping[str, ConfigValue]
+    explicit: frozenset[str]
+    topic_defaults: TopicConfig | None = None
+
+    def with_texts(self, texts: Mapping[str, str]) -> Settings:
+        """These settings with ``texts`` (dotted name -> value) on top; raises :class:`ConfigError`."""
+        return _settings({**self.values, **_parsed(texts)}, self.explicit | texts.keys())
+
+    def listen_address(self) -> tuple[str, int]:
+        """Host and port to bind; an empty host means all interfaces."""
+        return _address(self.listeners[0])
+
+    def advertised_address(self) -> tuple[str, int] | None:
+        """Host and port told to clients, or None when it is the one that is bound."""
+        return _address(self.advertised_listeners[0]) if self.advertised_listeners else None
+
+    def effective(self) -> Iterator[tuple[str, str | None, bool]]:
+        """``(name, value as text, set explicitly)`` of every key, by name."""
+        for name in sorted(self.values):
+            yield name, value_text(self.values[name]), name in self.explicit
+
+
+_NOT_KEYS: Final = frozenset({"values", "explicit", "topic_defaults"})
+_KEY_OF_FIELD: Final = {name.replace(".", "_"): name for name in BROKER_CONFIGS}
+_FIELD_KEYS: Final = tuple(
+    (field.name, _KEY_OF_FIELD[field.name]) for field in fields(Settings) if field.name not in _NOT_KEYS
+)
+_DEFAULTS: Final[Mapping[str, ConfigValue]] = {
+    definition.name: definition.default for definition in BROKER_CONFIGS.values()
+}
+
+
+def load(path: str | os.PathLike[str] | None = None, overrides: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings of a broker.
+
+    ``path`` is a TOML file whose keys are Kafka's dotted names, quoted (``"num.partitions" = 3``) or as
+    tables (``[num]`` with ``partitions = 3``); ``overrides`` (dotted name -> text) win over it. Raises
+    :class:`ConfigError` with one line for an unreadable file, an unknown key or a value that is refused.
+    """
+    texts = _file_texts(os.fspath(path)) if path is not None else {}
+    texts.update(overrides or {})
+    for alias, name in ALIASES.items():
+        if alias in texts and texts.setdefault(name, texts[alias]) != texts[alias]:
+            raise ConfigError(f"{alias}: {texts[alias]!r} contradicts {name} = {texts[name]!r}")
+    return _settings({**_DEFAULTS, **_parsed(texts)}, frozenset(texts))
+
+
+def _settings(values: Mapping[str, ConfigValue], explicit: frozenset[str]) -> Settings:
+    _check_together(values)
+    typed = {field: values[name] for field, name in _FIELD_KEYS}
+    settings = Settings(values=values, explicit=explicit, **typed)  # type: ignore[arg-type]
+    return replace(settings, topic_defaults=topic_config({}, settings))
+
+
+def _parsed(texts: Mapping[str, str]) -> dict[str, ConfigValue]:
+    parsed: dict[str, ConfigValue] = {}
+    for name, text in texts.items():
+        definition = BROKER_CONFIGS.get(name)
+        if definition is None:
+            raise ConfigError(f"{name}: no such broker config{_suggestion(name)}")
+        parsed[name] = definition.parse(text)
+    return parsed
+
+
+def _suggestion(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, BROKER_CONFIGS, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _check_together(values: Mapping[str, ConfigValue]) -> None:
+    """Limits that concern more than one key."""
+    for low, high in (
+        ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
+        ("kproto.virtual.segment.bytes", "kproto.journal.bytes"),
+    ):
+        smaller, larger = values[low], values[high]
+        if isinstance(smaller, int) and isinstance(larger, int) and smaller > larger:
+            raise ConfigError(f"{low}: {smaller} is above {high} ({larger})")
+    if "," in str(values["log.dirs"]):
+        raise ConfigError("log.dirs: kproto stores everything in one directory")
+
+
+def _address(listener: str) -> tuple[str, int]:
+    host, _, port = listener.partition("://")[2].rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def _file_texts(path: str) -> dict[str, str]:
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            document = tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+    texts: dict[str, str] = {}
+    for name, value in _flattened(document, ""):
+        if name in texts:
+            raise ConfigError(f"{path}: {name} is set twice")
+        texts[name] = _toml_text(name, value)
+    return texts
+
+
+def _flattened(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
+    for key, value in table.items():
+        name = prefix + key
+        if isinstance(value, dict):
+            yield from _flattened(value, name + ".")
+        else:
+            yield name, value
+
+
+def _toml_text(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float | str):
+        return str(value)
+    if isinstance(value, list) and all(isinstance(item, int | float | str) for item in value):
+        return ",".join(map(str, value))
+    raise ConfigError(f"{name}: a {type(value).__name__} is not a value of a broker config")
