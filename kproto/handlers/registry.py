@@ -70,7 +70,8 @@ def handler(key: int) -> Handler | None:
     found = _loaded.get(key)
     if found is None and (api := APIS.get(key)) is not None:
         found = import_module(api.module).HANDLER
-        agrees = (found.key, found.min_version, found.max_version) == (api.key, api.min_version, api.max_version)
+        served = (found.key, found.min_version, found.max_version)
+        agrees = served == (api.key, api.min_version, api.max_version)
         check(agrees, f"{api.module} and the registry disagree about key or versions; which one changed?")
         _loaded[key] = found
     return found

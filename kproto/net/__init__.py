@@ -1,0 +1,5 @@
+"""Sockets: the server's event-loop shell, its connections, the memory budget, and a small client.
+
+Frames go in and pieces come out; what they mean is the business of ``handlers``, which hand their
+``dispatch`` to :class:`~kproto.net.server.Server`. May import ``errors check clock disk config wire``.
+"""

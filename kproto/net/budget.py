@@ -1,0 +1,82 @@
+"""One bound on the bytes that clients can make the broker hold: ``kproto.request.memory.bytes``.
+
+Requests being received or handled, responses and unsent fetches of all connections count against it.
+Beyond the bound connections are not read until enough has been sent or dropped. Half-received frames may
+use only half of it, so that stalled senders cannot keep small requests out; one connection at a time (the
+*privileged* one) may go beyond that half, so that several large frames can never wait for each other.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from kproto.check import check
+
+WAKE_MARGIN_BYTES: Final = 8 * 1024 * 1024
+
+
+class MemoryBudget:
+    """Counts bytes; holds nothing itself.
+
+    Invariants: ``used >= partial >= 0``; a waiter is called at most once for each time it waits.
+    """
+
+    __slots__ = ("_waiters", "limit", "partial", "partial_limit", "privileged", "used")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.partial_limit = limit // 2
+        self.used = 0
+        """Bytes charged by all connections, half-received frames included."""
+        self.partial = 0
+        """Bytes reserved for half-received frames."""
+        self.privileged: object | None = None
+        """The one connection whose half-received frame may grow beyond ``partial_limit``."""
+        self._waiters: dict[object, Callable[[], None]] = {}
+
+    def free(self) -> int:
+        """Bytes left, never negative."""
+        return max(0, self.limit - self.used)
+
+    def change(self, delta: int) -> None:
+        """Charge (or give back, when negative) ``delta`` bytes and wake waiters once there is room again."""
+        self.used += delta
+        check(self.used >= 0, "more bytes given back than charged: which connection settled twice?")
+        if self._waiters and delta < 0 and self.used <= self.limit - min(self.limit >> 3, WAKE_MARGIN_BYTES):
+            self._wake()
+
+    def change_partial(self, delta: int) -> None:
+        """As :meth:`change`, for bytes reserved for a half-received frame."""
+        self.partial += delta
+        check(self.partial >= 0, "more bytes of half frames given back than charged: who settled twice?")
+        self.change(delta)
+
+    def may_grow(self, owner: object, extra: int, rest: int) -> bool:
+        """Whether ``owner`` may add ``extra`` bytes to its half-received frame; ``rest`` would complete it.
+
+        True with ``privileged is owner`` means that it should reserve all of ``rest`` at once.
+        """
+        if self.partial + extra <= self.partial_limit:
+            return True
+        others = self.used - self.partial
+        if self.privileged is None and (self.used + rest <= self.limit or others == 0):
+            self.privileged = owner
+        return self.privileged is owner
+
+    def give_up_privilege(self, owner: object) -> None:
+        """The frame of ``owner`` is complete or its connection is closed."""
+        if self.privileged is owner:
+            self.privileged = None
+            self._wake()
+
+    def wait(self, owner: object, waiter: Callable[[], None]) -> None:
+        """Call ``waiter`` once when there is room again (or the privilege is free); it must check again."""
+        self._waiters[owner] = waiter
+
+    def stop_waiting(self, owner: object) -> None:
+        """``owner`` is gone."""
+        self._waiters.pop(owner, None)
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, {}
+        for waiter in waiters.values():
+            waiter()

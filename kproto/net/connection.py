@@ -1,0 +1,457 @@
+"""One client connection: frames in, answers out in the order of the requests.
+
+Reading. Small frames are handed over straight out of a scratch buffer that all connections of the loop
+share (the receiver must consume them before it returns); a frame larger than ``LARGE_FRAME`` gets memory
+of its own, which grows with what has arrived: at most four times that (or as large as the frame before
+it was), and only while the budget allows.
+
+Answering. ``begin()`` reserves the place of an answer, ``Exchange.respond`` fills it. Answers of one loop
+iteration leave with one system call. Reading stops while the peer has too many requests open or does not
+read its answers, and resumes below the marks: a connection holds at most ``MAX_HELD`` bytes plus one answer.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import islice
+from struct import Struct
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kproto.net.server import Server
+
+Buffer = bytes | bytearray | memoryview
+
+SCRATCH_BYTES: Final = 256 * 1024
+LARGE_FRAME: Final = 96 * 1024
+FIRST_READ_AFTER_LARGE: Final = 16 * 1024
+MAX_OPEN_REQUESTS: Final = 1024
+MAX_HELD: Final = 32 * 1024 * 1024
+MAX_UNSENT: Final = 4 * 1024 * 1024
+MIN_OWN_BYTES: Final = 8 * 1024
+JOIN_BYTES: Final = 32 * 1024
+PIECES_PER_SEND: Final = 512
+
+_LENGTH: Final = Struct(">i")
+
+
+class Exchange:
+    """The place of one answer in its connection's order.
+
+    Exactly one of :meth:`respond`, :meth:`reply` and :meth:`drop` takes effect; after the connection is
+    closed they do nothing.
+    """
+
+    __slots__ = ("answer", "connection", "interrupt", "request_bytes", "size")
+
+    def __init__(self, connection: Connection, request_bytes: int) -> None:
+        self.connection = connection
+        self.request_bytes = request_bytes
+        self.interrupt: Callable[[], None] | None = None
+        """Set by a handler that waits: called once when the broker drains or the connection closes, to
+        answer now or forget."""
+        self.answer: bytes | Sequence[Buffer] | None = None
+        """None until it is known."""
+        self.size = 0
+
+    def reply(self, frame: bytes) -> None:
+        """Answer with one complete small frame (length prefix included)."""
+        connection = self.connection
+        if self.answer is not None or connection.closed:
+            return
+        self.answer = frame
+        self.size = len(frame)
+        if connection.pending[0] is self:
+            connection.release()
+
+    def respond(self, pieces: Sequence[Buffer], size: int) -> None:
+        """Answer with pieces (a length prefix first), ``size`` bytes together; large ones are not copied."""
+        connection = self.connection
+        if self.answer is not None or connection.closed:
+            return
+        self.answer = pieces
+        self.size = size
+        if connection.pending[0] is self:
+            connection.release()
+
+    def drop(self) -> None:
+        """This request gets no answer (acks=0)."""
+        self.respond((), 0)
+
+
+class Connection:
+    """A plaintext connection on a non-blocking socket.
+
+    Invariants: ``pending`` holds the open exchanges in request order; ``held`` is the sum of their request
+    bytes plus ``unsent``; ``_charged`` is what the budget was last told of ``held``, ``_partial`` what it
+    was told of an unfinished frame; the socket is watched for reading iff ``_reading``.
+    """
+
+    __slots__ = (
+        "_buffer",
+        "_charged",
+        "_flushing",
+        "_have",
+        "_loop",
+        "_out",
+        "_partial",
+        "_proven",
+        "_reading",
+        "_recv_into",
+        "_resume_due",
+        "_server",
+        "_size",
+        "_sock",
+        "_stash",
+        "_writing",
+        "active_at",
+        "closed",
+        "closing",
+        "context",
+        "fd",
+        "held",
+        "peer",
+        "pending",
+        "unsent",
+    )
+
+    def __init__(self, server: Server, sock: socket.socket, peer: str) -> None:
+        self._server = server
+        self._loop = server.loop
+        self._sock = sock
+        self._recv_into = sock.recv_into
+        self.fd = sock.fileno()
+        self.peer = peer
+        self.context: object | None = None
+        """Room for the dispatcher: what this client said about itself."""
+        self.pending: deque[Exchange] = deque()
+        self.held = 0
+        self.unsent = 0
+        self.closed = False
+        self.closing = False
+        """True once nothing more is read and the socket closes after the last answer."""
+        self.active_at = server.now
+        self._out: deque[Buffer] = deque()
+        self._stash: bytes | None = None
+        self._buffer: bytearray | None = None
+        self._have = 0
+        self._size = 0
+        self._partial = 0
+        self._charged = 0
+        self._proven = 0
+        self._flushing = False
+        self._writing = False
+        self._resume_due = False
+        self._reading = True
+        self._loop.add_reader(self.fd, self._on_readable)
+
+    # --- reading -----------------------------------------------------------------------------------
+
+    def _on_readable(self) -> None:
+        server = self._server
+        self.active_at = server.now
+        budget = server.budget
+        if budget.used >= budget.limit and budget.privileged is not self:
+            self._wait_for_memory()
+            return
+        try:
+            if self._buffer is not None:
+                self._read_large(self._buffer)
+                return
+            stash = self._stash
+            if stash is None:
+                view = server.first_view if self._proven else server.scratch_view
+                received = end = self._recv_into(view)
+            else:
+                base = len(stash)
+                received = self._recv_into(server.scratch_view[base:])
+                server.scratch[:base] = stash
+                end = base + received
+                self._set_stash(None)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self.close(f"read: {error}")
+            return
+        if received == 0:
+            self.close("closed by peer")
+            return
+        self._consume(end)
+
+    def _consume(self, end: int) -> None:
+        """Hand over the frames in the scratch buffer up to ``end`` and keep what is left of the last one."""
+        server = self._server
+        dispatch = server.dispatch
+        scratch = server.scratch_view
+        pending = self.pending
+        unpack = _LENGTH.unpack_from
+        position = 0
+        while end - position >= 4:
+            size = unpack(scratch, position)[0]
+            if not 0 < size <= server.max_frame:
+                self.close(f"frame of {size} bytes")
+                return
+            start = position + 4
+            stop = start + size
+            if stop > end or len(pending) >= MAX_OPEN_REQUESTS or self.held >= MAX_HELD:
+                break
+            position = stop
+            self._proven = 0
+            dispatch(self, scratch[start:stop], False)
+            if self.closed or self.closing:
+                return
+        if position < end:
+            self._keep(position, end)
+        self._pause_if_loaded()
+
+    def _pause_if_loaded(self) -> None:
+        """Stop reading a peer that has too much open, and tell the budget what this event changed."""
+        if len(self.pending) >= MAX_OPEN_REQUESTS or self.held >= MAX_HELD or self.unsent >= MAX_UNSENT:
+            self._stop_reading()
+        self.settle()
+
+    def _keep(self, position: int, end: int) -> None:
+        """Keep the bytes of an unfinished frame (or of frames that may not be handed over yet)."""
+        server = self._server
+        have = end - position
+        if have >= 4:
+            size: int = _LENGTH.unpack_from(server.scratch, position)[0]
+            if size > LARGE_FRAME and size > have - 4 >= MIN_OWN_BYTES:
+                self._size = size
+                self._have = have - 4
+                if self._grow(server.scratch_view[position + 4 : end]):
+                    return
+        self._set_stash(bytes(server.scratch_view[position:end]))
+
+    def _grow(self, received: Buffer) -> bool:
+        """Give the unfinished frame more memory, ``received`` at its head; False: must wait for memory."""
+        budget = self._server.budget
+        capacity = self._size if self._size <= self._proven else min(self._size, 4 * self._have)
+        if not budget.may_grow(self, capacity - self._partial, self._size - self._partial):
+            self._wait_for_memory()
+            return False
+        if budget.privileged is self:
+            capacity = self._size
+        self._buffer = bytearray(capacity)
+        self._buffer[: self._have] = received
+        self._set_partial(capacity)
+        return True
+
+    def _read_large(self, buffer: bytearray) -> None:
+        """Receive more of a frame that has memory of its own."""
+        if self._have == len(buffer):
+            if not self._grow(buffer) or self._buffer is None:
+                return
+            buffer = self._buffer
+        received = self._recv_into(memoryview(buffer)[self._have :])
+        if received == 0:
+            self.close("closed by peer inside a frame")
+            return
+        self._have += received
+        if self._have == self._size:
+            self._buffer = None
+            self._proven = self._size
+            self._set_partial(0)
+            self._server.budget.give_up_privilege(self)
+            self._server.dispatch(self, memoryview(buffer), True)
+            if not self.closed and not self.closing:
+                self._pause_if_loaded()
+
+    def _set_stash(self, stash: bytes | None) -> None:
+        self._stash = stash
+        self._set_partial(0 if stash is None else len(stash))
+
+    def _set_partial(self, size: int) -> None:
+        self._server.budget.change_partial(size - self._partial)
+        self._partial = size
+
+    @property
+    def mid_frame(self) -> bool:
+        """True while a request has begun to arrive, this side is ready to read it, and it is not whole."""
+        return self._partial > 0 and self._reading
+
+    def _wait_for_memory(self) -> None:
+        self._stop_reading()
+        self._server.budget.wait(self, self._resume_soon)
+
+    def _stop_reading(self) -> None:
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(self.fd)
+
+    def _resume_soon(self) -> None:
+        """Read again, from the loop: never inside somebody's dispatch, where the scratch is in use."""
+        if not self._resume_due and not self._reading and not self.closed and not self.closing:
+            self._resume_due = True
+            self._loop.call_soon(self._resume)
+
+    def _resume(self) -> None:
+        self._resume_due = False
+        if self._reading or self.closed or self.closing:
+            return
+        server = self._server
+        budget = server.budget
+        if budget.used >= budget.limit and budget.privileged is not self:
+            budget.wait(self, self._resume_soon)
+            return
+        self._reading = True
+        self._loop.add_reader(self.fd, self._on_readable)
+        stash = self._stash
+        if stash is not None:
+            server.scratch[: len(stash)] = stash
+            self._set_stash(None)
+            self._consume(len(stash))
+
+    # --- answering ---------------------------------------------------------------------------------
+
+    def begin(self, request_bytes: int) -> Exchange:
+        """Reserve the next answer's place for a request of ``request_bytes``."""
+        exchange = Exchange(self, request_bytes)
+        self.pending.append(exchange)
+        self.held += request_bytes
+        return exchange
+
+    def release(self) -> None:
+        """Queue the answers at the head of the order that are known, to leave in this loop iteration."""
+        pending = self.pending
+        out = self._out
+        while pending:
+            exchange = pending[0]
+            answer = exchange.answer
+            if answer is None:
+                break
+            pending.popleft()
+            if type(answer) is bytes:
+                out.append(answer)
+            else:
+                out.extend(answer)  # type: ignore[arg-type]
+            size = exchange.size
+            self.unsent += size
+            self.held += size - exchange.request_bytes
+        if not self._flushing:
+            self._flushing = True
+            self._server.flush_soon(self)
+
+    def flush(self) -> None:
+        """Send what is queued, as far as the socket takes it."""
+        self._flushing = False
+        if self.closed:
+            return
+        out = self._out
+        if out and not self._writing:
+            try:
+                self._send()
+            except (BlockingIOError, InterruptedError):
+                self._writing = True
+                self._loop.add_writer(self.fd, self._on_writable)
+            except OSError as error:
+                self.close(f"write: {error}")
+                return
+        self._after_send()
+
+    def _send(self) -> None:
+        """One system call; keeps what the socket did not take and watches for room then."""
+        out = self._out
+        total = self.unsent
+        if len(out) == 1:
+            sent = self._sock.send(out[0])
+        elif total <= JOIN_BYTES:
+            joined = b"".join(out)
+            out.clear()
+            out.append(joined)
+            sent = self._sock.send(joined)
+        else:
+            sent = self._sock.sendmsg(islice(out, PIECES_PER_SEND))
+        self.unsent = total - sent
+        self.held -= sent
+        self.active_at = self._server.now
+        if sent == total:
+            out.clear()
+            if self._writing:
+                self._writing = False
+                self._loop.remove_writer(self.fd)
+            return
+        while sent:
+            head = out[0]
+            size = len(head)
+            if size > sent:
+                out[0] = memoryview(head)[sent:]
+                break
+            out.popleft()
+            sent -= size
+        if not self._writing:
+            self._writing = True
+            self._loop.add_writer(self.fd, self._on_writable)
+
+    def _on_writable(self) -> None:
+        try:
+            self._send()
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self.close(f"write: {error}")
+            return
+        self._after_send()
+
+    def _after_send(self) -> None:
+        if self.closing:
+            if not self.pending and not self._out:
+                self.close("drained")
+                return
+        elif (
+            not self._reading
+            and self.unsent < MAX_UNSENT // 2
+            and self.held < MAX_HELD // 2
+            and len(self.pending) < MAX_OPEN_REQUESTS // 2
+        ):
+            self._resume_soon()
+        self.settle()
+
+    def settle(self) -> None:
+        """Tell the budget what changed since the last time."""
+        delta = self.held - self._charged
+        if delta:
+            self._charged = self.held
+            self._server.budget.change(delta)
+
+    # --- ending ------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Read nothing more, answer what is open, then close."""
+        if self.closed or self.closing:
+            return
+        self.closing = True
+        self._stop_reading()
+        self._interrupt_waiting()
+        if not self.closed and not self.pending and not self._out:
+            self.close("drained")
+
+    def close(self, reason: str) -> None:
+        """Close at once; open exchanges are forgotten. Safe to call twice."""
+        if self.closed:
+            return
+        self.closed = True
+        self._stop_reading()
+        if self._writing:
+            self._loop.remove_writer(self.fd)
+        self._sock.close()
+        self._buffer = None
+        self._stash = None
+        self._set_partial(0)
+        self._interrupt_waiting()
+        self.pending.clear()
+        self._out.clear()
+        self.held = self.unsent = 0
+        self._server.budget.stop_waiting(self)
+        self._server.budget.give_up_privilege(self)
+        self.settle()
+        self._server.forget(self, reason)
+
+    def _interrupt_waiting(self) -> None:
+        for exchange in list(self.pending):
+            interrupt = exchange.interrupt
+            if interrupt is not None:
+                exchange.interrupt = None
+                interrupt()

@@ -1,0 +1,212 @@
+"""The listening side of a broker: accepts connections on one event loop and closes them in good order.
+
+The server knows frames, not their meaning: ``dispatch(connection, frame, owned)`` is given by the broker
+and is called for every complete frame (length prefix removed). ``owned=False`` means the memory is reused
+as soon as ``dispatch`` returns; ``owned=True`` means nobody else will ever write to it. It must not raise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from kproto.net.budget import MemoryBudget
+from kproto.net.connection import FIRST_READ_AFTER_LARGE, SCRATCH_BYTES, Connection, Exchange
+
+__all__ = ["Connection", "Dispatch", "Exchange", "Limits", "Server"]
+
+log = logging.getLogger(__name__)
+
+Dispatch = Callable[[Connection, memoryview, bool], None]
+
+ACCEPTS_PER_EVENT: Final = 64
+ACCEPT_RETRY_SECONDS: Final = 0.25
+STALLED_FRAME_SECONDS: Final = 30.0
+_OUT_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``socket.request.max.bytes``; ``connections.max.idle.ms`` (-1: never); patience with half frames."""
+
+    max_frame_bytes: int = 104_857_600
+    idle_ms: int = 600_000
+    stalled_frame_seconds: float = STALLED_FRAME_SECONDS
+
+
+class Server:
+    """One or more listening sockets and their connections, on the running loop.
+
+    ``now`` is the loop's time, as of the last sweep: connections note it at each read and write, so that
+    idleness costs them no clock call.
+    """
+
+    __slots__ = (
+        "_connections",
+        "_dirty",
+        "_drained",
+        "_flush_due",
+        "_limits",
+        "_listeners",
+        "_paused",
+        "_sweep",
+        "budget",
+        "dispatch",
+        "first_view",
+        "loop",
+        "max_frame",
+        "now",
+        "scratch",
+        "scratch_view",
+    )
+
+    def __init__(self, dispatch: Dispatch, budget: MemoryBudget, limits: Limits | None = None) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.dispatch = dispatch
+        self.budget = budget
+        self._limits = limits or Limits()
+        self.max_frame = self._limits.max_frame_bytes
+        self.scratch = bytearray(SCRATCH_BYTES)
+        self.scratch_view = memoryview(self.scratch)
+        self.first_view = self.scratch_view[:FIRST_READ_AFTER_LARGE]
+        self.now = self.loop.time()
+        self._listeners: list[socket.socket] = []
+        self._paused: set[socket.socket] = set()
+        self._connections: set[Connection] = set()
+        self._dirty: list[Connection] = []
+        self._flush_due = False
+        self._drained: asyncio.Event | None = None
+        self._sweep = self.loop.call_later(self._sweep_seconds(), self._sweep_connections)
+
+    @property
+    def connections(self) -> int:
+        """Open connections."""
+        return len(self._connections)
+
+    def listen(self, host: str, port: int) -> int:
+        """Listen on ``host``:``port`` (0: any free port); the port. Raises OSError when it is taken."""
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.setblocking(False)
+            sock.bind(address)
+            sock.listen(1024)
+        except OSError:
+            sock.close()
+            raise
+        self._listeners.append(sock)
+        self.loop.add_reader(sock.fileno(), self._on_acceptable, sock)
+        bound: int = sock.getsockname()[1]
+        return bound
+
+    # --- accepting ---------------------------------------------------------------------------------
+
+    def _on_acceptable(self, listener: socket.socket) -> None:
+        for _ in range(ACCEPTS_PER_EVENT):
+            try:
+                sock, address = listener.accept()
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError as error:
+                self._on_accept_error(listener, error)
+                return
+            self._adopt(sock, str(address[0]))
+
+    def _adopt(self, sock: socket.socket, peer: str) -> None:
+        try:
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._connections.add(Connection(self, sock, peer))
+        except OSError as error:
+            log.info("connection from %s lost while it was accepted: %s", peer, error)
+            sock.close()
+
+    def _on_accept_error(self, listener: socket.socket, error: OSError) -> None:
+        """Out of descriptors or memory: leave the queue alone for a moment. Else it concerns one peer."""
+        if error.errno in _OUT_OF_RESOURCES and listener not in self._paused:
+            log.warning("cannot accept connections: %s; trying again in %s s", error, ACCEPT_RETRY_SECONDS)
+            self._paused.add(listener)
+            self.loop.remove_reader(listener.fileno())
+            self.loop.call_later(ACCEPT_RETRY_SECONDS, self._accept_again, listener)
+
+    def _accept_again(self, listener: socket.socket) -> None:
+        self._paused.discard(listener)
+        if listener in self._listeners:
+            self.loop.add_reader(listener.fileno(), self._on_acceptable, listener)
+
+    # --- answers -----------------------------------------------------------------------------------
+
+    def flush_soon(self, connection: Connection) -> None:
+        """Send what ``connection`` has queued, with everything else that is queued in this iteration."""
+        self._dirty.append(connection)
+        if not self._flush_due:
+            self._flush_due = True
+            self.loop.call_soon(self.flush)
+
+    def flush(self) -> None:
+        """Send now what is queued on all connections. For those who know that an iteration's work is done."""
+        self._flush_due = False
+        dirty, self._dirty = self._dirty, []
+        for connection in dirty:
+            connection.flush()
+
+    # --- ending ------------------------------------------------------------------------------------
+
+    def forget(self, connection: Connection, reason: str) -> None:
+        """A connection has closed itself."""
+        self._connections.discard(connection)
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("connection of %s closed: %s", connection.peer, reason)
+        if self._drained is not None and not self._connections:
+            self._drained.set()
+
+    async def drain(self, timeout: float) -> None:
+        """Accept nothing more, answer what is in flight, close; after ``timeout`` seconds close anyway."""
+        self.stop_accepting()
+        self._drained = asyncio.Event()
+        for connection in list(self._connections):
+            connection.finish()
+        if self._connections:
+            try:
+                await asyncio.wait_for(self._drained.wait(), timeout)
+            except TimeoutError:
+                log.warning("%d connections still busy after %s s: closed", len(self._connections), timeout)
+        self.close()
+
+    def stop_accepting(self) -> None:
+        """Close the listening sockets."""
+        listeners, self._listeners = self._listeners, []
+        for listener in listeners:
+            self.loop.remove_reader(listener.fileno())
+            listener.close()
+
+    def close(self) -> None:
+        """Close everything at once."""
+        self.stop_accepting()
+        self._sweep.cancel()
+        for connection in list(self._connections):
+            connection.close("server closed")
+
+    def _sweep_seconds(self) -> float:
+        idle = self._limits.idle_ms / 1000 if self._limits.idle_ms > 0 else 60.0
+        return max(0.02, min(5.0, idle / 8, self._limits.stalled_frame_seconds / 4))
+
+    def _sweep_connections(self) -> None:
+        """Close connections that have been silent too long or stopped in the middle of a request."""
+        period = self._sweep_seconds()
+        self.now = now = self.loop.time()
+        idle_since = now - self._limits.idle_ms / 1000 if self._limits.idle_ms > 0 else float("-inf")
+        stalled_since = now - self._limits.stalled_frame_seconds
+        for connection in list(self._connections):
+            if connection.active_at < idle_since:
+                connection.close("idle")
+            elif connection.mid_frame and connection.active_at < stalled_since:
+                connection.close("stalled inside a request")
+        self._sweep = self.loop.call_later(period, self._sweep_connections)
