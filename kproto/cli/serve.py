@@ -1,0 +1,104 @@
+"""``kproto serve`` and ``kproto config``: run one broker, or print the settings it would run with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+import click
+
+from kproto.config import ConfigError, Settings, load
+
+CONFIG_ERROR_EXIT: Final = 2
+DEFAULT_DATA_DIR: Final = "./kproto-data"
+DEFAULT_LISTEN: Final = "127.0.0.1:9092"
+
+_OPTIONS: Final = (
+    click.option("--node-id", type=int, help="Kafka's node.id of this broker (default 1)."),
+    click.option("--listen", metavar="HOST:PORT", help=f"Address for clients (default {DEFAULT_LISTEN})."),
+    click.option("--advertise", metavar="HOST:PORT", help="Address told to clients (default: --listen)."),
+    click.option("--data-dir", metavar="DIR", help=f"Where everything is stored (default {DEFAULT_DATA_DIR})."),
+    click.option("--config", "config_file", metavar="FILE", help="A kproto.toml with Kafka's dotted names."),
+    click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="One setting; may be repeated."),
+)
+
+
+def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def fail(message: str) -> NoReturn:
+    """One clear line on standard error and exit code 2."""
+    click.echo(f"kproto: {message}", err=True)
+    sys.exit(CONFIG_ERROR_EXIT)
+
+
+def settings_from(
+    node_id: int | None,
+    listen: str | None,
+    advertise: str | None,
+    data_dir: str | None,
+    config_file: str | None,
+    pairs: tuple[str, ...],
+) -> Settings:
+    """The settings of a broker: the file, then ``--set``, then the flags. Exits with 2 on a bad one."""
+    texts: dict[str, str] = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator:
+            fail(f"--set {pair}: expected NAME=VALUE")
+        texts[name.strip()] = value.strip()
+    flags = {
+        "node.id": None if node_id is None else str(node_id),
+        "listeners": listen and f"PLAINTEXT://{listen}",
+        "advertised.listeners": advertise and f"PLAINTEXT://{advertise}",
+        "log.dirs": data_dir,
+    }
+    texts.update({name: value for name, value in flags.items() if value is not None})
+    try:
+        settings = load(config_file, texts)
+        fallbacks = {"listeners": f"PLAINTEXT://{DEFAULT_LISTEN}", "log.dirs": DEFAULT_DATA_DIR}
+        missing = {name: value for name, value in fallbacks.items() if name not in settings.explicit}
+        return settings.with_texts(missing) if missing else settings
+    except ConfigError as error:
+        fail(str(error))
+
+
+@click.command()
+@_with_options
+@click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
+def serve(quiet: bool, **flags: Any) -> None:
+    """Run one broker until SIGTERM or SIGINT, then drain and stop cleanly."""
+    settings = settings_from(**flags)
+    from kproto.broker import StartError, run
+
+    def announce(host: str, port: int) -> None:
+        if not quiet:
+            click.echo(f"kproto broker {settings.node_id} serves Kafka clients on {host}:{port}")
+            click.echo(f"data in {settings.log_dirs}; stop with Ctrl-C. Try next, in another terminal:")
+            where = "" if (host, port) == ("127.0.0.1", 9092) else f" --bootstrap {host}:{port}"
+            click.echo(f"  echo hello | kproto produce greetings{where}")
+            click.echo(f"  kproto consume greetings --from-beginning{where}")
+
+    try:
+        sys.exit(run(settings, announce))
+    except StartError as error:
+        fail(str(error))
+
+
+@click.command()
+@_with_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def config(as_json: bool, **flags: Any) -> None:
+    """Print the effective settings: file, --set, flags and defaults together."""
+    settings = settings_from(**flags)
+    from kproto.cli.output import print_rows
+
+    rows = [
+        {"name": name, "value": value, "source": "set" if explicit else "default"}
+        for name, value, explicit in settings.effective()
+    ]
+    print_rows(rows, ("name", "value", "source"), as_json=as_json, title="Effective settings")
