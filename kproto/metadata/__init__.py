@@ -1,0 +1,35 @@
+"""What the cluster knows: records, the immutable image built from them, and the store that keeps them.
+
+``records`` are the values and their stored form, ``image`` folds store changes into what brokers answer
+from, ``store`` is the ``MetadataStore`` interface with the backends ``memory`` and ``sqlite``.
+May import ``errors check clock disk config wire net``.
+"""
+
+from kproto.metadata.image import EMPTY_IMAGE, MetadataImage
+from kproto.metadata.records import BrokerRecord, StreamletRecord, TopicRecord
+from kproto.metadata.store import (
+    ABSENT,
+    Change,
+    CompactedError,
+    Condition,
+    Entry,
+    MetadataStore,
+    StoreError,
+    Transacted,
+)
+
+__all__ = [
+    "ABSENT",
+    "EMPTY_IMAGE",
+    "BrokerRecord",
+    "Change",
+    "CompactedError",
+    "Condition",
+    "Entry",
+    "MetadataImage",
+    "MetadataStore",
+    "StoreError",
+    "StreamletRecord",
+    "TopicRecord",
+    "Transacted",
+]

@@ -1,0 +1,198 @@
+"""The records of the metadata store: typed values, their keys and their stored form.
+
+Keys and values are text and bytes that any of the stores can keep::
+
+    format                            "1", the version of everything below
+    cluster                           the cluster id, as Kafka prints it
+    epochs/broker                     the newest broker epoch given out
+    producers/next                    first producer id not given out yet
+    brokers/<node id>                 [epoch, host, port, rack]
+    configs/<node id, or default>     {name: value}, dynamic broker configs
+    topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal]
+    streamlets/<topic id>/<index>     [leader, leader epoch, [replica, ...]]
+
+Values are compact JSON. Topic ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet
+indexes have 8 hex digits, so that a range comes in order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from kproto.check import check
+
+FORMAT: Final = b"1"
+FORMAT_KEY: Final = "format"
+CLUSTER_KEY: Final = "cluster"
+BROKER_EPOCH_KEY: Final = "epochs/broker"
+NEXT_PRODUCER_KEY: Final = "producers/next"
+BROKERS: Final = "brokers/"
+CONFIGS: Final = "configs/"
+TOPICS: Final = "topics/"
+STREAMLETS: Final = "streamlets/"
+DEFAULT_BROKER: Final = "default"
+"""In place of a node id: the dynamic configs of every broker."""
+
+TOPIC_ID_DIGITS: Final = 32
+NO_LEADER: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRecord:
+    """A registered broker. ``epoch`` is new at every registration (rules 1 and 2)."""
+
+    node_id: int
+    epoch: int
+    host: str
+    port: int
+    rack: str | None
+
+    @property
+    def key(self) -> str:
+        return f"{BROKERS}{self.node_id}"
+
+    def encode(self) -> bytes:
+        return _json([self.epoch, self.host, self.port, self.rack])
+
+    @classmethod
+    def decode(cls, key: str, value: bytes) -> BrokerRecord:
+        epoch, host, port, rack = json.loads(value)
+        return cls(int(key[len(BROKERS) :]), epoch, host, port, rack)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRecord:
+    """A topic (a stream, in KerA's words).
+
+    ``partitions`` is at least 1; ``active_groups`` (Q) never changes; ``configs`` are the overrides as the
+    client wrote them. Partition p belongs to streamlet ``p // active_groups``.
+    """
+
+    name: str
+    topic_id: bytes
+    partitions: int
+    replication_factor: int
+    active_groups: int
+    configs: Mapping[str, str]
+    internal: bool
+
+    @property
+    def key(self) -> str:
+        return topic_key(self.name)
+
+    @property
+    def streamlets(self) -> int:
+        """Number of streamlets; the last one may be partial."""
+        return -(-self.partitions // self.active_groups)
+
+    def encode(self) -> bytes:
+        return _json(
+            [
+                self.topic_id.hex(),
+                self.partitions,
+                self.replication_factor,
+                self.active_groups,
+                dict(self.configs),
+                int(self.internal),
+            ]
+        )
+
+    @classmethod
+    def decode(cls, key: str, value: bytes) -> TopicRecord:
+        return cls.of_fields(key[len(TOPICS) :], json.loads(value))
+
+    @classmethod
+    def of_fields(cls, name: str, fields: list[object]) -> TopicRecord:
+        """The record of an already parsed value."""
+        topic_id, partitions, factor, active_groups, configs, internal = fields
+        return cls(
+            name,
+            bytes.fromhex(topic_id),  # type: ignore[arg-type]
+            partitions,  # type: ignore[arg-type]
+            factor,  # type: ignore[arg-type]
+            active_groups,  # type: ignore[arg-type]
+            configs,  # type: ignore[arg-type]
+            bool(internal),
+        )
+
+
+class StreamletRecord:
+    """Leadership of one streamlet. ``leader`` is -1 while there is none; ``leader_epoch`` only grows.
+
+    ``replicas`` is the assignment, the preferred leader first. A plain class: there may be many thousands.
+    """
+
+    __slots__ = ("index", "leader", "leader_epoch", "replicas", "topic_id")
+
+    def __init__(
+        self, topic_id: bytes, index: int, leader: int, leader_epoch: int, replicas: tuple[int, ...]
+    ) -> None:
+        self.topic_id = topic_id
+        self.index = index
+        self.leader = leader
+        self.leader_epoch = leader_epoch
+        self.replicas = replicas
+
+    def __repr__(self) -> str:
+        return (
+            f"StreamletRecord({self.topic_id.hex()}, {self.index}, leader={self.leader}, "
+            f"leader_epoch={self.leader_epoch}, replicas={self.replicas})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StreamletRecord) and self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def _fields(self) -> tuple[object, ...]:
+        return self.topic_id, self.index, self.leader, self.leader_epoch, self.replicas
+
+    @property
+    def key(self) -> str:
+        return streamlet_key(self.topic_id, self.index)
+
+    def encode(self) -> bytes:
+        replicas = ",".join(map(str, self.replicas))
+        return f"[{self.leader},{self.leader_epoch},[{replicas}]]".encode()
+
+    def led_by(self, leader: int) -> StreamletRecord:
+        """The record after ``leader`` took over (or started again): the next leader epoch."""
+        return StreamletRecord(self.topic_id, self.index, leader, self.leader_epoch + 1, self.replicas)
+
+
+def topic_key(name: str) -> str:
+    return TOPICS + name
+
+
+def streamlet_key(topic_id: bytes, index: int) -> str:
+    return f"{STREAMLETS}{topic_id.hex()}/{index:08x}"
+
+
+def streamlet_of_key(key: str) -> tuple[bytes, int]:
+    """Topic id and index in a streamlet's key."""
+    start = len(STREAMLETS)
+    check(key[start + TOPIC_ID_DIGITS] == "/", f"{key!r} is no streamlet key; which version wrote it?")
+    return bytes.fromhex(key[start : start + TOPIC_ID_DIGITS]), int(key[start + TOPIC_ID_DIGITS + 1 :], 16)
+
+
+def config_key(node_id: int | None) -> str:
+    """Key of a broker's dynamic configs; None for those of every broker."""
+    return CONFIGS + (DEFAULT_BROKER if node_id is None else str(node_id))
+
+
+def encode_configs(configs: Mapping[str, str]) -> bytes:
+    return _json(dict(configs))
+
+
+def parse_values(values: list[bytes]) -> list[list[object]]:
+    """Many stored values with one call of the JSON parser: a third of the time of one call each."""
+    parsed: list[list[object]] = json.loads(b"[" + b",".join(values) + b"]")
+    return parsed
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()

@@ -1,0 +1,264 @@
+"""The SQLite backend of :class:`~kproto.metadata.store.MetadataStore`: one file, no service to run.
+
+All SQL runs in one thread of the store's own. Transactions that wait at the same time share one commit and
+so one fsync (``synchronous=FULL``). Each takes a handful of statements whatever its size, because SQLite's
+Python module hands the interpreter lock over at every step: rows go in through ``json_each``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from kproto.clock import SystemClock
+from kproto.metadata.store import (
+    Change,
+    ChangeLog,
+    Condition,
+    Entry,
+    Leases,
+    StoreError,
+    Transacted,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from kproto.clock import Clock
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL, revision INTEGER NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS head (revision INTEGER NOT NULL);
+INSERT INTO head SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM head);
+"""
+_FAILED: Final = """
+SELECT 1 FROM json_each(?) AS wanted LEFT JOIN entries ON entries.key = wanted.key
+    WHERE coalesce(entries.revision, 0) <> wanted.value LIMIT 1
+"""
+_EXISTING: Final = "SELECT key FROM entries WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key"
+_DELETE: Final = "DELETE FROM entries WHERE key IN (SELECT value FROM json_each(?))"
+_PUT: Final = "INSERT OR REPLACE INTO entries SELECT key, CAST(value AS BLOB), ? FROM json_each(?)"
+_GET: Final = "SELECT key, value, revision FROM entries WHERE key = ?"
+_RANGE: Final = "SELECT key, value, revision FROM entries WHERE key >= ? AND key < ? ORDER BY key"
+_ALL: Final = "SELECT key, value, revision FROM entries ORDER BY key"
+
+
+class _Read(NamedTuple):
+    """Work for the thread: a function of the connection; its result goes to ``future``."""
+
+    future: asyncio.Future[Any]
+    function: Callable[[sqlite3.Connection], object]
+
+
+class _Write(NamedTuple):
+    """Work for the thread: a transaction; its :class:`Transacted` goes to ``future``."""
+
+    future: asyncio.Future[Transacted]
+    conditions: Mapping[str, int]
+    puts: Mapping[str, bytes]
+    deletes: Sequence[str]
+
+
+class _Outcome(NamedTuple):
+    """What the loop does for one piece of finished work."""
+
+    future: asyncio.Future[Any]
+    result: object
+    change: Change | None
+
+
+class SqliteStore:
+    """One SQLite file behind the store's interface; open it with :meth:`open`."""
+
+    __slots__ = ("_closed", "_leases", "_log", "_loop", "_path", "_queue", "_revision", "_thread")
+
+    def __init__(self, path: str, clock: Clock) -> None:
+        self._path = path
+        self._loop = asyncio.get_running_loop()
+        self._queue: SimpleQueue[_Read | _Write | None] = SimpleQueue()
+        self._leases = Leases(clock)
+        self._log = ChangeLog(0)
+        self._revision = 0
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="kproto-metadata", daemon=True)
+
+    @classmethod
+    async def open(cls, path: str | os.PathLike[str], clock: Clock | None = None) -> SqliteStore:
+        """Open or create the file; :class:`StoreError` when it is unusable or another process has it."""
+        store = cls(os.fspath(path), clock if clock is not None else SystemClock())
+        opened: asyncio.Future[int] = store._loop.create_future()
+        store._queue.put(_Read(opened, lambda _: store._revision))
+        store._thread.start()
+        store._log = ChangeLog(await opened)
+        return store
+
+    async def get(self, key: str) -> Entry | None:
+        def read(connection: sqlite3.Connection) -> Entry | None:
+            row = connection.execute(_GET, (key,)).fetchone()
+            return Entry(*row) if row is not None else None
+
+        entry: Entry | None = await self._submit(read)
+        return entry
+
+    async def range(self, prefix: str) -> tuple[int, list[Entry]]:
+        def read(connection: sqlite3.Connection) -> tuple[int, list[Entry]]:
+            if prefix:
+                after = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+                rows = connection.execute(_RANGE, (prefix, after)).fetchall()
+            else:
+                rows = connection.execute(_ALL).fetchall()
+            return self._revision, [Entry(*row) for row in rows]
+
+        found: tuple[int, list[Entry]] = await self._submit(read)
+        return found
+
+    async def transact(
+        self, conditions: Sequence[Condition], puts: Mapping[str, bytes], deletes: Sequence[str] = ()
+    ) -> Transacted:
+        self._check_open()
+        future: asyncio.Future[Transacted] = self._loop.create_future()
+        self._queue.put(_Write(future, dict(conditions), dict(puts), tuple(deletes)))
+        return await future
+
+    def watch(self, after_revision: int) -> AsyncIterator[Change]:
+        return self._log.watch(after_revision)
+
+    async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
+        return self._leases.lease(name, holder, ttl_ms)
+
+    async def release(self, name: str, holder: str) -> None:
+        self._leases.release(name, holder)
+
+    async def close(self) -> None:
+        """Finish the queued work, close the file, end the thread; calls after it fail."""
+        if self._closed:
+            return
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._queue.put(_Read(future, lambda _: None))
+        self._queue.put(None)
+        self._closed = True
+        await future
+        self._thread.join()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self._path}: the metadata store is closed")
+
+    async def _submit(self, function: Callable[[sqlite3.Connection], object]) -> Any:
+        self._check_open()
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._queue.put(_Read(future, function))
+        return await future
+
+    # --- from here on: the store's thread -------------------------------------------------------------
+
+    def _run(self) -> None:
+        """Open the file, then serve the queue until ``None`` comes."""
+        first = self._queue.get()
+        try:
+            connection, self._revision = _connect(self._path)
+        except StoreError as error:
+            self._deliver([_Outcome(first.future, error, None)] if first is not None else [])
+            return
+        work: list[_Read | _Write] = [first] if first is not None else []
+        while work:
+            self._deliver(self._perform(connection, work))
+            work = self._next_work()
+        connection.close()
+
+    def _next_work(self) -> list[_Read | _Write]:
+        """Wait for work, then take everything that is there; empty at the end."""
+        work: list[_Read | _Write] = []
+        item = self._queue.get()
+        while item is not None:
+            work.append(item)
+            if self._queue.empty():
+                return work
+            item = self._queue.get()
+        if work:
+            self._queue.put(None)
+        return work
+
+    def _perform(self, connection: sqlite3.Connection, work: Sequence[_Read | _Write]) -> list[_Outcome]:
+        """One SQL transaction for everything in ``work``; when it fails, it fails for all."""
+        import sqlite3
+
+        before = self._revision
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            outcomes = [self._perform_one(connection, item) for item in work]
+            if self._revision != before:
+                connection.execute("UPDATE head SET revision = ?", (self._revision,))
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._revision = before
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            failure = StoreError(f"{self._path}: {error}")
+            return [_Outcome(item.future, failure, None) for item in work]
+        return outcomes
+
+    def _perform_one(self, connection: sqlite3.Connection, item: _Read | _Write) -> _Outcome:
+        if isinstance(item, _Read):
+            return _Outcome(item.future, item.function(connection), None)
+        if connection.execute(_FAILED, (json.dumps(item.conditions),)).fetchone() is not None:
+            return _Outcome(item.future, Transacted(False, self._revision), None)
+        wanted = json.dumps([key for key in item.deletes if key not in item.puts])
+        removed = tuple(row[0] for row in connection.execute(_EXISTING, (wanted,)))
+        if not item.puts and not removed:
+            return _Outcome(item.future, Transacted(True, self._revision), None)
+        self._revision += 1
+        if removed:
+            connection.execute(_DELETE, (wanted,))
+        if item.puts:
+            texts = json.dumps({key: value.decode() for key, value in item.puts.items()})
+            connection.execute(_PUT, (self._revision, texts))
+        change = Change(self._revision, item.puts, removed)
+        return _Outcome(item.future, Transacted(True, self._revision), change)
+
+    def _deliver(self, outcomes: list[_Outcome]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._finish, outcomes)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            return
+
+    # --- on the loop again ----------------------------------------------------------------------------
+
+    def _finish(self, outcomes: list[_Outcome]) -> None:
+        for future, result, change in outcomes:
+            if change is not None:
+                self._log.append(change)
+            if future.done():
+                continue
+            if isinstance(result, Exception):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+
+
+def _connect(path: str) -> tuple[sqlite3.Connection, int]:
+    """The opened file, locked for this process alone, and its revision."""
+    import sqlite3
+
+    try:
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=16)
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        row = None
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'head'").fetchone() is not None:
+            row = connection.execute("SELECT revision FROM head").fetchone()
+        if row is None:
+            connection.executescript("BEGIN IMMEDIATE;" + _SCHEMA + "COMMIT;")
+            row = (0,)
+        return connection, row[0]
+    except sqlite3.Error as error:
+        locked = "locked" in str(error)
+        reason = "another process has it open" if locked else str(error)
+        raise StoreError(f"{path}: cannot open the metadata store: {reason}") from None
