@@ -1,7 +1,7 @@
 """kproto: a Kafka-wire-compatible broker whose storage is KerA's virtual log-structured storage.
 
 Sub-packages in import order (each imports only from those before it):
-``errors check clock disk config``, ``wire``, ``net``, ``metadata``, ``log``, ``vlog``, ``replica``,
+``errors check clock disk directory config``, ``wire``, ``net``, ``metadata``, ``log``, ``vlog``, ``replica``,
 ``controller``, ``handlers``, ``broker``, then ``testing`` and ``cli``.
 """
 

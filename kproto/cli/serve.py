@@ -18,7 +18,9 @@ _OPTIONS: Final = (
     click.option("--node-id", type=int, help="Kafka's node.id of this broker (default 1)."),
     click.option("--listen", metavar="HOST:PORT", help=f"Address for clients (default {DEFAULT_LISTEN})."),
     click.option("--advertise", metavar="HOST:PORT", help="Address told to clients (default: --listen)."),
-    click.option("--data-dir", metavar="DIR", help=f"Where everything is stored (default {DEFAULT_DATA_DIR})."),
+    click.option(
+        "--data-dir", metavar="DIR", help=f"Where everything is stored (default {DEFAULT_DATA_DIR})."
+    ),
     click.option("--config", "config_file", metavar="FILE", help="A kproto.toml with Kafka's dotted names."),
     click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="One setting; may be repeated."),
 )

@@ -1,0 +1,136 @@
+"""The data directory of one broker: who may use it, what it is, and how it was left.
+
+``LOCK`` is held (flock) while a broker runs. ``identity.json`` names the directory (``store_id``, rule 3):
+a wiped or replaced directory is another store, whatever broker it belongs to. ``clean`` exists only between
+a clean stop and the next start; it holds the boot id of the machine, so that a start can tell a killed
+process (page cache kept) from a lost power supply (page cache gone).
+
+May import ``disk``, ``errors``, ``check``; knows nothing of what others store in the directory.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from kproto.disk import Disk
+
+FORMAT_VERSION: Final = 1
+_BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
+
+
+class DirectoryError(Exception):
+    """The directory cannot be used; the message is one line for the operator."""
+
+
+class LeftAs(Enum):
+    """How the last process that used the directory ended."""
+
+    NEW = "new"
+    CLEAN = "clean"
+    KILLED = "killed"
+    """The process died, the machine went on: everything written is there, synced or not."""
+    POWER_LOST = "power lost"
+    """The machine started anew since: bytes that were not synced may be missing or torn."""
+
+
+@dataclass(slots=True)
+class DataDirectory:
+    """An open, locked data directory. ``store_id`` is 32 hex digits, made once per directory."""
+
+    path: str
+    store_id: str
+    node_id: int
+    left_as: LeftAs
+    disk: Disk
+    _lock: int
+
+    def close(self, *, clean: bool) -> None:
+        """Give the directory up; ``clean`` leaves the marker of a clean stop."""
+        if clean:
+            self.disk.write_atomically(self._at("clean"), _boot_id().encode())
+        os.close(self._lock)
+
+    def _at(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+
+def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
+    """Lock ``path`` (made when absent), read its identity, remove the clean marker.
+
+    Raises :class:`DirectoryError` when it cannot be made, another broker runs on it, it belongs to another
+    node id, or it was written by a newer format.
+    """
+    try:
+        disk.makedirs(path)
+        lock = os.open(os.path.join(path, "LOCK"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise DirectoryError(f"{path}: {error.strerror}") from None
+    try:
+        _lock(lock, path)
+        store_id, new = _identity(path, node_id, disk)
+        return DataDirectory(path, store_id, node_id, _how_left(path, new, disk), disk, lock)
+    except BaseException:
+        os.close(lock)
+        raise
+
+
+def _lock(descriptor: int, path: str) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise DirectoryError(f"{path}: another broker is running on this data directory") from None
+
+
+def _identity(path: str, node_id: int, disk: Disk) -> tuple[str, bool]:
+    """The store id and whether the directory is new."""
+    file = os.path.join(path, "identity.json")
+    try:
+        with open(file, "rb") as stream:
+            found = json.load(stream)
+        version, owner, store_id = int(found["version"]), int(found["node_id"]), str(found["store_id"])
+    except FileNotFoundError:
+        store_id = os.urandom(16).hex()
+        document = {"version": FORMAT_VERSION, "node_id": node_id, "store_id": store_id}
+        disk.write_atomically(file, json.dumps(document).encode())
+        return store_id, True
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DirectoryError(f"{file}: unreadable ({error})") from None
+    if version != FORMAT_VERSION:
+        raise DirectoryError(f"{path}: format {version}, this kproto reads format {FORMAT_VERSION}")
+    if owner != node_id:
+        raise DirectoryError(f"{path}: belongs to node {owner}, this broker is node {node_id}")
+    return store_id, False
+
+
+def _how_left(path: str, new: bool, disk: Disk) -> LeftAs:
+    """Read and remove the markers; note the boot under which the directory is in use from now on."""
+    running, clean = os.path.join(path, "running"), os.path.join(path, "clean")
+    boot = _boot_id()
+    left = LeftAs.NEW if new else LeftAs.POWER_LOST
+    if os.path.exists(clean):
+        left = LeftAs.CLEAN
+        disk.unlink(clean)
+    elif _read(running) == boot:
+        left = LeftAs.KILLED
+    if _read(running) != boot:
+        disk.write_atomically(running, boot.encode())
+    else:
+        disk.sync_directory(path)
+    return left
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as stream:
+            return stream.read().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _boot_id() -> str:
+    return _read(_BOOT_ID) or "unknown"

@@ -1,0 +1,67 @@
+"""The data directory: one user at a time, an identity that lasts, and how it was left (rule 3)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kproto.directory import DirectoryError, LeftAs, open_directory
+from kproto.disk import Disk
+
+
+def test_a_new_directory_gets_an_identity_that_lasts(tmp_path: Path) -> None:
+    first = open_directory(str(tmp_path / "d"), 1, Disk())
+    assert first.left_as is LeftAs.NEW
+    first.close(clean=True)
+    again = open_directory(str(tmp_path / "d"), 1, Disk())
+    assert (again.store_id, again.left_as) == (first.store_id, LeftAs.CLEAN)
+    again.close(clean=False)
+
+
+def test_without_the_clean_marker_it_was_killed_or_lost_power(tmp_path: Path) -> None:
+    open_directory(str(tmp_path), 1, Disk()).close(clean=False)
+    killed = open_directory(str(tmp_path), 1, Disk())
+    assert killed.left_as is LeftAs.KILLED
+    killed.close(clean=False)
+    (tmp_path / "running").write_text("another boot")
+    lost = open_directory(str(tmp_path), 1, Disk())
+    assert lost.left_as is LeftAs.POWER_LOST
+    lost.close(clean=False)
+
+
+def test_the_clean_marker_holds_for_one_start_only(tmp_path: Path) -> None:
+    open_directory(str(tmp_path), 1, Disk()).close(clean=True)
+    open_directory(str(tmp_path), 1, Disk()).close(clean=False)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
+
+
+def test_a_second_broker_is_refused(tmp_path: Path) -> None:
+    first = open_directory(str(tmp_path), 1, Disk())
+    with pytest.raises(DirectoryError, match="another broker is running"):
+        open_directory(str(tmp_path), 1, Disk())
+    first.close(clean=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"node_id": 7}, "belongs to node 7"),
+        ({"version": 99}, "format 99"),
+        ({"store_id": None}, "unreadable"),
+    ],
+)
+def test_a_directory_that_is_not_ours_is_refused(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    open_directory(str(tmp_path), 1, Disk()).close(clean=True)
+    file = tmp_path / "identity.json"
+    identity = json.loads(file.read_text()) | change
+    file.write_text(json.dumps({name: value for name, value in identity.items() if value is not None}))
+    with pytest.raises(DirectoryError, match=message):
+        open_directory(str(tmp_path), 1, Disk())
+
+
+def test_a_path_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DirectoryError):
+        open_directory(str(tmp_path / "file"), 1, Disk())
