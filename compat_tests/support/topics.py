@@ -1,0 +1,42 @@
+"""Making topics for tests."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping
+
+from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+
+from compat_tests.support.ports import wait_until
+
+_numbers = itertools.count()
+
+
+def unique(prefix: str) -> str:
+    """A name no other test of this run (or of a parallel process) uses."""
+    return f"{prefix}-{os.getpid()}-{next(_numbers)}"
+
+
+def create_topic(
+    bootstrap: str, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None
+) -> str:
+    """Create it with replication factor 1 and return the name once every partition has a leader that answers."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(configs or {}))
+    try:
+        admin.create_topics([topic], operation_timeout=20)[name].result(30)
+    except KafkaException as error:
+        raise AssertionError(f"creating {name}: {error}") from error
+    wanted = {TopicPartition(name, number): OffsetSpec.latest() for number in range(partitions)}
+    wait_until(f"leaders of {name}", lambda: _all_answer(admin, wanted))
+    return name
+
+
+def _all_answer(admin: AdminClient, wanted: Mapping[TopicPartition, OffsetSpec]) -> bool:
+    """Apache Kafka answers CreateTopics before its own broker part knows the topic: ask until it does."""
+    try:
+        return all(found.result(10) for found in admin.list_offsets(dict(wanted), request_timeout=5).values())
+    except KafkaException:
+        return False
