@@ -26,9 +26,17 @@ class Disk:
     def close(self, fd: int) -> None:
         os.close(fd)
 
-    def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int) -> int:
-        """Write all ``buffers`` at ``position``; loops over short writes. Returns bytes written."""
+    def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+        """Write all ``buffers`` at ``position``; loops over short writes. Returns bytes written.
+
+        ``length``, their sum, spares the count when one system call takes everything.
+        """
         total = 0
+        if length >= 0 and len(buffers) <= IOV_MAX:
+            total = os.pwritev(fd, buffers, position)
+            if total == length:
+                return total
+            buffers = _after(list(buffers), total)
         pending = list(buffers)
         while pending:
             wrote = os.pwritev(fd, pending[:IOV_MAX], position + total)
