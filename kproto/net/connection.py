@@ -195,7 +195,9 @@ class Connection:
                 return
             start = position + 4
             stop = start + size
-            if stop > end or len(pending) >= MAX_OPEN_REQUESTS or self.held >= MAX_HELD:
+            if stop > end or len(pending) >= MAX_OPEN_REQUESTS:
+                break
+            if self.unsent >= MAX_UNSENT or self.held >= MAX_HELD:
                 break
             position = stop
             self._proven = 0

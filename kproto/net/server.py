@@ -32,10 +32,12 @@ _OUT_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENO
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``socket.request.max.bytes``; ``connections.max.idle.ms`` (-1: never); patience with half frames."""
+    """``socket.request.max.bytes``, ``connections.max.idle.ms`` (-1: never), ``max.connections(.per.ip)``."""
 
     max_frame_bytes: int = 104_857_600
     idle_ms: int = 600_000
+    max_connections: int = 2_147_483_647
+    max_connections_per_ip: int = 2_147_483_647
     stalled_frame_seconds: float = STALLED_FRAME_SECONDS
 
 
@@ -54,6 +56,7 @@ class Server:
         "_limits",
         "_listeners",
         "_paused",
+        "_per_ip",
         "_sweep",
         "budget",
         "dispatch",
@@ -78,6 +81,7 @@ class Server:
         self._listeners: list[socket.socket] = []
         self._paused: set[socket.socket] = set()
         self._connections: set[Connection] = set()
+        self._per_ip: dict[str, int] = {}
         self._dirty: list[Connection] = []
         self._flush_due = False
         self._drained: asyncio.Event | None = None
@@ -120,10 +124,20 @@ class Server:
             self._adopt(sock, str(address[0]))
 
     def _adopt(self, sock: socket.socket, peer: str) -> None:
+        from_peer = self._per_ip.get(peer, 0)
+        if len(self._connections) >= self._limits.max_connections:
+            log.info("connection from %s refused: max.connections reached", peer)
+            sock.close()
+            return
+        if from_peer >= self._limits.max_connections_per_ip:
+            log.info("connection from %s refused: max.connections.per.ip reached", peer)
+            sock.close()
+            return
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._connections.add(Connection(self, sock, peer))
+            self._per_ip[peer] = from_peer + 1
         except OSError as error:
             log.info("connection from %s lost while it was accepted: %s", peer, error)
             sock.close()
@@ -162,6 +176,9 @@ class Server:
     def forget(self, connection: Connection, reason: str) -> None:
         """A connection has closed itself."""
         self._connections.discard(connection)
+        left = self._per_ip.pop(connection.peer, 1) - 1
+        if left > 0:
+            self._per_ip[connection.peer] = left
         if log.isEnabledFor(logging.DEBUG):
             log.debug("connection of %s closed: %s", connection.peer, reason)
         if self._drained is not None and not self._connections:

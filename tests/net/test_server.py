@@ -1,0 +1,366 @@
+"""The server against real sockets: framing, order, bounds, ends."""
+
+import os
+import random
+import resource
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from kproto.net.connection import MAX_OPEN_REQUESTS, Connection, Exchange
+from kproto.net.server import Limits
+
+
+def frame(body: bytes) -> bytes:
+    return struct.pack(">i", len(body)) + body
+
+
+def connect(port: int) -> socket.socket:
+    sock = socket.create_connection(("127.0.0.1", port), 10)
+    sock.settimeout(10)
+    return sock
+
+
+def exactly(sock: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        part = sock.recv(size - len(data))
+        if not part:
+            raise ConnectionError(f"closed after {len(data)} of {size} bytes")
+        data += part
+    return bytes(data)
+
+
+def receive(sock: socket.socket) -> bytes:
+    return exactly(sock, struct.unpack(">i", exactly(sock, 4))[0])
+
+
+def is_closed(sock: socket.socket) -> bool:
+    try:
+        return sock.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def echo(connection: Connection, data: memoryview, owned: bool) -> None:
+    connection.begin(len(data)).reply(frame(bytes(data)))
+
+
+def until(condition: Callable[[], bool], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)
+
+
+def test_frames_of_all_sizes_come_back_whole_and_in_order(serve):
+    running = serve(echo)
+    rng = random.Random(7)
+    sizes = [1, 3, 4, 5, 100, 98_303, 98_304, 98_305, 262_140, 262_144, 262_145, 3_000_001, 2, 700_000, 1]
+    sizes += [rng.choice([rng.randint(1, 200), rng.randint(1, 200_000)]) for _ in range(300)]
+    bodies = [rng.randbytes(size) for size in sizes]
+    with connect(running.port) as sock:
+        sender = threading.Thread(target=sock.sendall, args=(b"".join(map(frame, bodies)),))
+        sender.start()
+        for body in bodies:
+            assert receive(sock) == body
+        sender.join()
+
+
+def test_frames_cut_at_every_byte(serve):
+    running = serve(echo)
+    stream = frame(b"first") + frame(b"x" * 30) + frame(b"last")
+    with connect(running.port) as sock:
+        for cut in range(1, len(stream)):
+            sock.sendall(stream[:cut])
+            time.sleep(0.001)
+            sock.sendall(stream[cut:])
+            assert [receive(sock) for _ in range(3)] == [b"first", b"x" * 30, b"last"]
+
+
+def test_answers_leave_in_request_order_whatever_the_order_of_completion(serve):
+    opened: list[Exchange] = []
+    running = serve(lambda connection, data, owned: opened.append(connection.begin(len(data))))
+    rng = random.Random(3)
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"r") * 50)
+        until(lambda: len(opened) == 50)
+        order = list(enumerate(opened))
+        rng.shuffle(order)
+        for number, exchange in order:
+            if number % 5 == 4:
+                running.run(exchange.drop)
+            else:
+                running.run(lambda e=exchange, n=number: e.reply(frame(b"%d" % n)))
+        assert [receive(sock) for _ in range(40)] == [b"%d" % n for n in range(50) if n % 5 != 4]
+
+
+def test_many_pieces_and_large_pieces_arrive_in_order(serve):
+    big = os.urandom(5_000_000)
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        pieces = [memoryview(big)[i : i + 1000] for i in range(0, 2_000_000, 1000)]
+        pieces.append(memoryview(big)[2_000_000:])
+        connection.begin(len(data)).respond([struct.pack(">i", len(big)), *pieces], 4 + len(big))
+
+    running = serve(dispatch)
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"a") * 3)
+        for _ in range(3):
+            assert receive(sock) == big
+
+
+@pytest.mark.parametrize("prefix", [-1, -(2**31), 0, 1001, 2**31 - 1])
+def test_a_frame_beyond_the_limit_closes_only_its_connection(serve, prefix):
+    running = serve(echo, limits=Limits(max_frame_bytes=1000))
+    with connect(running.port) as good, connect(running.port) as bad:
+        bad.sendall(struct.pack(">i", prefix) + b"x" * 10)
+        assert is_closed(bad)
+        good.sendall(frame(b"y" * 1000))
+        assert receive(good) == b"y" * 1000
+
+
+def test_a_large_frame_costs_only_what_has_arrived(serve):
+    running = serve(echo)
+    with connect(running.port) as sock:
+        sock.sendall(struct.pack(">i", 100_000_000))
+        time.sleep(0.05)
+        assert running.budget.used <= 4
+        sock.sendall(b"x" * 50_000)
+        until(lambda: running.budget.used >= 50_000)
+        time.sleep(0.05)
+        assert running.budget.used <= 4 * 50_004
+
+
+def test_half_frames_cannot_keep_small_requests_out(serve):
+    """Stalled senders fill their half of the budget; others are served, and the stalled ones end."""
+    running = serve(echo, budget=8_000_000, limits=Limits(stalled_frame_seconds=0.5))
+    stalled = [connect(running.port) for _ in range(30)]
+    for sock in stalled:
+        sock.setblocking(False)
+        try:
+            sock.send(struct.pack(">i", 3_000_000) + b"x" * 400_000)
+        except BlockingIOError:
+            pass
+    with connect(running.port) as good:
+        for _ in range(20):
+            good.sendall(frame(b"small" * 1000))
+            assert receive(good) == b"small" * 1000
+            assert running.budget.used <= 8_000_000
+            time.sleep(0.01)
+        until(lambda: running.server.connections == 1, 20)
+        good.sendall(frame(b"still there"))
+        assert receive(good) == b"still there"
+    for sock in stalled:
+        sock.close()
+
+
+def test_several_large_frames_never_wait_for_each_other(serve):
+    running = serve(echo, budget=4_000_000)
+    body = os.urandom(1_900_000)
+    results: list[bool] = []
+
+    def client() -> None:
+        with connect(running.port) as sock:
+            for start in range(0, len(body), 200_000):
+                part = body[start : start + 200_000]
+                sock.sendall(part if start else struct.pack(">i", len(body)) + part)
+                time.sleep(0.002)
+            results.append(receive(sock) == body)
+
+    threads = [threading.Thread(target=client) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert results == [True] * 8
+
+
+def test_a_client_that_does_not_read_is_not_read(serve):
+    answer = frame(b"z" * 100_000)
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        connection.begin(len(data)).reply(answer)
+
+    running = serve(dispatch, budget=64_000_000)
+    with connect(running.port) as greedy, connect(running.port) as good:
+        greedy.setblocking(False)
+        sent = 0
+        try:
+            while sent < 50_000_000:
+                sent += greedy.send(frame(b"q" * 20) * 1000)
+        except BlockingIOError:
+            pass
+        time.sleep(0.2)
+        assert running.budget.used < 8_000_000
+        good.sendall(frame(b"hello"))
+        assert receive(good) == answer[4:]
+        greedy.setblocking(True)
+        greedy.settimeout(10)
+        for _ in range(sent // 24):
+            assert len(receive(greedy)) == 100_000
+
+
+def test_open_requests_are_bounded(serve):
+    opened: list[Exchange] = []
+    running = serve(lambda connection, data, owned: opened.append(connection.begin(len(data))))
+    total = MAX_OPEN_REQUESTS * 3
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"r") * total)
+        until(lambda: len(opened) == MAX_OPEN_REQUESTS)
+        time.sleep(0.05)
+        assert len(opened) == MAX_OPEN_REQUESTS
+        answered = 0
+        while answered < total:
+            until(lambda: len(opened) > answered)
+            exchange = opened[answered]
+            running.run(lambda e=exchange, n=answered: e.reply(frame(b"%d" % n)))
+            answered += 1
+        assert [int(receive(sock)) for _ in range(total)] == list(range(total))
+
+
+def test_all_connections_together_stay_within_the_budget(serve):
+    """Requests that stay open fill the budget; then nobody is read until some are answered."""
+    opened: list[Exchange] = []
+    running = serve(
+        lambda connection, data, owned: opened.append(connection.begin(len(data))), budget=2_000_000
+    )
+    socks = [connect(running.port) for _ in range(10)]
+    for sock in socks:
+        sock.setblocking(False)
+        try:
+            sock.send(frame(b"x" * 50_000) * 40)
+        except BlockingIOError:
+            pass
+    time.sleep(0.3)
+    assert running.budget.used < 2_000_000 + 10 * 300_000
+    seen = len(opened)
+    for exchange in opened[:seen]:
+        running.run(exchange.drop)
+    until(lambda: len(opened) > seen)
+    for sock in socks:
+        sock.close()
+
+
+def test_idle_connections_are_closed_and_active_ones_are_not(serve):
+    running = serve(echo, limits=Limits(idle_ms=400))
+    with connect(running.port) as idle, connect(running.port) as active:
+        start = time.monotonic()
+        while running.server.connections == 2 and time.monotonic() < start + 5:
+            active.sendall(frame(b"x"))
+            receive(active)
+            time.sleep(0.05)
+        assert is_closed(idle)
+        assert time.monotonic() - start >= 0.35
+        active.sendall(frame(b"x"))
+        assert receive(active) == b"x"
+
+
+def test_drain_answers_what_is_open_then_closes(serve):
+    opened: list[Exchange] = []
+    interrupted: list[Exchange] = []
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        exchange = connection.begin(len(data))
+        if bytes(data) == b"wait":
+            exchange.interrupt = lambda: (interrupted.append(exchange), exchange.reply(frame(b"cut short")))
+        opened.append(exchange)
+
+    running = serve(dispatch)
+    with connect(running.port) as sock, connect(running.port) as idle:
+        sock.sendall(frame(b"wait") + frame(b"slow"))
+        until(lambda: len(opened) == 2)
+        running.run(lambda: running.loop.call_later(0.1, lambda: opened[1].reply(frame(b"done"))) and None)
+        running.run(lambda: running.server.drain(5))
+        assert receive(sock) == b"cut short"
+        assert receive(sock) == b"done"
+        assert is_closed(sock)
+        assert is_closed(idle)
+        assert interrupted == opened[:1]
+        with pytest.raises(ConnectionRefusedError):
+            connect(running.port)
+
+
+def test_drain_ends_on_time_when_an_answer_never_comes(serve):
+    opened: list[Exchange] = []
+    running = serve(lambda connection, data, owned: opened.append(connection.begin(len(data))))
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"never"))
+        until(lambda: len(opened) == 1)
+        start = time.monotonic()
+        running.run(lambda: running.server.drain(0.2))
+        assert 0.15 < time.monotonic() - start < 2
+        assert is_closed(sock)
+        running.run(lambda: opened[0].reply(b"too late"))
+
+
+def test_out_of_descriptors_new_clients_wait_and_old_ones_are_served(serve):
+    running = serve(echo)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with connect(running.port) as old:
+        used = len(os.listdir("/proc/self/fd"))
+        waiting = socket.socket()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (used + 1, hard))
+        try:
+            waiting.settimeout(10)
+            waiting.connect(("127.0.0.1", running.port))
+            waiting.sendall(frame(b"patient"))
+            time.sleep(0.1)
+            old.sendall(frame(b"x"))
+            assert receive(old) == b"x"
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert receive(waiting) == b"patient"
+        waiting.close()
+
+
+def test_two_thousand_idle_connections_are_cheap(serve):
+    """Below 10 KB each of our own memory (the kernel's is not ours)."""
+    running = serve(echo)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
+
+    def rss() -> int:
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * 4096
+
+    try:
+        before = rss()
+        socks = [connect(running.port) for _ in range(2000)]
+        for sock in socks:
+            sock.sendall(frame(b"hi"))
+        assert all(receive(sock) == b"hi" for sock in socks)
+        assert running.server.connections == 2000
+        assert (rss() - before) / 2000 < 10_000
+        for sock in socks:
+            sock.close()
+        until(lambda: running.server.connections == 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_peer_that_resets_costs_nothing_but_its_connection(serve):
+    running = serve(echo)
+    for linger in range(20):
+        sock = connect(running.port)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        sock.sendall(frame(b"x" * 100_000) * 3 + frame(b"y" * (linger + 1))[:-1])
+        sock.close()
+    until(lambda: running.server.connections == 0)
+
+
+def test_connection_limits_close_the_newest(serve):
+    running = serve(echo, limits=Limits(max_connections=5, max_connections_per_ip=3))
+    socks = [connect(running.port) for _ in range(4)]
+    assert is_closed(socks[3])
+    socks[0].close()
+    until(lambda: running.server.connections == 2)
+    with connect(running.port) as again:
+        again.sendall(frame(b"in"))
+        assert receive(again) == b"in"
+    for sock in socks:
+        sock.close()
