@@ -59,7 +59,7 @@ def _stored(row: Any) -> Stored:
 def start_to_files(
     frame: DataFrame, directory: Path, *, available_now: bool = False, every: str = "0 seconds"
 ) -> StreamingQuery:
-    """Write a stream into Parquet files (a sink that takes each batch exactly once), checkpoint beside them."""
+    """Write a stream into Parquet files (a sink that takes each batch exactly once), checkpoint beside."""
     writer = frame.writeStream.format("parquet").option("checkpointLocation", str(directory / "checkpoint"))
     trigger = {"availableNow": True} if available_now else {"processingTime": every}
     return writer.trigger(**trigger).start(str(directory / "files"))  # type: ignore[arg-type]
@@ -82,7 +82,7 @@ def files_of(session: SparkSession, directory: Path) -> list[Stored]:
 def run_to_files(
     session: SparkSession, frame: DataFrame, directory: Path
 ) -> tuple[list[Stored], list[dict[str, Any]]]:
-    """One AvailableNow run of a stream into files: all that the sink holds afterwards, and the run's batches."""
+    """One AvailableNow run of a stream into files: all that the sink then holds, and the run's batches."""
     batches = finish(start_to_files(frame, directory, available_now=True))
     return files_of(session, directory), batches
 

@@ -55,7 +55,7 @@ def new_topic(bootstrap: str, partitions: int, config: Mapping[str, str] | None 
 
 
 def produce(bootstrap: str, topic: str, records: Sequence[Stored], codec: str = "none") -> None:
-    """Produce in the given order, each record to its partition, and check that every offset is the expected one."""
+    """Produce in the given order, each record to its partition; every offset must be the expected one."""
     placed: list[tuple[int, int]] = []
 
     def delivered(error: object, message: Message) -> None:
@@ -111,7 +111,7 @@ def read_topic(bootstrap: str, topic: str, partitions: int) -> list[Stored]:
 
 def _stored(message: Message) -> Stored:
     key, value = message.key(), message.value()
-    headers = tuple((str(name), bytes(content)) for name, content in message.headers() or [])  # type: ignore[arg-type]
+    headers = tuple((str(name), bytes(content or b"")) for name, content in message.headers() or [])
     return Stored(
         message.partition() or 0,
         message.offset() or 0,

@@ -131,9 +131,8 @@ def test_counts_by_window_and_key(
     counts = frame.groupBy(f.window("timestamp", "100 seconds")).count()
     writer = counts.writeStream.format("memory").queryName("windows").outputMode("complete")
     finish(writer.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True).start())
-    found = {
-        int(row["start"]): row["count"] for row in session.table("windows").collect()
-    }
+    rows = session.table("windows").select(f.unix_seconds("window.start").alias("start"), "count").collect()
+    found = {row["start"]: row["count"] for row in rows}
     expected: dict[int, int] = {}
     for record in filled.records:
         start = record.timestamp_ms // 100_000 * 100
