@@ -218,9 +218,10 @@ class Server:
     def _sweep_connections(self) -> None:
         """Close connections that have been silent too long or stopped in the middle of a request."""
         period = self._sweep_seconds()
-        self.now = now = self.loop.time()
-        idle_since = now - self._limits.idle_ms / 1000 if self._limits.idle_ms > 0 else float("-inf")
-        stalled_since = now - self._limits.stalled_frame_seconds
+        before = self.now  # what connections have noted since the last sweep, however long ago that was
+        self.now = self.loop.time()
+        idle_since = before - self._limits.idle_ms / 1000 if self._limits.idle_ms > 0 else float("-inf")
+        stalled_since = before - self._limits.stalled_frame_seconds
         for connection in list(self._connections):
             if connection.active_at < idle_since:
                 connection.close("idle")

@@ -12,7 +12,7 @@ from kproto.net.server import Dispatch, Limits, Server
 
 
 class Running:
-    """A server in a thread. ``run(f)`` calls ``f`` (or awaits its result) on the loop and returns the result."""
+    """A server in a thread. ``run(f)`` calls ``f`` on the loop, awaits a coroutine, returns the result."""
 
     def __init__(self, dispatch: Dispatch, budget: MemoryBudget, limits: Limits) -> None:
         self.budget = budget
@@ -42,7 +42,7 @@ class Running:
         self.loop.close()
 
 
-@pytest.fixture()
+@pytest.fixture
 def serve() -> Iterator[Callable[..., Running]]:
     started: list[Running] = []
 

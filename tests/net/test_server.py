@@ -214,12 +214,9 @@ def test_open_requests_are_bounded(serve):
         until(lambda: len(opened) == MAX_OPEN_REQUESTS)
         time.sleep(0.05)
         assert len(opened) == MAX_OPEN_REQUESTS
-        answered = 0
-        while answered < total:
-            until(lambda: len(opened) > answered)
-            exchange = opened[answered]
-            running.run(lambda e=exchange, n=answered: e.reply(frame(b"%d" % n)))
-            answered += 1
+        for number in range(total):
+            until(lambda n=number: len(opened) > n)
+            running.run(lambda n=number: opened[n].reply(frame(b"%d" % n)))
         assert [int(receive(sock)) for _ in range(total)] == list(range(total))
 
 
