@@ -247,6 +247,7 @@ def test_idle_connections_are_closed_and_active_ones_are_not(serve):
     running = serve(echo, limits=Limits(idle_ms=400))
     with connect(running.port) as idle, connect(running.port) as active:
         start = time.monotonic()
+        until(lambda: running.server.connections == 2)
         while running.server.connections == 2 and time.monotonic() < start + 5:
             active.sendall(frame(b"x"))
             receive(active)
