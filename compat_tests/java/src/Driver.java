@@ -12,7 +12,9 @@ import java.io.StringWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.utils.Exit;
 
@@ -23,7 +25,7 @@ import org.apache.kafka.common.utils.Exit;
  * {"tool": class, "args": [...], "stdin": text}               runs the main method of one of Kafka's own tools
  *
  * A tool's System.out and System.err are caught, its exit becomes the answer's "exit" (the first one counts: some
- * tools catch everything on their way out).
+ * tools catch everything on their way out), its shutdown hooks run when it ends.
  */
 public final class Driver {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -36,6 +38,7 @@ public final class Driver {
         }
     }
 
+    private static final List<Runnable> HOOKS = new ArrayList<>();
     private static Integer firstExit;
 
     public static void main(String[] ignored) throws Exception {
@@ -43,7 +46,8 @@ public final class Driver {
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         Exit.setExitProcedure((code, message) -> leave(code));
         Exit.setHaltProcedure((code, message) -> leave(code));
-        Exit.setShutdownHookAdder((name, runnable) -> { });
+        Exit.setShutdownHookAdder((name, hook) -> HOOKS.add(hook));
+        System.setOut(System.err);
         for (String line = requests.readLine(); line != null; line = requests.readLine()) {
             JsonNode request = JSON.readTree(line);
             Map<String, Object> answer = request.has("tool") ? tool(request) : scenario(request);
@@ -95,6 +99,8 @@ public final class Driver {
             exit = 1;
             failure = trace(thrown);
         } finally {
+            HOOKS.forEach(Runnable::run);
+            HOOKS.clear();
             System.out.flush();
             System.err.flush();
             System.setIn(oldIn);
