@@ -150,7 +150,7 @@ class ErrorCode(IntEnum):
 
 
 class ErrorInfo(NamedTuple):
-    """``name`` as Kafka spells it; ``retriable``: Kafka's clients try again; ``message``: one line for people."""
+    """``name`` as Kafka spells it; ``retriable``: clients try again; ``message``: for people."""
 
     name: str
     retriable: bool
