@@ -1,0 +1,191 @@
+"""Pure decisions about configs: IncrementalAlterConfigs (KIP-339) and the older AlterConfigs.
+
+Topic overrides are stored with the topic, dynamic broker configs under the broker's key or that of all
+brokers. Error codes are those Apache Kafka 4.3 gives for the same request.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Final
+
+from kproto.config import (
+    BROKER_CONFIGS,
+    FIXED_AT_CREATION,
+    TOPIC_CONFIGS,
+    ConfigDef,
+    ConfigError,
+    ConfigType,
+    Settings,
+    inherited,
+    validate_topic_configs,
+    value_text,
+)
+from kproto.controller.decision import Decision
+from kproto.controller.names import name_problem
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import DEFAULT_BROKER, config_key, encode_configs
+
+UNSET: Final[Mapping[str, str]] = {}
+
+
+class ResourceType(IntEnum):
+    """What a config belongs to; the numbers of the protocol."""
+
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+class OpType(IntEnum):
+    """What happens to one key; the numbers of IncrementalAlterConfigs."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigOp:
+    """One key of a change. ``op`` is the number the client sent, known or not."""
+
+    name: str
+    op: int
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChange:
+    """The change of one resource. ``replace`` forgets all keys that are not set here (AlterConfigs)."""
+
+    resource_type: int
+    resource_name: str
+    ops: Sequence[ConfigOp]
+    replace: bool = False
+
+
+def decide_alter(
+    image: MetadataImage, changes: Sequence[ConfigChange], settings: Settings
+) -> Decision[list[KafkaError | None]]:
+    """Change configs; one entry of the answer per change, in order. A fault in one does not stop others."""
+    decision: Decision[list[KafkaError | None]] = Decision([])
+    times = Counter((change.resource_type, change.resource_name) for change in changes)
+    for change in changes:
+        try:
+            if times[change.resource_type, change.resource_name] > 1:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "A resource may be in the request only once.")
+            if any(count > 1 for count in Counter(op.name for op in change.ops).values()):
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "A config key may be in a change only once.")
+            decision.puts.update(_decide_one(image, change, settings))
+        except KafkaError as error:
+            decision.answer.append(error)
+            continue
+        decision.answer.append(None)
+    return decision
+
+
+def _decide_one(image: MetadataImage, change: ConfigChange, settings: Settings) -> dict[str, bytes]:
+    if change.resource_type == ResourceType.TOPIC:
+        return _alter_topic(image, change, settings)
+    if change.resource_type == ResourceType.BROKER:
+        return _alter_broker(image, change, settings)
+    raise KafkaError(
+        ErrorCode.INVALID_REQUEST, f"Configs of resource type {change.resource_type} cannot be changed here."
+    )
+
+
+def _alter_topic(image: MetadataImage, change: ConfigChange, settings: Settings) -> dict[str, bytes]:
+    problem = name_problem(change.resource_name)
+    if problem is not None:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+    topic = image.topics.get(change.resource_name)
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {change.resource_name!r}.")
+    fallback = {name: value_text(inherited(each, settings)) or "" for name, each in TOPIC_CONFIGS.items()}
+    wanted = _applied(topic.configs, change, TOPIC_CONFIGS, fallback)
+    for name in FIXED_AT_CREATION:
+        if change.replace and name not in wanted and name in topic.configs:
+            wanted[name] = topic.configs[name]
+        if wanted.get(name, TOPIC_CONFIGS[name].default) != topic.configs.get(
+            name, TOPIC_CONFIGS[name].default
+        ):
+            raise KafkaError(ErrorCode.INVALID_CONFIG, f"{name} is fixed when a topic is created.")
+    try:
+        checked = validate_topic_configs(wanted)
+    except ConfigError as error:
+        raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
+    return {} if checked == topic.configs else {topic.key: replace(topic, configs=checked).encode()}
+
+
+def _alter_broker(image: MetadataImage, change: ConfigChange, settings: Settings) -> dict[str, bytes]:
+    node_id = _node_id(image, change.resource_name)
+    current = image.configs.get(DEFAULT_BROKER if node_id is None else str(node_id), UNSET)
+    for op in change.ops:
+        definition = BROKER_CONFIGS.get(op.name)
+        if definition is None and op.op != OpType.DELETE:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{op.name}: no such broker config")
+        if definition is not None and not definition.dynamic:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST,
+                f"{op.name} cannot be changed while the broker runs; set it at start.",
+            )
+    fallback = {name: text or "" for name, text, _ in settings.effective()}
+    wanted = _applied(current, change, BROKER_CONFIGS, fallback)
+    try:
+        settings.with_texts(wanted)
+    except ConfigError as error:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from None
+    return {} if wanted == current else {config_key(node_id): encode_configs(wanted)}
+
+
+def _node_id(image: MetadataImage, resource_name: str) -> int | None:
+    """Node id a broker resource names, None for the default of all brokers."""
+    if not resource_name:
+        return None
+    if not (resource_name.isascii() and resource_name.isdecimal()):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"{resource_name!r} is not the id of a broker.")
+    if int(resource_name) not in image.brokers:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"There is no broker {resource_name}.")
+    return int(resource_name)
+
+
+def _applied(
+    current: Mapping[str, str],
+    change: ConfigChange,
+    table: Mapping[str, ConfigDef],
+    fallback: Mapping[str, str],
+) -> dict[str, str]:
+    """The overrides after a change; values are not validated yet. Unknown keys may be deleted, not set."""
+    wanted = {} if change.replace else dict(current)
+    for op in change.ops:
+        if op.op == OpType.DELETE:
+            wanted.pop(op.name, None)
+        elif op.value is None:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{op.name}: null is not a value.")
+        elif op.op == OpType.SET:
+            wanted[op.name] = op.value
+        elif op.op in (OpType.APPEND, OpType.SUBTRACT):
+            definition = table.get(op.name)
+            if definition is None or definition.type is not ConfigType.LIST:
+                raise KafkaError(ErrorCode.INVALID_CONFIG, f"{op.name} is not a list: it cannot be added to.")
+            wanted[op.name] = _changed_list(wanted.get(op.name, fallback[op.name]), op.op, op.value)
+        else:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{op.name}: there is no operation {op.op}.")
+    return wanted
+
+
+def _changed_list(current: str, op: int, value: str) -> str:
+    entries = [entry.strip() for entry in current.split(",") if entry.strip()]
+    operands = [entry.strip() for entry in value.split(",") if entry.strip()]
+    if op == OpType.APPEND:
+        entries += [entry for entry in operands if entry not in entries]
+    else:
+        entries = [entry for entry in entries if entry not in operands]
+    return ",".join(entries)

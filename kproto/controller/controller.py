@@ -1,0 +1,256 @@
+"""The acting controller: commits pure decisions to the store and publishes the images that follow.
+
+One controller acts at a time. It takes the next controller epoch when it starts, and every transaction of
+its own requires that nobody has taken a later one, so decisions made on an old image cannot be committed.
+Decisions run one after the other; a call returns after its image was published.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from kproto.check import check
+from kproto.config import Settings
+from kproto.controller.config_changes import ConfigChange, decide_alter
+from kproto.controller.decision import Decision
+from kproto.controller.names import OFFSETS_TOPIC
+from kproto.controller.placement import streamlets_led
+from kproto.controller.registration import Registration, decide_register
+from kproto.controller.topics import (
+    NewPartitions,
+    NewTopic,
+    TopicOutcome,
+    TopicRef,
+    decide_create,
+    decide_create_partitions,
+    decide_delete,
+    offsets_topic,
+)
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import (
+    ABSENT,
+    EMPTY_IMAGE,
+    BrokerRecord,
+    Change,
+    Condition,
+    Entry,
+    MetadataImage,
+    MetadataStore,
+    StoreError,
+    TopicRecord,
+)
+from kproto.metadata.image import load_image
+from kproto.metadata.records import (
+    BROKER_EPOCH_KEY,
+    CLUSTER_KEY,
+    FORMAT,
+    FORMAT_KEY,
+    NEXT_PRODUCER_KEY,
+)
+
+PRODUCER_IDS_PER_BLOCK: Final = 1000
+CONTROLLER_EPOCH_KEY: Final = "epochs/controller"
+
+Answer = TypeVar("Answer")
+OnImage = Callable[[MetadataImage], None]
+
+
+class Controller:
+    """The controller inside a broker process. Call :meth:`start` before anything else."""
+
+    __slots__ = (
+        "_busy",
+        "_guard",
+        "_image",
+        "_last_broker_epoch",
+        "_listeners",
+        "_next_producer_id",
+        "_node_id",
+        "_producer_id",
+        "_producer_id_end",
+        "_running",
+        "_settings",
+        "_store",
+    )
+
+    def __init__(self, store: MetadataStore, settings: Settings, node_id: int) -> None:
+        self._store = store
+        self._settings = settings
+        self._node_id = node_id
+        self._image = EMPTY_IMAGE
+        self._listeners: list[OnImage] = []
+        self._running: set[asyncio.Future[Any]] = set()
+        self._busy = asyncio.Lock()
+        self._guard = Condition(CONTROLLER_EPOCH_KEY, ABSENT)
+        self._last_broker_epoch = 0
+        self._next_producer_id = 0
+        self._producer_id = 0
+        self._producer_id_end = 0
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest committed image."""
+        return self._image
+
+    def subscribe(self, on_image: OnImage) -> None:
+        """Have ``on_image`` called with every later image, in revision order, on the event loop."""
+        self._listeners.append(on_image)
+
+    async def start(self) -> MetadataImage:
+        """Become the acting controller; creates the cluster when the store is empty. Not published yet.
+
+        Raises :class:`StoreError` when the store cannot be used or another controller started meanwhile.
+        """
+        revision, entries = await self._store.range("")
+        values = {entry.key: entry for entry in entries}
+        self._last_broker_epoch = _number(values, BROKER_EPOCH_KEY)
+        self._next_producer_id = _number(values, NEXT_PRODUCER_KEY)
+        epoch = _number(values, CONTROLLER_EPOCH_KEY) + 1
+        puts = {CONTROLLER_EPOCH_KEY: str(epoch).encode()}
+        conditions = [Condition(CONTROLLER_EPOCH_KEY, _revision(values, CONTROLLER_EPOCH_KEY))]
+        if FORMAT_KEY not in values:
+            puts |= {FORMAT_KEY: FORMAT, CLUSTER_KEY: _new_cluster_id().encode()}
+            conditions.append(Condition(FORMAT_KEY, ABSENT))
+        image = load_image(revision, entries)
+        done = await self._store.transact(conditions, puts)
+        if not done.succeeded or done.revision != revision + 1:
+            raise StoreError("another controller has started on the same metadata")
+        self._guard = Condition(CONTROLLER_EPOCH_KEY, done.revision)
+        self._image = image.apply(Change(done.revision, puts, ())).with_controller(self._node_id)
+        return self._image
+
+    async def register_broker(self, registration: Registration) -> BrokerRecord:
+        """Give a starting broker its epoch, and its streamlets their next leader epochs, at once."""
+        return await self._decide(lambda: decide_register(self._image, registration, self._last_broker_epoch))
+
+    async def create_topics(
+        self, topics: Sequence[NewTopic], *, validate_only: bool = False
+    ) -> list[TopicOutcome]:
+        """Create topics; one outcome per name. See :func:`~kproto.controller.topics.decide_create`."""
+
+        def decide() -> Decision[list[TopicOutcome]]:
+            return decide_create(self._image, topics, self._settings, _new_topic_id, self._led())
+
+        return await self._decide(decide, validate_only)
+
+    async def ensure_offsets_topic(self) -> TopicRecord:
+        """``__consumer_offsets``, created when missing; :class:`KafkaError` when it cannot be."""
+        topic = self._image.topics.get(OFFSETS_TOPIC)
+        if topic is None:
+            await self.create_topics([offsets_topic(self._image, self._settings)])
+            topic = self._image.topics.get(OFFSETS_TOPIC)
+        if topic is None:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} could not be created.")
+        return topic
+
+    async def auto_create(self, names: Sequence[str]) -> list[TopicOutcome]:
+        """Create topics that a client asked for by name, with the broker's defaults."""
+        image, settings = self._image, self._settings
+        return await self.create_topics(
+            [offsets_topic(image, settings) if name == OFFSETS_TOPIC else NewTopic(name) for name in names]
+        )
+
+    async def create_partitions(
+        self, requests: Sequence[NewPartitions], *, validate_only: bool = False
+    ) -> list[TopicOutcome]:
+        """Add partitions to topics; one outcome per name."""
+        return await self._decide(
+            lambda: decide_create_partitions(self._image, requests, self._led()), validate_only
+        )
+
+    async def delete_topics(self, topics: Sequence[TopicRef]) -> list[TopicOutcome]:
+        """Delete topics; one outcome per reference."""
+        return await self._decide(lambda: decide_delete(self._image, topics, self._settings))
+
+    async def alter_configs(
+        self, changes: Sequence[ConfigChange], *, validate_only: bool = False
+    ) -> list[KafkaError | None]:
+        """Change configs of topics and brokers; one entry per change, None where it worked."""
+        return await self._decide(lambda: decide_alter(self._image, changes, self._settings), validate_only)
+
+    async def allocate_producer_ids(self) -> tuple[int, int]:
+        """A block of producer ids nobody else gets, as ``(first, count)``."""
+
+        def decide() -> Decision[tuple[int, int]]:
+            first = self._next_producer_id
+            after = str(first + PRODUCER_IDS_PER_BLOCK).encode()
+            return Decision((first, PRODUCER_IDS_PER_BLOCK), {NEXT_PRODUCER_KEY: after})
+
+        return await self._decide(decide)
+
+    async def next_producer_id(self) -> int:
+        """One producer id that was never given out before; ids lost with the process are skipped."""
+        while self._producer_id >= self._producer_id_end:
+            first, count = await self.allocate_producer_ids()
+            if self._producer_id >= self._producer_id_end:
+                self._producer_id, self._producer_id_end = first, first + count
+        self._producer_id += 1
+        return self._producer_id - 1
+
+    def _led(self) -> Mapping[int, int]:
+        """Streamlets per leader; not worth counting for a single broker."""
+        return streamlets_led(self._image) if len(self._image.brokers) > 1 else {}
+
+    async def _decide(self, decide: Callable[[], Decision[Answer]], validate_only: bool = False) -> Answer:
+        """Decide and commit, one call after the other.
+
+        The work is a task of its own: a caller that is cancelled (its client went away) must not leave a
+        committed transaction behind that the image does not know.
+        """
+        task = asyncio.ensure_future(self._decide_alone(decide, validate_only))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
+
+    async def _decide_alone(self, decide: Callable[[], Decision[Answer]], validate_only: bool) -> Answer:
+        async with self._busy:
+            decision = decide()
+            if decision.writes and not validate_only:
+                await self._commit(decision.puts, tuple(decision.deletes))
+            return decision.answer
+
+    async def _commit(self, puts: Mapping[str, bytes], deletes: tuple[str, ...]) -> None:
+        """Write one transaction and publish its image; raises :class:`KafkaError`."""
+        try:
+            done = await self._store.transact([self._guard], puts, deletes)
+        except StoreError as error:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        if not done.succeeded:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER, "Another controller has taken over.")
+        self._last_broker_epoch = int(puts.get(BROKER_EPOCH_KEY, self._last_broker_epoch))
+        self._next_producer_id = int(puts.get(NEXT_PRODUCER_KEY, self._next_producer_id))
+        self._image = self._image.apply(Change(done.revision, puts, deletes))
+        for on_image in self._listeners:
+            on_image(self._image)
+
+
+def _number(values: Mapping[str, Entry], key: str) -> int:
+    entry = values.get(key)
+    return int(entry.value) if entry is not None else 0
+
+
+def _revision(values: Mapping[str, Entry], key: str) -> int:
+    entry = values.get(key)
+    return entry.revision if entry is not None else ABSENT
+
+
+def _new_topic_id() -> bytes:
+    """A random UUID (version 4). Its base64 form never begins with a dash: tools take that for an option."""
+    while True:
+        raw = bytearray(os.urandom(16))
+        raw[6] = raw[6] & 0x0F | 0x40
+        raw[8] = raw[8] & 0x3F | 0x80
+        if raw[0] >> 2 != 62:
+            return bytes(raw)
+
+
+def _new_cluster_id() -> str:
+    """A random id in the form Kafka prints: 22 characters of URL-safe base64."""
+    import base64
+
+    text = base64.urlsafe_b64encode(_new_topic_id()).decode().rstrip("=")
+    check(len(text) == 22, f"cluster id {text!r} has the wrong length")
+    return text

@@ -1,0 +1,43 @@
+"""Where the copies of a new topic go. Pure and deterministic: the same image gives the same answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain, zip_longest
+
+from kproto.metadata import BrokerRecord, MetadataImage
+
+
+def rack_order(brokers: Mapping[int, BrokerRecord]) -> list[int]:
+    """Live brokers so that neighbours are in different racks as far as possible (KIP-36's idea)."""
+    racks: dict[str, list[int]] = {}
+    for node_id in sorted(brokers):
+        racks.setdefault(brokers[node_id].rack or "", []).append(node_id)
+    columns = zip_longest(*(racks[rack] for rack in sorted(racks)))
+    return [node_id for node_id in chain.from_iterable(columns) if node_id is not None]
+
+
+def streamlets_led(image: MetadataImage) -> Counter[int]:
+    """Number of streamlets led by each broker."""
+    return Counter(record.leader for part in image.streamlets.values() for record in part)
+
+
+def spread(
+    order: Sequence[int], start: int, streamlets: int, replication_factor: int
+) -> list[tuple[int, ...]]:
+    """Replicas of each new streamlet: leaders go round ``order`` from ``start``, copies are the next ones.
+
+    The distance between copies grows by one with each round, so that one broker's copies do not all have the
+    same neighbour. Requires ``replication_factor <= len(order)``.
+    """
+    count = len(order)
+    assignments = []
+    for index in range(streamlets):
+        first = (start + index) % count
+        shift = (index // count) % (count - 1) if count > 1 else 0
+        others = [
+            (first + 1 + (shift + step) % (count - 1)) % count for step in range(replication_factor - 1)
+        ]
+        assignments.append((order[first], *(order[position] for position in others)))
+    return assignments
