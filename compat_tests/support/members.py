@@ -1,0 +1,194 @@
+"""Consumer-group members as processes of their own, to be joined, asked to leave, or killed.
+
+A member prints one JSON line for every assignment and every batch it got, and commits after each; the parent
+reads the lines. Run as ``python -m compat_tests.support.members CLIENT BOOTSTRAP TOPIC GROUP``.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from compat_tests.support.ports import wait_until
+
+SESSION_TIMEOUT_MS = 6000
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Members:
+    """The members of one group; names are for messages only. A context manager that ends them all."""
+
+    def __init__(self, client: str, bootstrap: str, topic: str, group: str, directory: Path) -> None:
+        self._command = [sys.executable, "-m", __name__, client, bootstrap, topic, group]
+        self._directory = directory
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._logs: dict[str, Path] = {}
+
+    def join(self, name: str) -> None:
+        log = self._logs[name] = self._directory / f"{name}.jsonl"
+        with log.open("wb") as out, (self._directory / f"{name}.err").open("wb") as err:
+            self._running[name] = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=out, stderr=err, cwd=ROOT
+            )
+
+    def leave(self, name: str) -> None:
+        """Close its standard input, which asks it to commit and leave, and wait for it."""
+        process = self._running.pop(name)
+        process.communicate(timeout=30)
+        assert process.returncode == 0, (self._directory / f"{name}.err").read_text()[-3000:]
+
+    def kill(self, name: str) -> None:
+        process = self._running.pop(name)
+        process.kill()
+        process.wait()
+
+    def lines(self, name: str, kind: str) -> list[Any]:
+        whole = self._logs[name].read_text().rpartition("\n")[0]
+        return [entry[kind] for entry in map(json.loads, whole.splitlines()) if kind in entry]
+
+    def delivered(self) -> list[str]:
+        """The values every member that ever was got, repeats included."""
+        return [value for name in self._logs for batch in self.lines(name, "got") for value in batch]
+
+    def owned(self) -> dict[str, list[int]]:
+        found = {}
+        for name in self._running:
+            assert self._running[name].poll() is None, (self._directory / f"{name}.err").read_text()[-3000:]
+            owned = self.lines(name, "owned")
+            found[name] = owned[-1] if owned else []
+        return found
+
+    def settle(self, partitions: int, timeout_s: float = 40.0) -> None:
+        """Wait until every member owns something and every partition has exactly one owner."""
+
+        def shared() -> bool:
+            owned = self.owned()
+            together = sorted(partition for mine in owned.values() for partition in mine)
+            return together == list(range(partitions)) and all(owned.values())
+
+        wait_until(f"{len(self._running)} members to share {partitions} partitions", shared, timeout_s)
+
+    def await_delivery(self, expected: set[str], timeout_s: float = 40.0) -> None:
+        wait_until("all records to be delivered", lambda: expected <= set(self.delivered()), timeout_s)
+
+    def __enter__(self) -> Members:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in list(self._running):
+            self.kill(name)
+
+
+def say(kind: str, value: object) -> None:
+    sys.stdout.write(json.dumps({kind: value}) + "\n")
+    sys.stdout.flush()
+
+
+def asked_to_leave() -> bool:
+    """Whether the parent closed our standard input."""
+    import select
+
+    return bool(select.select([sys.stdin], [], [], 0)[0])
+
+
+def run_confluent(bootstrap: str, topic: str, group: str, strategy: str) -> None:
+    from compat_tests.support.confluent import consumer
+
+    client = consumer(
+        bootstrap, group_id=group, session_timeout_ms=SESSION_TIMEOUT_MS, heartbeat_interval_ms=300,
+        partition_assignment_strategy=strategy,
+    )
+    owned: set[int] = set()
+
+    def assigned(_: object, places: list[Any]) -> None:
+        owned.update(place.partition for place in places)
+        if strategy == "cooperative-sticky":
+            client.incremental_assign(places)
+        else:
+            client.assign(places)
+        say("owned", sorted(owned))
+
+    def revoked(_: object, places: list[Any]) -> None:
+        owned.difference_update(place.partition for place in places)
+        if strategy == "cooperative-sticky":
+            client.incremental_unassign(places)
+        else:
+            client.unassign()
+        say("owned", sorted(owned))
+
+    client.subscribe([topic], on_assign=assigned, on_revoke=revoked)
+    while not asked_to_leave():
+        batch = [message for message in client.consume(500, 0.1) if message.error() is None]
+        if batch:
+            say("got", [message.value().decode() for message in batch])
+            client.commit(asynchronous=False)
+    client.close()
+
+
+def run_kafka_python(bootstrap: str, topic: str, group: str, _: str) -> None:
+    from kafka import ConsumerRebalanceListener, KafkaConsumer
+
+    client = KafkaConsumer(
+        bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False,
+        session_timeout_ms=SESSION_TIMEOUT_MS, heartbeat_interval_ms=300,
+    )
+
+    class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
+        def on_partitions_assigned(self, assigned: Any) -> None:
+            say("owned", sorted(place.partition for place in client.assignment()))
+
+        def on_partitions_revoked(self, revoked: Any) -> None:
+            say("owned", [])
+
+    client.subscribe([topic], listener=Listener())
+    while not asked_to_leave():
+        for batch in client.poll(timeout_ms=100).values():
+            say("got", [record.value.decode() for record in batch])
+            client.commit()
+    client.close()
+
+
+async def run_aiokafka(bootstrap: str, topic: str, group: str, _: str) -> None:
+    from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
+    from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+
+    client = AIOKafkaConsumer(
+        bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False,
+        session_timeout_ms=SESSION_TIMEOUT_MS, heartbeat_interval_ms=300,
+        partition_assignment_strategy=[RangePartitionAssignor],
+    )
+
+    class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
+        def on_partitions_assigned(self, assigned: Any) -> None:
+            say("owned", sorted(place.partition for place in assigned))
+
+        def on_partitions_revoked(self, revoked: Any) -> None:
+            say("owned", [])
+
+    client.subscribe([topic], listener=Listener())
+    await client.start()
+    while not asked_to_leave():
+        for batch in (await client.getmany(timeout_ms=100)).values():
+            say("got", [record.value.decode() for record in batch])
+            await client.commit()
+    await client.stop()
+
+
+def main() -> None:
+    import asyncio
+
+    client, bootstrap, topic, group = sys.argv[1:]
+    name, _, strategy = client.partition(":")
+    if name == "confluent":
+        run_confluent(bootstrap, topic, group, strategy or "range")
+    elif name == "kafka-python":
+        run_kafka_python(bootstrap, topic, group, strategy)
+    else:
+        asyncio.run(run_aiokafka(bootstrap, topic, group, strategy))
+
+
+if __name__ == "__main__":
+    main()
