@@ -1,16 +1,56 @@
 """What the log expects of the virtual logs, and what the virtual logs expect of the log.
 
-The log may not import ``vlog``; ``broker`` wires the two together.
+The log may not import ``vlog``; ``broker`` wires the two together. The hand-over, in both directions:
+
+- *Direct writes*: before a frame that holds only references is written, the pusher calls ``segment.flush(upto)`` with the
+  end of the last referenced chunk; when it returns, ``segment.flushed >= upto``.
+- *Cleaning*: a journal file may go when every reference in it lies below its ``segment.synced`` (position + length). To get
+  there the cleaner calls ``segment.flush`` on the loop and ``segment.sync`` in a thread. Segments of deleted data count as
+  synced. For chunks found at start there are no segments yet: `LogManager.settled` answers for (topic, partition, offset).
+- *Start*: ``LogManager.scan_from`` is what ``LogPorts.scan_point`` returned at the last checkpoint: everything below that
+  point is in segment files (not necessarily synced: after a power loss scan from the oldest journal file). For every
+  partition found, recovery calls `LogManager.recovered` with its :class:`JournalRun` list, before the first request. The
+  partition applies them on first open: runs below the end of its (verified) segment files are skipped, the rest is checked
+  (CRC-32C and contiguous offsets) and appended to the open segment without passing a virtual log again; the old journal
+  files must stay until `LogManager.settled`. Chunks written directly need no run: the segment file itself is scanned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from kproto.config import TopicConfig
+    from kproto.disk import Buffer
     from kproto.log.chunk import ChunkRef
+    from kproto.log.partition import Partition
+
+
+class JournalRun(NamedTuple):
+    """Whole chunks of one partition that lie back to back in a journal file."""
+
+    read: Callable[[int, int], Buffer]
+    """``read(position, length)`` returns bytes of the journal file; OSError passes through."""
+    position: int
+    length: int
+    base_offset: int
+    next_offset: int
+
+
+@dataclass(slots=True)
+class LogPorts:
+    """What the log needs from the outside. The defaults belong to a log without virtual logs (tests, tools)."""
+
+    assign_vlog: Callable[[Partition], VirtualLogPort]
+    """Choose the virtual log of a partition; called when it is opened and when its config changed."""
+    defer: Callable[[Callable[[], object]], object]
+    """Run a callback at the end of this turn of the event loop (``loop.call_soon``)."""
+    on_poison: Callable[[str], object]
+    """The data directory can no longer be trusted (rule 35); the process must stop."""
+    scan_point: Callable[[], bytes] = bytes
+    """Opaque journal position that goes into the checkpoint; see "Start" above."""
 
 
 class VirtualLogPort(Protocol):
@@ -33,7 +73,11 @@ class VirtualLogPort(Protocol):
 
 
 class LogSegment(Protocol):
-    """A segment of a partition, as the pusher and the cleaner see it."""
+    """A segment of a partition, as the pusher and the cleaner see it. Hashed by identity.
+
+    When a segment is deleted (retention, DeleteRecords, topic deletion), ``flushed`` and ``synced`` become
+    greater than any position, and `flush` and `sync` do nothing: the journal needs it no more.
+    """
 
     number: int
     """Number of the segment inside its group."""
