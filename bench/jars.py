@@ -1,0 +1,61 @@
+"""Apache Kafka's jars, and Java compiled against them, kept between runs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).parent
+GENERATOR_SOURCE = HERE / "java" / "LoadGenerator.java"
+
+
+def _cached(name: str, sources: list[Path], build: Callable[[Path], None]) -> Path:
+    """The directory that `build` fills, built once per content of `sources`."""
+    root = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kproto"
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    ready = root / f"{name}-{digest}"
+    if not ready.is_dir():
+        root.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=root, prefix=f"{name}-tmp-"))
+        try:
+            build(fresh)
+            fresh.rename(ready)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    return ready
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(
+            f"{' '.join(command[:3])} ... failed ({done.returncode}):\n{done.stdout}{done.stderr}"
+        )
+
+
+def kafka_jars() -> Path:
+    """The directory of Apache Kafka's jars, downloaded on first use. Raises RuntimeError as Maven says."""
+    pom = HERE / "pom.xml"
+
+    def build(target: Path) -> None:
+        command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
+        _run(*command, f"-DoutputDirectory={target}")
+
+    return _cached("apache-kafka", [pom], build)
+
+
+def generator_classpath() -> str:
+    """The class path of the load generator, compiled on first use. Raises RuntimeError as javac says."""
+    jars = kafka_jars()
+
+    def build(target: Path) -> None:
+        command = ["javac", "-proc:none", "--release", "17", "-cp", f"{jars}/*", "-d", str(target)]
+        _run(*command, str(GENERATOR_SOURCE))
+
+    classes = _cached("load-generator", [GENERATOR_SOURCE, HERE / "pom.xml"], build)
+    return f"{classes}:{jars}/*"

@@ -1,0 +1,337 @@
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Producers and consumers of one broker in one process, with one clock for both ends.
+ *
+ * <p>Arguments are name=value pairs (see Settings). A run makes a topic, warms up, prints BEGIN, measures, prints END (the
+ * caller reads the broker's CPU time at those two lines), stops the producers, waits until the consumers have seen every
+ * acknowledged record, deletes the topic and prints "RESULT " with one line of JSON.
+ *
+ * <p>rate=0: as fast as the broker takes it; consumers may be at most backlog.bytes behind. rate=N: record number i is due at
+ * start + i/N; its latencies count from that moment, whenever it was really sent, so a stalled broker cannot hide behind a
+ * stalled client (no coordinated omission).
+ *
+ * <p>Each value begins with the due time (System.nanoTime) and, after it, random bytes.
+ */
+public final class LoadGenerator {
+  static final int VALUE_HEAD = 8;
+  static final int SAMPLE_EVERY = 16;
+
+  /** What the caller chose. */
+  record Settings(
+      String bootstrap, String topic, int partitions, int producers, int consumers, int rate, int valueBytes,
+      int batchBytes, int lingerMs, String acks, double warmupSeconds, double seconds, long maxBytes,
+      long backlogBytes, int requestBytes) {
+
+    static Settings of(String[] arguments) {
+      Map<String, String> given = new HashMap<>();
+      for (String argument : arguments) {
+        int cut = argument.indexOf('=');
+        if (cut < 1) {
+          throw new IllegalArgumentException("not name=value: " + argument);
+        }
+        given.put(argument.substring(0, cut), argument.substring(cut + 1));
+      }
+      Settings settings = new Settings(
+          need(given, "bootstrap"), need(given, "topic"), integer(given, "partitions", 1),
+          integer(given, "producers", 1), integer(given, "consumers", 1), integer(given, "rate", 0),
+          integer(given, "value.bytes", 1024), integer(given, "batch.bytes", 16384), integer(given, "linger.ms", 0),
+          given.containsKey("acks") ? given.remove("acks") : "all", decimal(given, "warmup.seconds", 3),
+          decimal(given, "seconds", 10), (long) decimal(given, "max.bytes", 1e18),
+          (long) decimal(given, "backlog.bytes", 64e6), integer(given, "request.bytes", 1048576));
+      if (!given.isEmpty()) {
+        throw new IllegalArgumentException("unknown: " + given.keySet());
+      }
+      return settings;
+    }
+
+    private static String need(Map<String, String> given, String name) {
+      String value = given.remove(name);
+      if (value == null) {
+        throw new IllegalArgumentException(name + "= is missing");
+      }
+      return value;
+    }
+
+    private static int integer(Map<String, String> given, String name, int otherwise) {
+      String value = given.remove(name);
+      return value == null ? otherwise : Integer.parseInt(value);
+    }
+
+    private static double decimal(Map<String, String> given, String name, double otherwise) {
+      String value = given.remove(name);
+      return value == null ? otherwise : Double.parseDouble(value);
+    }
+  }
+
+  /** Latencies in nanoseconds, all kept, written by one thread. */
+  static final class Samples {
+    private long[] values = new long[1 << 16];
+    private int count;
+
+    void add(long nanos) {
+      if (count == values.length) {
+        values = Arrays.copyOf(values, count * 2);
+      }
+      values[count++] = nanos;
+    }
+
+    static String json(List<Samples> parts) {
+      long[] all = parts.stream().flatMapToLong(part -> Arrays.stream(part.values, 0, part.count)).sorted().toArray();
+      if (all.length == 0) {
+        return "null";
+      }
+      StringBuilder text = new StringBuilder("{\"count\":" + all.length);
+      double[] wanted = {50, 90, 99, 99.9};
+      String[] names = {"p50", "p90", "p99", "p999"};
+      for (int i = 0; i < wanted.length; i++) {
+        int rank = (int) Math.ceil(wanted[i] / 100 * all.length) - 1;
+        text.append(String.format(Locale.ROOT, ",\"%s\":%.1f", names[i], all[Math.max(rank, 0)] / 1e3));
+      }
+      double mean = Arrays.stream(all).average().orElse(0) / 1e3;
+      return text + String.format(Locale.ROOT, ",\"mean\":%.1f,\"max\":%.1f}", mean, all[all.length - 1] / 1e3);
+    }
+  }
+
+  private final Settings settings;
+  private final AtomicLong ackedRecords = new AtomicLong();
+  private final AtomicLong consumedRecords = new AtomicLong();
+  private final AtomicLong errors = new AtomicLong();
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private final List<Samples> ackSamples = new ArrayList<>();
+  private final List<Samples> sendSamples = new ArrayList<>();
+  private final List<Samples> endToEndSamples = new ArrayList<>();
+  private volatile boolean producing = true;
+  private volatile boolean consuming = true;
+  /** Records due from measureFrom on and before measureUntil are measured (System.nanoTime). */
+  private volatile long measureFrom = Long.MAX_VALUE;
+  private volatile long measureUntil = Long.MAX_VALUE;
+
+  private LoadGenerator(Settings settings) {
+    this.settings = settings;
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    Settings settings = Settings.of(arguments);
+    LoadGenerator generator = new LoadGenerator(settings);
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", (Object) settings.bootstrap()))) {
+      NewTopic topic = new NewTopic(settings.topic(), settings.partitions(), (short) 1);
+      admin.createTopics(List.of(topic.configs(Map.of("file.delete.delay.ms", "1000")))).all().get();
+      try {
+        generator.run();
+      } finally {
+        admin.deleteTopics(List.of(settings.topic())).all().get();
+      }
+    }
+  }
+
+  private void run() throws Exception {
+    List<Thread> senders = new ArrayList<>();
+    List<Thread> readers = new ArrayList<>();
+    for (int i = 0; i < settings.consumers(); i++) {
+      int share = i;
+      Samples samples = new Samples();
+      endToEndSamples.add(samples);
+      readers.add(start("consumer-" + i, () -> consume(share, samples)));
+    }
+    for (int i = 0; i < settings.producers(); i++) {
+      int share = i;
+      Samples acks = new Samples();
+      Samples sends = new Samples();
+      ackSamples.add(acks);
+      sendSamples.add(sends);
+      senders.add(start("producer-" + i, () -> produce(share, acks, sends)));
+    }
+    sleepUntil(System.nanoTime() + (long) (settings.warmupSeconds() * 1e9), Long.MAX_VALUE);
+    String measured = measure();
+    producing = false;
+    for (Thread sender : senders) {
+      sender.join();
+    }
+    long deadline = System.nanoTime() + 30_000_000_000L;
+    while (settings.consumers() > 0 && consumedRecords.get() < ackedRecords.get() && System.nanoTime() < deadline) {
+      Thread.sleep(5);
+    }
+    consuming = false;
+    for (Thread reader : readers) {
+      reader.join();
+    }
+    if (failure.get() != null) {
+      throw new IllegalStateException("the load failed", failure.get());
+    }
+    System.out.println("RESULT {" + measured
+        + ",\"ack_us\":" + Samples.json(ackSamples)
+        + ",\"ack_from_send_us\":" + Samples.json(sendSamples)
+        + ",\"end_to_end_us\":" + Samples.json(endToEndSamples)
+        + ",\"errors\":" + errors.get()
+        + ",\"acked_total\":" + ackedRecords.get()
+        + ",\"consumed_total\":" + consumedRecords.get() + "}");
+  }
+
+  /** The measured part of a run; the counts of that part as JSON fields. */
+  private String measure() throws InterruptedException {
+    var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    System.out.println("BEGIN");
+    System.out.flush();
+    long begin = System.nanoTime();
+    long cpu = system.getProcessCpuTime();
+    long acked = ackedRecords.get();
+    long consumed = consumedRecords.get();
+    measureFrom = begin;
+    long enough = settings.maxBytes() == Long.MAX_VALUE ? Long.MAX_VALUE : acked + settings.maxBytes() / settings.valueBytes();
+    sleepUntil(begin + (long) (settings.seconds() * 1e9), enough);
+    long end = System.nanoTime();
+    measureUntil = end;
+    acked = ackedRecords.get() - acked;
+    consumed = consumedRecords.get() - consumed;
+    cpu = system.getProcessCpuTime() - cpu;
+    System.out.println("END");
+    System.out.flush();
+    return String.format(Locale.ROOT,
+        "\"seconds\":%.4f,\"acked_records\":%d,\"acked_bytes\":%d,\"consumed_records\":%d,\"consumed_bytes\":%d,\"generator_cpu_s\":%.3f",
+        (end - begin) / 1e9, acked, acked * settings.valueBytes(), consumed, consumed * settings.valueBytes(), cpu / 1e9);
+  }
+
+  private void sleepUntil(long moment, long enoughRecords) throws InterruptedException {
+    while (System.nanoTime() < moment && ackedRecords.get() < enoughRecords && failure.get() == null) {
+      Thread.sleep(2);
+    }
+  }
+
+  private Thread start(String name, Runnable body) {
+    Thread thread = new Thread(() -> {
+      try {
+        body.run();
+      } catch (Throwable thrown) {
+        failure.compareAndSet(null, thrown);
+      }
+    }, name);
+    thread.start();
+    return thread;
+  }
+
+  private void produce(int share, Samples acks, Samples sends) {
+    Properties properties = new Properties();
+    properties.put("bootstrap.servers", settings.bootstrap());
+    properties.put("acks", settings.acks());
+    properties.put("batch.size", settings.batchBytes());
+    properties.put("linger.ms", settings.lingerMs());
+    properties.put("max.request.size", Math.max(settings.requestBytes(), settings.batchBytes() + 1024));
+    properties.put("buffer.memory", Math.max(33554432L, 4L * settings.batchBytes() * settings.partitions()));
+    properties.put("key.serializer", ByteArraySerializer.class.getName());
+    properties.put("value.serializer", ByteArraySerializer.class.getName());
+    byte[] value = new byte[settings.valueBytes()];
+    new Random(share).nextBytes(value);
+    try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(properties)) {
+      producer.partitionsFor(settings.topic());
+      long start = System.nanoTime();
+      double period = settings.rate() == 0 ? 0 : 1e9 * settings.producers() / settings.rate();
+      for (long number = 0; producing && failure.get() == null; number++) {
+        long due;
+        if (settings.rate() == 0) {
+          waitForConsumers();
+          due = System.nanoTime();
+        } else {
+          due = start + (long) (number * period);
+          waitFor(due);
+        }
+        send(producer, value, (int) ((share + number) % settings.partitions()), due, number, acks, sends);
+      }
+      producer.flush();
+    }
+  }
+
+  private void send(
+      KafkaProducer<byte[], byte[]> producer, byte[] value, int partition, long due, long number, Samples acks,
+      Samples sends) {
+    for (int i = 0; i < VALUE_HEAD; i++) {
+      value[i] = (byte) (due >>> (8 * i));
+    }
+    long sent = System.nanoTime();
+    boolean sampled = settings.rate() > 0 || number % SAMPLE_EVERY == 0;
+    producer.send(new ProducerRecord<>(settings.topic(), partition, null, value), (metadata, problem) -> {
+      if (problem != null) {
+        errors.incrementAndGet();
+        failure.compareAndSet(null, problem);
+        return;
+      }
+      ackedRecords.incrementAndGet();
+      if (sampled && due >= measureFrom && due < measureUntil) {
+        long now = System.nanoTime();
+        acks.add(now - due);
+        sends.add(now - sent);
+      }
+    });
+  }
+
+  private void waitFor(long due) {
+    for (long left = due - System.nanoTime(); left > 0 && producing; left = due - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+    }
+  }
+
+  private void waitForConsumers() {
+    long allowed = settings.backlogBytes() / settings.valueBytes() + 1;
+    while (settings.consumers() > 0 && producing && failure.get() == null
+        && ackedRecords.get() - consumedRecords.get() > allowed) {
+      LockSupport.parkNanos(100_000);
+    }
+  }
+
+  private void consume(int share, Samples samples) {
+    Properties properties = new Properties();
+    properties.put("bootstrap.servers", settings.bootstrap());
+    properties.put("key.deserializer", ByteArrayDeserializer.class.getName());
+    properties.put("value.deserializer", ByteArrayDeserializer.class.getName());
+    List<TopicPartition> mine = new ArrayList<>();
+    for (int partition = share; partition < settings.partitions(); partition += settings.consumers()) {
+      mine.add(new TopicPartition(settings.topic(), partition));
+    }
+    try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(properties)) {
+      consumer.assign(mine);
+      consumer.seekToBeginning(mine);
+      long seen = 0;
+      while (consuming && failure.get() == null) {
+        var records = consumer.poll(Duration.ofMillis(100));
+        long now = System.nanoTime();
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+          long due = head(record.value());
+          if (due >= measureFrom && due < measureUntil && (settings.rate() > 0 || seen % SAMPLE_EVERY == 0)) {
+            samples.add(now - due);
+          }
+          seen++;
+        }
+        consumedRecords.addAndGet(records.count());
+      }
+    }
+  }
+
+  private static long head(byte[] value) {
+    long due = 0;
+    for (int i = VALUE_HEAD - 1; i >= 0; i--) {
+      due = due << 8 | (value[i] & 0xff);
+    }
+    return due;
+  }
+}
