@@ -2,8 +2,8 @@
 
 An ordinary handler module ends with ``HANDLER = Handler(key=..., min_version=..., max_version=...,
 handle=handle)`` where ``handle(ctx, request)`` takes the generated request class and returns the generated
-response class, or an awaitable of it. A raw handler (Produce, Fetch) gets the frame instead and answers
-through the exchange itself.
+response class, or an awaitable of it. A raw handler (Produce, Fetch) gets the frame instead, keeps state of
+its own and answers through the exchange itself.
 """
 
 from __future__ import annotations
@@ -58,16 +58,18 @@ class RequestContext:
 
 
 Handle = Callable[[RequestContext, Any], Any | Awaitable[Any]]
-RawHandle = Callable[[Services, "Exchange", int, int, memoryview, int, bool], None]
-"""``(services, exchange, version, correlation_id, frame, body position, owned)``; see ``dispatch``."""
+RawHandle = Callable[["Exchange", int, int, memoryview, int, bool], None]
+"""``(exchange, version, correlation id, frame, body position, owned)``; must answer through the exchange.
+Unless ``owned``, the frame's memory is reused as soon as the call returns. Raises WireError for rubbish."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """One API: its key, the versions it serves and the function that does so (exactly one of the two)."""
+    """One API: its key, the versions it serves and what does so: ``handle``, or ``raw``, which makes the
+    broker's one raw handler on the first request."""
 
     key: int
     min_version: int
     max_version: int
     handle: Handle | None = None
-    raw: RawHandle | None = None
+    raw: Callable[[Services], RawHandle] | None = None

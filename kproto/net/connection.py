@@ -101,7 +101,6 @@ class Connection:
         "_reading",
         "_recv_into",
         "_resume_due",
-        "_server",
         "_size",
         "_sock",
         "_stash",
@@ -114,11 +113,12 @@ class Connection:
         "held",
         "peer",
         "pending",
+        "server",
         "unsent",
     )
 
     def __init__(self, server: Server, sock: socket.socket, peer: str) -> None:
-        self._server = server
+        self.server = server
         self._loop = server.loop
         self._sock = sock
         self._recv_into = sock.recv_into
@@ -150,7 +150,7 @@ class Connection:
     # --- reading -----------------------------------------------------------------------------------
 
     def _on_readable(self) -> None:
-        server = self._server
+        server = self.server
         self.active_at = server.now
         budget = server.budget
         if budget.used >= budget.limit and budget.privileged is not self:
@@ -182,7 +182,7 @@ class Connection:
 
     def _consume(self, end: int) -> None:
         """Hand over the frames in the scratch buffer up to ``end`` and keep what is left of the last one."""
-        server = self._server
+        server = self.server
         dispatch = server.dispatch
         scratch = server.scratch_view
         pending = self.pending
@@ -216,7 +216,7 @@ class Connection:
 
     def _keep(self, position: int, end: int) -> None:
         """Keep the bytes of an unfinished frame (or of frames that may not be handed over yet)."""
-        server = self._server
+        server = self.server
         have = end - position
         if have >= 4:
             size: int = _LENGTH.unpack_from(server.scratch, position)[0]
@@ -229,7 +229,7 @@ class Connection:
 
     def _grow(self, received: Buffer) -> bool:
         """Give the unfinished frame more memory, ``received`` at its head; False: must wait for memory."""
-        budget = self._server.budget
+        budget = self.server.budget
         capacity = self._size if self._size <= self._proven else min(self._size, 4 * self._have)
         if not budget.may_grow(self, capacity - self._partial, self._size - self._partial):
             self._wait_for_memory()
@@ -256,8 +256,8 @@ class Connection:
             self._buffer = None
             self._proven = self._size
             self._set_partial(0)
-            self._server.budget.give_up_privilege(self)
-            self._server.dispatch(self, memoryview(buffer), True)
+            self.server.budget.give_up_privilege(self)
+            self.server.dispatch(self, memoryview(buffer), True)
             if not self.closed and not self.closing:
                 self._pause_if_loaded()
 
@@ -266,7 +266,7 @@ class Connection:
         self._set_partial(0 if stash is None else len(stash))
 
     def _set_partial(self, size: int) -> None:
-        self._server.budget.change_partial(size - self._partial)
+        self.server.budget.change_partial(size - self._partial)
         self._partial = size
 
     @property
@@ -276,7 +276,7 @@ class Connection:
 
     def _wait_for_memory(self) -> None:
         self._stop_reading()
-        self._server.budget.wait(self, self._resume_soon)
+        self.server.budget.wait(self, self._resume_soon)
 
     def _stop_reading(self) -> None:
         if self._reading:
@@ -293,7 +293,7 @@ class Connection:
         self._resume_due = False
         if self._reading or self.closed or self.closing:
             return
-        server = self._server
+        server = self.server
         budget = server.budget
         if budget.used >= budget.limit and budget.privileged is not self:
             budget.wait(self, self._resume_soon)
@@ -334,7 +334,7 @@ class Connection:
             self.held += size - exchange.request_bytes
         if not self._flushing:
             self._flushing = True
-            self._server.flush_soon(self)
+            self.server.flush_soon(self)
 
     def flush(self) -> None:
         """Send what is queued, as far as the socket takes it."""
@@ -368,7 +368,7 @@ class Connection:
             sent = self._sock.sendmsg(islice(out, PIECES_PER_SEND))
         self.unsent = total - sent
         self.held -= sent
-        self.active_at = self._server.now
+        self.active_at = self.server.now
         if sent == total:
             out.clear()
             if self._writing:
@@ -416,7 +416,7 @@ class Connection:
         delta = self.held - self._charged
         if delta:
             self._charged = self.held
-            self._server.budget.change(delta)
+            self.server.budget.change(delta)
 
     # --- ending ------------------------------------------------------------------------------------
 
@@ -446,10 +446,10 @@ class Connection:
         self.pending.clear()
         self._out.clear()
         self.held = self.unsent = 0
-        self._server.budget.stop_waiting(self)
-        self._server.budget.give_up_privilege(self)
+        self.server.budget.stop_waiting(self)
+        self.server.budget.give_up_privilege(self)
         self.settle()
-        self._server.forget(self, reason)
+        self.server.forget(self, reason)
 
     def _interrupt_waiting(self) -> None:
         for exchange in list(self.pending):

@@ -41,6 +41,21 @@ class Limits:
     stalled_frame_seconds: float = STALLED_FRAME_SECONDS
 
 
+class _Together:
+    """Flushes a server at the end of a block, also when the block failed."""
+
+    __slots__ = ("_server",)
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self._server.flush()
+
+
 class Server:
     """One or more listening sockets and their connections, on the running loop.
 
@@ -58,6 +73,7 @@ class Server:
         "_paused",
         "_per_ip",
         "_sweep",
+        "_together",
         "budget",
         "dispatch",
         "first_view",
@@ -84,6 +100,7 @@ class Server:
         self._per_ip: dict[str, int] = {}
         self._dirty: list[Connection] = []
         self._flush_due = False
+        self._together = _Together(self)
         self._drained: asyncio.Event | None = None
         self._sweep = self.loop.call_later(self._sweep_seconds(), self._sweep_connections)
 
@@ -164,8 +181,13 @@ class Server:
             self._flush_due = True
             self.loop.call_soon(self.flush)
 
+    def together(self) -> _Together:
+        """``with server.together():`` answers given inside leave at its end, not in the next iteration."""
+        self._flush_due = True
+        return self._together
+
     def flush(self) -> None:
-        """Send now what is queued on all connections. For those who know that an iteration's work is done."""
+        """Send what is queued on all connections."""
         self._flush_due = False
         dirty, self._dirty = self._dirty, []
         for connection in dirty:

@@ -1,0 +1,192 @@
+"""From a frame to its handler and back.
+
+The way of a request: ``net`` hands over a frame; the header says which API in which version; raw handlers
+(Produce, Fetch) get the frame itself, the others the parsed request. The answer goes into the exchange that
+keeps the request's place in its connection's order.
+
+What a peer can do wrong ends its connection and nothing else: a header or body that does not parse, an API
+or version that was not advertised (ApiVersions excepted, see ``api_versions``). An exception nobody expected
+is logged and closes the connection too: the client tries again, with its state unharmed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from struct import Struct
+from typing import Any, Final
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers import api_versions, registry
+from kproto.handlers.context import Handler, RawHandle, RequestContext, Services
+from kproto.net.server import Connection, Exchange
+from kproto.wire import WireError
+from kproto.wire.messages import Codec, codec
+
+log = logging.getLogger(__name__)
+
+_HEADER: Final = Struct(">hhih")
+"""API key, version, correlation id, length of the client id (-1: null). Same in header versions 1 and 2."""
+_CORRELATION_ID: Final = Struct(">i")
+MAX_HEADER_TAGS: Final = 100
+
+
+class Dispatcher:
+    """Knows the services and hands every frame to its handler. ``dispatch`` is what the server calls."""
+
+    __slots__ = ("_raw", "_services", "_tasks")
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._raw: dict[int, tuple[RawHandle, int, int, int]] = {}
+        """API key -> (function, lowest version, highest version, first flexible version)."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:
+        """Handle one request; never raises."""
+        try:
+            if len(frame) < _HEADER.size:
+                raise WireError(f"a request of {len(frame)} bytes has no header")
+            key, version, correlation_id, id_length = _HEADER.unpack_from(frame)
+            raw = self._raw.get(key)
+            if raw is None:
+                self._dispatch_other(connection, frame, key, version, correlation_id, id_length, owned)
+                return
+            function, lowest, highest, flexible = raw
+            if not lowest <= version <= highest:
+                raise WireError(f"API {key} version {version} is not served")
+            position = 10 + id_length if id_length > 0 else 10
+            if version >= flexible:
+                position = _skip_tags(frame, position)
+            exchange = connection.begin(len(frame))
+            function(exchange, version, correlation_id, frame, position, owned)
+        except WireError as error:
+            log.info("closing the connection of %s: %s", connection.peer, error)
+            connection.close(f"protocol error: {error}")
+        except Exception:
+            log.exception("a request of %s failed, closing its connection", connection.peer)
+            connection.close("internal error")
+
+    def _dispatch_other(
+        self,
+        connection: Connection,
+        frame: memoryview,
+        key: int,
+        version: int,
+        correlation_id: int,
+        id_length: int,
+        owned: bool,
+    ) -> None:
+        """A request whose API is used for the first time, or whose handler takes the parsed request."""
+        if key == api_versions.KEY and not 0 <= version <= api_versions.MAX_VERSION:
+            connection.begin(len(frame)).reply(api_versions.unsupported(correlation_id))
+            return
+        handler = registry.handler(key)
+        if handler is None or not handler.min_version <= version <= handler.max_version:
+            raise WireError(f"API {key} version {version} is not served")
+        messages = codec(key)
+        if handler.raw is not None:
+            flexible = messages.flexible_from
+            self._raw[key] = (
+                handler.raw(self._services),
+                handler.min_version,
+                handler.max_version,
+                1 << 15 if flexible is None else flexible,
+            )
+            self.dispatch(connection, frame, owned)
+            return
+        client_id, position = _client_id(frame, id_length)
+        if messages.request_header_version(version) >= 2:
+            position = _skip_tags(frame, position)
+        request, _ = messages.parse_request(version, frame, position)
+        context = RequestContext(version, correlation_id, client_id, connection.peer, self._services)
+        exchange = connection.begin(len(frame))
+        self._call(handler, messages, context, request, exchange)
+
+    def _call(
+        self, handler: Handler, messages: Codec, context: RequestContext, request: Any, exchange: Exchange
+    ) -> None:
+        assert handler.handle is not None
+        response = handler.handle(context, request)
+        if isinstance(response, Awaitable):
+            task = asyncio.get_running_loop().create_task(
+                self._answer_later(response, messages, context, exchange)
+            )
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            exchange.reply(response_frame(messages, context.version, context.correlation_id, response))
+
+    async def _answer_later(
+        self, response: Awaitable[Any], messages: Codec, context: RequestContext, exchange: Exchange
+    ) -> None:
+        try:
+            answer = await response
+            exchange.reply(response_frame(messages, context.version, context.correlation_id, answer))
+        except Exception:
+            log.exception("%s of %s failed, closing its connection", messages.name, context.peer)
+            exchange.connection.close("internal error")
+
+    async def drain(self) -> None:
+        """Wait for the handlers that are still busy."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+
+def response_frame(messages: Codec, version: int, correlation_id: int, response: Any) -> bytes:
+    """A whole response frame: length, header, body."""
+    out = bytearray(4)
+    out += _CORRELATION_ID.pack(correlation_id)
+    if messages.response_header_version(version) >= 1:
+        out.append(0)
+    messages.write_response(version, response, out)
+    _CORRELATION_ID.pack_into(out, 0, len(out) - 4)
+    return bytes(out)
+
+
+def _client_id(frame: memoryview, length: int) -> tuple[str | None, int]:
+    """The client id (None when null) and the position behind it."""
+    if length < 0:
+        return None, _HEADER.size
+    end = _HEADER.size + length
+    if end > len(frame):
+        raise WireError("the client id ends behind the request")
+    try:
+        return str(frame[_HEADER.size : end], "utf-8"), end
+    except UnicodeDecodeError as error:
+        raise WireError("the client id is not UTF-8") from error
+
+
+def _skip_tags(frame: memoryview, position: int) -> int:
+    """The position behind the tagged fields of a flexible header (usually none: one zero byte)."""
+    if position < len(frame) and frame[position] == 0:
+        return position + 1
+    count, position = _unsigned_varint(frame, position)
+    if count > MAX_HEADER_TAGS:
+        raise WireError(f"{count} tagged fields in a header")
+    for _ in range(count):
+        _, position = _unsigned_varint(frame, position)
+        size, position = _unsigned_varint(frame, position)
+        position += size
+    return position
+
+
+def _unsigned_varint(frame: memoryview, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while position < len(frame) and shift < 35:
+        byte = frame[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+    raise WireError("a varint ends behind the request or is too long")
+
+
+def error_of(error: Exception) -> tuple[ErrorCode, str | None]:
+    """Code and message for a per-item error field; an exception nobody expected is logged."""
+    if isinstance(error, KafkaError):
+        return error.code, error.message
+    log.error("unexpected error in a request", exc_info=error)
+    return ErrorCode.UNKNOWN_SERVER_ERROR, None

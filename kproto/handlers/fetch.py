@@ -1,0 +1,386 @@
+"""Fetch (key 1), versions 4-18.
+
+One request's way: its partitions come from the request or from its session (KIP-227); each is read from
+its offset up to the high watermark, or the last stable offset for read_committed; when fewer than
+min.bytes are there and nothing went wrong, the fetch waits for news of its partitions, at most
+max.wait.ms, and reads again. Records go out as the pieces the log gives: memory of segments, or file
+ranges, which are loaded without blocking when they are in the page cache and by a thread when not.
+
+Limits: the answer holds at most max.bytes (and ``fetch.max.bytes``), a partition at most its own limit,
+except that the first chunk of the first partition with data is always sent whole (KIP-74). Chunks are
+never cut.
+
+Version notes: v5 log start offset, v7 sessions, v9 current leader epoch (FENCED_ and UNKNOWN_LEADER_EPOCH,
+KIP-320), v11 preferred replica (always -1), v12 flexible; diverging epochs are for replicas and never
+sent; v13 topic ids, v16 node endpoints beside the current leader tag (KIP-951). Throttle time is always 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.context import Handler, Services
+from kproto.handlers.fetch_sessions import FetchContext, FetchPartition, PartitionKey, SessionCache
+from kproto.handlers.fetch_wire import (
+    FIRST_WITH_IDS,
+    FIRST_WITH_SESSIONS,
+    Endpoint,
+    PartitionAnswer,
+    TopicAnswer,
+    answer,
+)
+from kproto.handlers.partitions import check_epoch, led_here
+from kproto.wire import WireError
+from kproto.wire.messages import codec
+
+if TYPE_CHECKING:
+    from kproto.log.partition import Partition
+    from kproto.log.reader import FileRange
+    from kproto.metadata import TopicRecord
+    from kproto.net.server import Exchange
+    from kproto.wire.generated.fetch import FetchRequest
+
+log = logging.getLogger(__name__)
+
+KEY: Final = 1
+LEAST_BYTES_UNDER_PRESSURE: Final = 64 * 1024
+"""What a fetch may still answer when the memory budget is used up."""
+_TELLS_LEADER: Final = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+
+
+class Fetcher:
+    """The broker's one Fetch handler: the sessions and the fetches that wait."""
+
+    __slots__ = ("_due", "_woken", "loop", "parse", "services", "sessions")
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self.loop = asyncio.get_running_loop()
+        self.parse = codec(KEY).parse_request
+        self.sessions = SessionCache(services.settings.max_incremental_fetch_session_cache_slots)
+        self._woken: list[_Fetch] = []
+        self._due = False
+
+    def handle(
+        self,
+        exchange: Exchange,
+        version: int,
+        correlation_id: int,
+        frame: memoryview,
+        position: int,
+        owned: bool,  # noqa: ARG002  (nothing of a fetch request is kept)
+    ) -> None:
+        """One request; see :data:`kproto.handlers.context.RawHandle`."""
+        request, _ = self.parse(version, frame, position)
+        try:
+            context = self._context(version, request)
+        except KafkaError as error:
+            pieces, size = answer(version, correlation_id, error.code, 0, False, ())
+            exchange.respond(pieces, size)
+            return
+        _Fetch(self, exchange, version, correlation_id, request, context).begin()
+
+    def _context(self, version: int, request: FetchRequest) -> FetchContext:
+        with_ids = version >= FIRST_WITH_IDS
+        wanted: list[FetchPartition] = []
+        for topic in request.topics:
+            key = topic.topic_id if with_ids else topic.topic
+            for part in topic.partitions:
+                wanted.append(
+                    FetchPartition(
+                        key,
+                        part.partition,
+                        part.fetch_offset,
+                        part.partition_max_bytes,
+                        part.current_leader_epoch,
+                    )
+                )
+        if version < FIRST_WITH_SESSIONS:
+            return FetchContext(wanted, None, incremental=False)
+        forgotten: list[PartitionKey] = [
+            (topic.topic_id if with_ids else topic.topic, index)
+            for topic in request.forgotten_topics_data
+            for index in topic.partitions
+        ]
+        return self.sessions.open(
+            request.session_id, request.session_epoch, with_ids, wanted, forgotten, self.loop.time()
+        )
+
+    def wake(self, fetch: _Fetch) -> None:
+        """Look at a waiting fetch again once everything of this loop iteration has become visible."""
+        self._woken.append(fetch)
+        if not self._due:
+            self._due = True
+            self.loop.call_soon(self._serve_woken)
+
+    def _serve_woken(self) -> None:
+        self._due = False
+        woken, self._woken = self._woken, []
+        for fetch in woken:
+            fetch.look_again()
+
+    def topic_record(self, key: str | bytes) -> TopicRecord | None:
+        """The topic a request means by ``key``; None when there is none."""
+        image = self.services.image()
+        return image.topics.get(key) if isinstance(key, str) else image.topics_by_id.get(key)
+
+
+class _Fetch:
+    """One Fetch request until it is answered.
+
+    It is answered once: by :meth:`_answer`, which also ends all waiting. While it waits it is in the
+    waiters of its partitions and in the exchange's ``interrupt``, and ``_timer`` runs.
+    """
+
+    __slots__ = (
+        "_answers",
+        "_awake",
+        "_context",
+        "_correlation_id",
+        "_done",
+        "_exchange",
+        "_failed",
+        "_fetcher",
+        "_max_bytes",
+        "_max_wait_ms",
+        "_min_bytes",
+        "_partitions",
+        "_read_committed",
+        "_size",
+        "_timer",
+        "_version",
+        "_watches",
+    )
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        exchange: Exchange,
+        version: int,
+        correlation_id: int,
+        request: FetchRequest,
+        context: FetchContext,
+    ) -> None:
+        self._fetcher = fetcher
+        self._exchange = exchange
+        self._version = version
+        self._correlation_id = correlation_id
+        self._context = context
+        self._max_wait_ms = request.max_wait_ms
+        self._min_bytes = request.min_bytes
+        self._max_bytes = min(request.max_bytes, fetcher.services.settings.fetch_max_bytes)
+        self._read_committed = request.isolation_level == 1
+        self._answers: list[tuple[FetchPartition, PartitionAnswer]] = []
+        self._size = 0
+        self._failed = False
+        self._done = False
+        self._awake = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._partitions: list[Partition] = []
+        self._watches: list[Any] = []
+
+    def begin(self) -> None:
+        """Read; answer at once if that is enough, else wait."""
+        self._read()
+        if self._enough() or self._max_wait_ms <= 0 or not self._context.partitions:
+            self._answer()
+        else:
+            self._wait()
+
+    def _enough(self) -> bool:
+        return self._failed or self._size >= self._min_bytes
+
+    # --- reading -----------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Read every partition as far as the limits allow."""
+        services = self._fetcher.services
+        left = min(self._max_bytes, max(services.budget.free() // 2, LEAST_BYTES_UNDER_PRESSURE))
+        first = True
+        self._size = 0
+        self._failed = False
+        self._answers = answers = []
+        self._partitions = partitions = []
+        for wanted in self._context.partitions:
+            try:
+                partition = self._partition(wanted)
+                partitions.append(partition)
+                read = partition.read(wanted.offset, min(wanted.max_bytes, left), self._read_committed, first)
+                size = read.size
+                if size:
+                    first = False
+                    left = max(0, left - size)
+                    self._size += size
+                found = PartitionAnswer(
+                    wanted.index,
+                    0,
+                    partition.high_watermark,
+                    partition.last_stable_offset,
+                    partition.log_start_offset,
+                    read.pieces,
+                    size,
+                )
+            except KafkaError as error:
+                self._failed = True
+                found = self._refused(wanted, error.code)
+            except Exception:
+                log.exception("fetch of %r partition %d failed", wanted.topic, wanted.index)
+                self._failed = True
+                found = self._refused(wanted, ErrorCode.UNKNOWN_SERVER_ERROR)
+            answers.append((wanted, found))
+
+    def _partition(self, wanted: FetchPartition) -> Partition:
+        record = self._fetcher.topic_record(wanted.topic)
+        if record is None and not isinstance(wanted.topic, str):
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+        partition = led_here(self._fetcher.services, record, wanted.index)
+        check_epoch(partition, wanted.leader_epoch)
+        return partition
+
+    def _refused(self, wanted: FetchPartition, code: ErrorCode) -> PartitionAnswer:
+        leader = None
+        record = self._fetcher.topic_record(wanted.topic)
+        if code in _TELLS_LEADER and record is not None:
+            streamlet = self._fetcher.services.image().partition_streamlet(record, wanted.index)
+            leader = streamlet.leader, streamlet.leader_epoch
+        return PartitionAnswer(wanted.index, code, -1, -1, -1, (), 0, leader)
+
+    # --- waiting -----------------------------------------------------------------------------------
+
+    def _wait(self) -> None:
+        wake = self._wake
+        for partition in self._partitions:
+            partition.waiters.append(wake)
+        self._exchange.interrupt = self._interrupt
+        self._timer = self._fetcher.loop.call_later(self._max_wait_ms / 1000, self._expire)
+
+    def _wake(self) -> None:
+        """News of one of the partitions."""
+        if not self._awake:
+            self._awake = True
+            self._fetcher.wake(self)
+
+    def look_again(self) -> None:
+        """Read again; answer if that is enough now."""
+        self._awake = False
+        if self._done:
+            return
+        self._read()
+        if self._enough():
+            self._answer()
+
+    def _expire(self) -> None:
+        self._timer = None
+        if not self._done:
+            self._read()
+            self._answer()
+
+    def _interrupt(self) -> None:
+        """The broker drains, or the client is gone."""
+        if self._exchange.connection.closed:
+            self._stop_waiting()
+        elif not self._done:
+            self._read()
+            self._answer()
+
+    def _stop_waiting(self) -> None:
+        self._done = True
+        if self._exchange.interrupt is None and self._timer is None:
+            return
+        self._exchange.interrupt = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        wake = self._wake
+        for partition in self._partitions:
+            partition.waiters.remove(wake)
+
+    # --- answering ---------------------------------------------------------------------------------
+
+    def _answer(self) -> None:
+        """End all waiting and answer with what was read last, loading file ranges first."""
+        self._stop_waiting()
+        ranges = [piece for _, found in self._answers for piece in found.pieces if not _is_memory(piece)]
+        if not ranges:
+            self._send({})
+            return
+        from kproto.log.reader import load_blocking, load_nowait
+
+        loaded = load_nowait(ranges)
+        if loaded is not None:
+            self._send(dict(zip(map(id, ranges), loaded, strict=True)))
+            return
+        budget = self._fetcher.services.budget
+        reserved = sum(piece.length for piece in ranges)
+        budget.change(reserved)
+        future = self._fetcher.services.blocking.run(load_blocking, ranges)
+        future.add_done_callback(partial(self._on_loaded, ranges, reserved))
+
+    def _on_loaded(
+        self, ranges: list[FileRange], reserved: int, future: asyncio.Future[list[memoryview]]
+    ) -> None:
+        self._fetcher.services.budget.change(-reserved)
+        error = future.exception()
+        if error is not None:
+            log.error("loading records for a fetch failed", exc_info=error)
+            self._answers = [
+                (wanted, self._refused(wanted, ErrorCode.KAFKA_STORAGE_ERROR) if found.size else found)
+                for wanted, found in self._answers
+            ]
+            self._send({})
+            return
+        self._send(dict(zip(map(id, ranges), future.result(), strict=True)))
+
+    def _send(self, loaded: dict[int, memoryview]) -> None:
+        """Tell the news, with ``loaded`` (by identity of the file range) in place of the file ranges."""
+        context = self._context
+        session = context.session
+        topics: list[TopicAnswer] = []
+        last: str | bytes | None = None
+        leaders: set[int] = set()
+        for wanted, found in self._answers:
+            if session is not None:
+                news = wanted.news(found.high_watermark, found.log_start_offset, found.size, found.error)
+                if found.size:
+                    session.served(wanted)
+                if context.incremental and not news:
+                    continue
+            if loaded and found.size:
+                found = found._replace(pieces=[loaded.get(id(piece), piece) for piece in found.pieces])
+            if found.leader is not None:
+                leaders.add(found.leader[0])
+            if wanted.topic != last:
+                topics.append((wanted.topic, []))
+                last = wanted.topic
+            topics[-1][1].append(found)
+        pieces, size = answer(
+            self._version,
+            self._correlation_id,
+            0,
+            context.session_id,
+            self._read_committed,
+            topics,
+            self._endpoints(leaders) if leaders else (),
+        )
+        self._answers = []
+        self._exchange.respond(pieces, size)
+
+    def _endpoints(self, leaders: set[int]) -> list[Endpoint]:
+        brokers = self._fetcher.services.image().brokers
+        return [
+            Endpoint(node, brokers[node].host, brokers[node].port, brokers[node].rack)
+            for node in sorted(leaders)
+            if node in brokers
+        ]
+
+
+def _is_memory(piece: object) -> bool:
+    return isinstance(piece, memoryview | bytes | bytearray)
+
+
+HANDLER: Final = Handler(key=KEY, min_version=4, max_version=18, raw=lambda services:
+Fetcher(services).handle) __all__ = ["HANDLER", "WireError"]

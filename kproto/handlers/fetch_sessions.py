@@ -1,0 +1,185 @@
+"""Incremental fetch sessions (KIP-227): what a client fetches is remembered, so requests and answers carry
+changes only.
+
+Pure: no clock, no socket. A session lives in one of ``max.incremental.fetch.session.cache.slots`` slots.
+When they are taken, a session unused for two minutes makes room, or else the smallest one that is older
+than that and smaller than the newcomer; if there is none the client is answered without a session (id 0)
+and keeps sending full requests. With names (versions 7-12) and with ids (13 on) are different sessions;
+mixing them is FETCH_SESSION_TOPIC_ID_ERROR.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Final
+
+from kproto.errors import ErrorCode, KafkaError
+
+NO_SESSION: Final = 0
+INITIAL_EPOCH: Final = 0
+FINAL_EPOCH: Final = -1
+MAX_EPOCH: Final = 2**31 - 1
+EVICTION_SECONDS: Final = 120.0
+
+TopicKey = str | bytes
+"""A name, or an id of 16 bytes."""
+PartitionKey = tuple[TopicKey, int]
+
+
+class FetchPartition:
+    """One partition a client fetches: what it asked for, and in a session what it was last told."""
+
+    __slots__ = ("index", "leader_epoch", "max_bytes", "offset", "sent_high_watermark", "sent_log_start",
+    "topic")
+
+    def __init__(self, topic: TopicKey, index: int, offset: int, max_bytes: int, leader_epoch: int) -> None:
+        self.topic = topic
+        self.index = index
+        self.offset = offset
+        self.max_bytes = max_bytes
+        self.leader_epoch = leader_epoch
+        """The client's current leader epoch, -1: not said."""
+        self.sent_high_watermark = -1
+        self.sent_log_start = -1
+
+    def news(self, high_watermark: int, log_start: int, size: int, error: int) -> bool:
+        """Whether an incremental answer must mention this partition; notes what it will be told."""
+        told = size > 0 or error != 0
+        if self.sent_high_watermark != high_watermark:
+            self.sent_high_watermark = high_watermark
+            told = True
+        if self.sent_log_start != log_start:
+            self.sent_log_start = log_start
+            told = True
+        if error:
+            self.sent_high_watermark = -1  # so that the end of the error is told too
+        return told
+
+
+class Session:
+    """The partitions of one client, in the order in which they are served next (least recently served
+    first)."""
+
+    __slots__ = ("created", "epoch", "id", "partitions", "used", "with_ids")
+
+    def __init__(self, session_id: int, with_ids: bool, wanted: Iterable[FetchPartition], now: float) -> None:
+        self.id = session_id
+        self.with_ids = with_ids
+        self.partitions: dict[PartitionKey, FetchPartition] = {(p.topic, p.index): p for p in wanted}
+        self.epoch = 1
+        """Epoch the next request must carry."""
+        self.created = now
+        self.used = now
+
+    def update(self, wanted: Iterable[FetchPartition], forgotten: Iterable[PartitionKey]) -> None:
+        """Apply the changes an incremental request carries."""
+        partitions = self.partitions
+        for new in wanted:
+            known = partitions.get((new.topic, new.index))
+            if known is None:
+                partitions[new.topic, new.index] = new
+            else:
+                known.offset = new.offset
+                known.max_bytes = new.max_bytes
+                known.leader_epoch = new.leader_epoch
+        for key in forgotten:
+            partitions.pop(key, None)
+
+    def served(self, partition: FetchPartition) -> None:
+        """Data of ``partition`` was sent: next time the others come first."""
+        key = partition.topic, partition.index
+        if self.partitions.pop(key, None) is not None:
+            self.partitions[key] = partition
+
+
+class FetchContext:
+    """What one request fetches, and how its answer is told. ``session`` is None without one."""
+
+    __slots__ = ("incremental", "partitions", "session", "session_id")
+
+    def __init__(self, partitions: list[FetchPartition], session: Session | None, incremental: bool) -> None:
+        self.partitions = partitions
+        self.session = session
+        self.incremental = incremental
+        """Only partitions with news are answered."""
+        self.session_id = NO_SESSION if session is None else session.id
+
+
+class SessionCache:
+    """All sessions of a broker, least recently used first. Times are seconds of one monotonic clock."""
+
+    __slots__ = ("_random", "_sessions", "evictions", "slots")
+
+    def __init__(self, slots: int, seed: int | None = None) -> None:
+        self.slots = slots
+        self.evictions = 0
+        self._sessions: dict[int, Session] = {}
+        self._random = random.Random(seed)
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def open(
+        self,
+        session_id: int,
+        epoch: int,
+        with_ids: bool,
+        wanted: list[FetchPartition],
+        forgotten: list[PartitionKey],
+        now: float,
+    ) -> FetchContext:
+        """The context of a request.
+
+        Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH,
+        FETCH_SESSION_TOPIC_ID_ERROR.
+        """
+        if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
+            self._sessions.pop(session_id, None)
+            session = self._create(with_ids, wanted, now) if epoch == INITIAL_EPOCH else None
+            return FetchContext(wanted, session, incremental=False)
+        found = self._sessions.get(session_id)
+        if found is None:
+            raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if found.epoch != epoch:
+            raise KafkaError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        if found.with_ids != with_ids:
+            raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        found.update(wanted, forgotten)
+        del self._sessions[session_id]
+        if not found.partitions:
+            return FetchContext([], None, incremental=False)
+        self._sessions[session_id] = found
+        found.used = now
+        found.epoch = 1 if epoch == MAX_EPOCH else epoch + 1
+        return FetchContext(list(found.partitions.values()), found, incremental=True)
+
+    def _create(self, with_ids: bool, wanted: list[FetchPartition], now: float) -> Session | None:
+        """A new session; None when there is nothing to remember or no room."""
+        if not wanted or not self._make_room(len(wanted), now):
+            return None
+        session_id = self._random.randint(1, 2**31 - 1)
+        while session_id in self._sessions:
+            session_id = self._random.randint(1, 2**31 - 1)
+        session = Session(session_id, with_ids, wanted, now)
+        self._sessions[session_id] = session
+        return session
+
+    def _make_room(self, size: int, now: float) -> bool:
+        if self.slots <= 0:
+            return False
+        if len(self._sessions) < self.slots:
+            return True
+        oldest = next(iter(self._sessions.values()))
+        if now - oldest.used > EVICTION_SECONDS:
+            return self._evict(oldest)
+        settled = (s for s in self._sessions.values() if now - s.created > EVICTION_SECONDS)
+        smallest = min(settled, key=lambda session: len(session.partitions), default=None)
+        if smallest is not None and len(smallest.partitions) < size:
+            return self._evict(smallest)
+        return False
+
+    def _evict(self, session: Session) -> bool:
+        del self._sessions[session.id]
+        self.evictions += 1
+        return True

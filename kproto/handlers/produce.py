@@ -1,0 +1,358 @@
+"""Produce (key 0), versions 3-13; 0-2 are advertised but rejected (KAFKA-18659).
+
+Every chunk of the request is appended first; then each touched virtual log is waited for once, together
+with all requests of the same loop iteration. acks=1 and acks=-1 wait for the same thing: the chunk is on all
+copies, which for replication factor 1 is the owner's journal. acks=0 gets no answer; an error closes its
+connection, as in Kafka, because nothing else can tell the client.
+
+Version notes: v7 zstd (before: UNSUPPORTED_COMPRESSION_TYPE), v8 error messages (KIP-467), v9 flexible,
+v10 current leader and node endpoints with NOT_LEADER_OR_FOLLOWER (KIP-951), v13 topic ids (UNKNOWN_TOPIC_ID).
+Requests with a transactional id get INVALID_REQUEST until transactions exist. Throttle time is always 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
+
+from kproto.errors import TABLE, ErrorCode, KafkaError
+from kproto.handlers.context import Handler, Services
+from kproto.handlers.partitions import led_here
+from kproto.handlers.produce_wire import (
+    FIRST_WITH_IDS,
+    Key,
+    ParsedTopic,
+    all_stored,
+    one_stored,
+    parse,
+    topic_name,
+)
+from kproto.wire.messages import codec
+
+if TYPE_CHECKING:
+    from kproto.log.partition import Partition
+    from kproto.log.ports import VirtualLogPort
+    from kproto.metadata import MetadataImage, TopicRecord
+    from kproto.net.server import Exchange
+
+log = logging.getLogger(__name__)
+
+KEY: Final = 0
+FIRST_WITH_ZSTD: Final = 7
+FIRST_WITH_LEADER: Final = 10
+TIMEOUT_CHECK_SECONDS: Final = 0.1
+_ATTRIBUTES_LOW_BYTE: Final = 22
+_ZSTD: Final = 4
+
+Outcome = tuple[int, ErrorCode, str | None, int, int, int]
+"""Partition index, error, message, base offset, log append time, log start offset."""
+TopicOutcome = tuple[Key, list[Outcome]]
+
+
+class Answerable(Protocol):
+    """An exchange, or what collects several waits before it answers one."""
+
+    def reply(self, frame: bytes) -> None: ...
+
+
+class _Route:
+    """A topic as the requests of one image find it: its record, its partitions once they were used."""
+
+    __slots__ = ("partitions", "record")
+
+    def __init__(self, record: TopicRecord) -> None:
+        self.record = record
+        self.partitions: dict[int, Partition] = {}
+
+
+class _Joint:
+    """Answers once as many virtual logs as were touched have said that they are durable."""
+
+    __slots__ = ("_exchange", "_left")
+
+    def __init__(self, exchange: Exchange, left: int) -> None:
+        self._exchange = exchange
+        self._left = left
+
+    def reply(self, frame: bytes) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self._exchange.reply(frame)
+
+
+class _Waiting:
+    """One request whose chunks are appended but not known to be durable."""
+
+    __slots__ = ("correlation_id", "exchange", "frame", "target", "timeout_ms", "topics", "version")
+
+    def __init__(
+        self,
+        target: Answerable,
+        frame: bytes,
+        timeout_ms: int,
+        exchange: Exchange,
+        version: int,
+        correlation_id: int,
+        topics: list[TopicOutcome],
+    ) -> None:
+        self.target = target
+        self.frame = frame
+        self.timeout_ms = timeout_ms
+        self.exchange = exchange
+        self.version = version
+        self.correlation_id = correlation_id
+        self.topics = topics
+
+
+class Producer:
+    """The broker's one Produce handler.
+
+    Requests that wait for the same virtual log and arrived in the same loop iteration share one batch and one
+    ``when_durable``; the batch is answered, and flushed to the sockets, in one go.
+    """
+
+    __slots__ = ("_batches", "_flying", "_image", "_loop", "_routes", "_seal_due", "_services", "_sweep")
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._loop = asyncio.get_running_loop()
+        self._image: MetadataImage | None = None
+        self._routes: dict[tuple[bool, Key], _Route] = {}
+        """Routes of ``_image``; the flag says whether the key is an id."""
+        self._batches: dict[VirtualLogPort, list[_Waiting]] = {}
+        """What this loop iteration appended, by virtual log."""
+        self._seal_due = False
+        self._flying: list[tuple[float, list[_Waiting]]] = []
+        """Batches not durable at once: when they were sealed, who waits (emptied when answered)."""
+        self._sweep: asyncio.TimerHandle | None = None
+
+    def handle(
+        self,
+        exchange: Exchange,
+        version: int,
+        correlation_id: int,
+        frame: memoryview,
+        position: int,
+        owned: bool,
+    ) -> None:
+        """One request; see :data:`kproto.handlers.context.RawHandle`."""
+        request = parse(version, frame, position)
+        acks = request.acks
+        refused: KafkaError | None = None
+        if not -1 <= acks <= 1:
+            refused = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
+        elif request.transactional:
+            refused = KafkaError(ErrorCode.INVALID_REQUEST, "transactions are not supported by this broker")
+        failed = False
+        touched: list[VirtualLogPort] = []
+        topics: list[TopicOutcome] = []
+        for key, parts in request.topics:
+            outcomes: list[Outcome] = []
+            for index, records in parts:
+                try:
+                    if refused is not None:
+                        raise refused
+                    partition = self._partition(version, key, index)
+                    if records is None:
+                        raise KafkaError(ErrorCode.INVALID_RECORD, "a partition without a record batch")
+                    if version < FIRST_WITH_ZSTD:
+                        _refuse_zstd(records)
+                    base_offset, time_ms, log_start, _ = partition.append(records, owned)
+                    vlog = partition.vlog
+                    assert vlog is not None
+                    if vlog not in touched:
+                        touched.append(vlog)
+                    outcomes.append((index, ErrorCode.NONE, None, base_offset, time_ms, log_start))
+                except KafkaError as error:
+                    failed = True
+                    outcomes.append((index, error.code, error.message, -1, -1, -1))
+                except Exception:
+                    log.exception("append to partition %d of %r failed", index, key)
+                    failed = True
+                    outcomes.append((index, ErrorCode.UNKNOWN_SERVER_ERROR, None, -1, -1, -1))
+            topics.append((key, outcomes))
+        if acks == 0:
+            self._end_unanswered(exchange, topics, failed)
+        elif failed or not topics:
+            answer = self._answer(version, correlation_id, topics)
+            self._wait(exchange, answer, touched, request.timeout_ms, version, correlation_id, topics)
+        else:
+            answer = _stored_frame(version, correlation_id, topics)
+            self._wait(exchange, answer, touched, request.timeout_ms, version, correlation_id, topics)
+
+    # --- where a chunk goes ------------------------------------------------------------------------
+
+    def _partition(self, version: int, key: Key, index: int) -> Partition:
+        """The partition; found once per image, then remembered. Raises KafkaError."""
+        image = self._services.image()
+        if image is not self._image:
+            self._image = image
+            self._routes.clear()
+        with_ids = version >= FIRST_WITH_IDS
+        route = self._routes.get((with_ids, key))
+        if route is None:
+            route = self._route(image, version, key)
+            self._routes[with_ids, key] = route
+        partition = route.partitions.get(index)
+        if partition is None:
+            partition = led_here(self._services, route.record, index)
+            route.partitions[index] = partition
+        return partition
+
+    def _route(self, image: MetadataImage, version: int, key: Key) -> _Route:
+        if version >= FIRST_WITH_IDS:
+            record = image.topics_by_id.get(key)
+            if record is None:
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+        else:
+            record = image.topics.get(topic_name(version, key))
+            if record is None:
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        if record.internal:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{record.name} is an internal topic")
+        return _Route(record)
+
+    # --- waiting -----------------------------------------------------------------------------------
+
+    def _wait(
+        self,
+        exchange: Exchange,
+        answer: bytes,
+        touched: list[VirtualLogPort],
+        timeout_ms: int,
+        version: int,
+        correlation_id: int,
+        topics: list[TopicOutcome],
+    ) -> None:
+        """Answer when every touched virtual log is durable up to what it holds now."""
+        if not touched:
+            exchange.reply(answer)
+            return
+        target: Answerable = exchange if len(touched) == 1 else _Joint(exchange, len(touched))
+        waiting = _Waiting(target, answer, timeout_ms, exchange, version, correlation_id, topics)
+        for vlog in touched:
+            batch = self._batches.get(vlog)
+            if batch is None:
+                batch = self._batches[vlog] = []
+                if not self._seal_due:
+                    self._seal_due = True
+                    self._loop.call_soon(self._seal)
+            batch.append(waiting)
+
+    def _seal(self) -> None:
+        """The loop iteration is over (and its push, which was scheduled before): wait for its batches."""
+        self._seal_due = False
+        batches, self._batches = self._batches, {}
+        for vlog, batch in batches.items():
+            vlog.when_durable(vlog.end, partial(_release, batch))
+            if batch:
+                self._flying.append((self._loop.time(), batch))
+        if self._flying and self._sweep is None:
+            self._sweep = self._loop.call_later(TIMEOUT_CHECK_SECONDS, self._check_timeouts)
+
+    def _check_timeouts(self) -> None:
+        """REQUEST_TIMED_OUT for what waits longer than its request allows; its chunks stay appended."""
+        self._sweep = None
+        self._flying = [entry for entry in self._flying if entry[1]]
+        now = self._loop.time()
+        for since, batch in self._flying:
+            for waiting in batch:
+                if since + waiting.timeout_ms / 1000 <= now and waiting.exchange.answer is None:
+                    waiting.exchange.reply(self._timed_out(waiting))
+        if self._flying:
+            self._sweep = self._loop.call_later(TIMEOUT_CHECK_SECONDS, self._check_timeouts)
+
+    def _timed_out(self, waiting: _Waiting) -> bytes:
+        late = ErrorCode.REQUEST_TIMED_OUT
+        topics: list[TopicOutcome] = [
+            (key, [(o[0], late, None, -1, -1, -1) if o[1] is ErrorCode.NONE else o for o in outcomes])
+            for key, outcomes in waiting.topics
+        ]
+        return self._answer(waiting.version, waiting.correlation_id, topics)
+
+    # --- answers -----------------------------------------------------------------------------------
+
+    def _end_unanswered(self, exchange: Exchange, topics: list[TopicOutcome], failed: bool) -> None:
+        if failed:
+            errors = {outcome[1].name for _, outcomes in topics for outcome in outcomes if outcome[1]}
+            exchange.connection.close(f"acks=0 and {', '.join(sorted(errors))}")
+        else:
+            exchange.drop()
+
+    def _answer(self, version: int, correlation_id: int, topics: list[TopicOutcome]) -> bytes:
+        """An answer with errors in it, by the generated codec."""
+        from kproto.handlers.dispatch import response_frame
+        from kproto.wire.generated.produce import (
+            LeaderIdAndEpoch,
+            NodeEndpoint,
+            PartitionProduceResponse,
+            ProduceResponse,
+            TopicProduceResponse,
+        )
+
+        response = ProduceResponse()
+        leaders: set[int] = set()
+        for key, outcomes in topics:
+            topic = TopicProduceResponse()
+            if version >= FIRST_WITH_IDS:
+                topic.topic_id = key
+            else:
+                topic.name = topic_name(version, key)
+            for index, code, message, base_offset, time_ms, log_start in outcomes:
+                part = PartitionProduceResponse(
+                    index=index,
+                    error_code=code,
+                    base_offset=base_offset,
+                    log_append_time_ms=time_ms,
+                    log_start_offset=log_start,
+                    error_message=message or (TABLE[code].message if code else None),
+                )
+                if code is ErrorCode.NOT_LEADER_OR_FOLLOWER and version >= FIRST_WITH_LEADER:
+                    leader, epoch = self._leader(version, key, index)
+                    part.current_leader = LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
+                    leaders.add(leader)
+                topic.partition_responses.append(part)
+            response.responses.append(topic)
+        brokers = self._services.image().brokers
+        response.node_endpoints = [
+            NodeEndpoint(node_id=node, host=brokers[node].host, port=brokers[node].port,
+            rack=brokers[node].rack) for node in sorted(leaders)
+            if node in brokers
+        ]
+        return response_frame(codec(KEY), version, correlation_id, response)
+
+    def _leader(self, version: int, key: Key, index: int) -> tuple[int, int]:
+        image = self._services.image()
+        streamlet = image.partition_streamlet(self._route(image, version, key).record, index)
+        return streamlet.leader, streamlet.leader_epoch
+
+
+def _stored_frame(version: int, correlation_id: int, topics: list[TopicOutcome]) -> bytes:
+    """An answer without errors, by hand."""
+    if len(topics) == 1:
+        key, outcomes = topics[0]
+        if len(outcomes) == 1:
+            index, _, _, base_offset, time_ms, log_start = outcomes[0]
+            return one_stored(version, correlation_id, key, index, base_offset, time_ms, log_start)
+    stored = [(key, [(o[0], o[3], o[4], o[5]) for o in outcomes]) for key, outcomes in topics]
+    return all_stored(version, correlation_id, stored)
+
+
+def _release(batch: list[_Waiting]) -> None:
+    """Everything the batch waits for is durable: answer all, then send per connection once."""
+    server = batch[0].exchange.connection.server
+    with server.together():
+        for waiting in batch:
+            waiting.target.reply(waiting.frame)
+    batch.clear()
+
+
+def _refuse_zstd(records: memoryview) -> None:
+    if len(records) > _ATTRIBUTES_LOW_BYTE and records[_ATTRIBUTES_LOW_BYTE] & 7 == _ZSTD:
+        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7")
+
+
+HANDLER: Final = Handler(key=KEY, min_version=3, max_version=13, raw=lambda services:
+Producer(services).handle)

@@ -1,0 +1,244 @@
+"""Produce on the wire, written by hand because every produced chunk comes through here.
+
+Only two things: reading a request of any version (3-13) and writing an answer that has no error in it.
+Answers with errors go through the generated codec, which is also the oracle for this module in the tests.
+A topic is known by its *key*: the bytes of its name (with their length prefix) or id exactly as in the
+request, which the answer repeats.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from struct import Struct
+from typing import Final, NamedTuple
+
+from kproto.wire import WireError
+
+Key = bytes
+ParsedTopic = tuple[Key, list[tuple[int, memoryview | None]]]
+Stored = tuple[int, int, int, int]
+"""Partition index, base offset, log append time (-1: create time), log start offset."""
+
+FIRST_FLEXIBLE: Final = 9
+FIRST_WITH_IDS: Final = 13
+
+_ACKS_TIMEOUT: Final = Struct(">hi")
+_INT32: Final = Struct(">i")
+_INT16: Final = Struct(">h")
+_INDEX_SIZE: Final = Struct(">ii")
+_HEAD_FLEXIBLE: Final = Struct(">iiBB")
+_HEAD_CLASSIC: Final = Struct(">iii")
+_ONE_V3: Final = Struct(">iihqqi")
+_ONE_V5: Final = Struct(">iihqqqi")
+_ONE_V8: Final = Struct(">iihqqqihi")
+_ONE_V9: Final = Struct(">BihqqqIIB")
+"""As written for one partition: count, index, error, offsets, then nothing else up to the frame's end:
+empty record errors, null message, partition tags, topic tags (0x01000000), throttle, tags."""
+_PART_V3: Final = Struct(">ihqq")
+_PART_V5: Final = Struct(">ihqqq")
+_PART_V8: Final = Struct(">ihqqqih")
+_PART_V9: Final = Struct(">ihqqqBBB")
+
+
+class ParsedProduce(NamedTuple):
+    """A request. Record views point into the frame."""
+
+    transactional: bool
+    acks: int
+    timeout_ms: int
+    topics: list[ParsedTopic]
+
+
+def parse(version: int, frame: memoryview, position: int) -> ParsedProduce:
+    """Read the body at ``position``; raises WireError when it does not fit into the frame."""
+    try:
+        if version >= FIRST_FLEXIBLE:
+            return _parse_flexible(frame, position, version >= FIRST_WITH_IDS)
+        return _parse_classic(frame, position)
+    except (struct.error, IndexError) as error:
+        raise WireError("a produce request ends too early") from error
+
+
+def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedProduce:
+    end = len(frame)
+    length = frame[position]
+    position += 1
+    transactional = length != 0
+    if transactional:
+        length, position = _varint(frame, position - 1)
+        position += length - 1
+    acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(frame, position)
+    topic_count, position = _varint(frame, position + 6)
+    topics: list[ParsedTopic] = []
+    for _ in range(topic_count - 1):
+        start = position
+        if with_ids:
+            position += 16
+        else:
+            length, position = _varint(frame, position)
+            if length == 0:
+                raise WireError("a topic name is null")
+            position += length - 1
+        if position > end:
+            raise WireError("a topic ends behind the request")
+        key = bytes(frame[start:position])
+        partition_count = frame[position]
+        position += 1
+        if partition_count > 127:
+            partition_count, position = _varint(frame, position - 1)
+        parts: list[tuple[int, memoryview | None]] = []
+        for _ in range(partition_count - 1):
+            index = _INT32.unpack_from(frame, position)[0]
+            size = frame[position + 4]
+            position += 5
+            if size > 127:
+                size, position = _varint(frame, position - 1)
+            if size:
+                stop = position + size - 1
+                if stop > end:
+                    raise WireError("records end behind the request")
+                parts.append((index, frame[position:stop]))
+                position = stop
+            else:
+                parts.append((index, None))
+            position = position + 1 if frame[position] == 0 else _skip_tags(frame, position)
+        position = position + 1 if frame[position] == 0 else _skip_tags(frame, position)
+        topics.append((key, parts))
+    if frame[position]:
+        _skip_tags(frame, position)
+    return ParsedProduce(transactional, acks, timeout_ms, topics)
+
+
+def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
+    end = len(frame)
+    length = _INT16.unpack_from(frame, position)[0]
+    position += 2
+    transactional = length >= 0
+    if transactional:
+        position += length
+    acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(frame, position)
+    topic_count = _INT32.unpack_from(frame, position + 6)[0]
+    position += 10
+    topics: list[ParsedTopic] = []
+    for _ in range(topic_count):
+        start = position
+        length = _INT16.unpack_from(frame, position)[0]
+        if length < 0:
+            raise WireError("a topic name is null")
+        position += 2 + length
+        if position > end:
+            raise WireError("a topic ends behind the request")
+        key = bytes(frame[start:position])
+        partition_count = _INT32.unpack_from(frame, position)[0]
+        position += 4
+        parts: list[tuple[int, memoryview | None]] = []
+        for _ in range(partition_count):
+            index, size = _INDEX_SIZE.unpack_from(frame, position)
+            position += 8
+            if size < 0:
+                parts.append((index, None))
+                continue
+            stop = position + size
+            if stop > end:
+                raise WireError("records end behind the request")
+            parts.append((index, frame[position:stop]))
+            position = stop
+        topics.append((key, parts))
+    return ParsedProduce(transactional, acks, timeout_ms, topics)
+
+
+def topic_name(version: int, key: Key) -> str:
+    """The name inside a key of a version that has names; raises WireError unless it is UTF-8."""
+    if version >= FIRST_FLEXIBLE:
+        start = _varint(memoryview(key), 0)[1]
+    else:
+        start = 2
+    try:
+        return str(key[start:], "utf-8")
+    except UnicodeDecodeError as error:
+        raise WireError("a topic name is not UTF-8") from error
+
+
+def one_stored(
+    version: int, correlation_id: int, key: Key, index: int, base_offset: int, time_ms: int, log_start: int
+) -> bytes:
+    """The whole frame that answers a request of one partition whose chunk was stored."""
+    if version >= FIRST_FLEXIBLE:
+        # After the key: 1+4+2+8+8+8, then 01 00 00 00 (errors, message, tags, topic tags), throttle, tags.
+        return (
+            _HEAD_FLEXIBLE.pack(46 + len(key), correlation_id, 0, 2)
+            + key
+            + _ONE_V9.pack(2, index, 0, base_offset, time_ms, log_start, 0x01000000, 0, 0)
+        )
+    if version >= 8:
+        tail = _ONE_V8.pack(1, index, 0, base_offset, time_ms, log_start, 0, -1, 0)
+    elif version >= 5:
+        tail = _ONE_V5.pack(1, index, 0, base_offset, time_ms, log_start, 0)
+    else:
+        tail = _ONE_V3.pack(1, index, 0, base_offset, time_ms, 0)
+    return _HEAD_CLASSIC.pack(8 + len(key) + len(tail), correlation_id, 1) + key + tail
+
+
+def all_stored(version: int, correlation_id: int, topics: Sequence[tuple[Key, Sequence[Stored]]]) -> bytes:
+    """The whole frame that answers a request all of whose chunks were stored."""
+    flexible = version >= FIRST_FLEXIBLE
+    pieces: list[bytes] = [b""]
+    for key, parts in topics:
+        pieces.append(key)
+        pieces.append(_unsigned_varint(len(parts) + 1) if flexible else _INT32.pack(len(parts)))
+        if flexible:
+            pack9 = _PART_V9.pack
+            pieces += [pack9(i, 0, base, at, start, 1, 0, 0) for i, base, at, start in parts]
+            pieces.append(b"\0")
+        elif version >= 8:
+            pack8 = _PART_V8.pack
+            pieces += [pack8(i, 0, base, at, start, 0, -1) for i, base, at, start in parts]
+        elif version >= 5:
+            pack5 = _PART_V5.pack
+            pieces += [pack5(i, 0, base, at, start) for i, base, at, start in parts]
+        else:
+            pack3 = _PART_V3.pack
+            pieces += [pack3(i, 0, base, at) for i, base, at, _ in parts]
+    if flexible:
+        pieces.append(b"\0\0\0\0\0")
+        head = b"\0" + _unsigned_varint(len(topics) + 1)
+    else:
+        pieces.append(b"\0\0\0\0")
+        head = _INT32.pack(len(topics))
+    size = 4 + len(head) + sum(map(len, pieces))
+    pieces[0] = _INDEX_SIZE.pack(size, correlation_id) + head
+    return b"".join(pieces)
+
+
+def _varint(frame: memoryview, position: int) -> tuple[int, int]:
+    """An unsigned varint of at most 32 bits and the position behind it."""
+    value = shift = 0
+    while shift < 35:
+        byte = frame[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+    raise WireError("a varint is longer than five bytes")
+
+
+def _unsigned_varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _skip_tags(frame: memoryview, position: int) -> int:
+    count, position = _varint(frame, position)
+    for _ in range(count):
+        _, position = _varint(frame, position)
+        size, position = _varint(frame, position)
+        position += size
+        if position > len(frame):
+            raise WireError("a tagged field ends behind the request")
+    return position

@@ -1,0 +1,122 @@
+"""KIP-227's rules for sessions: epochs, changes, order, eviction."""
+
+import pytest
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.fetch_sessions import (
+    EVICTION_SECONDS,
+    FINAL_EPOCH,
+    INITIAL_EPOCH,
+    MAX_EPOCH,
+    FetchPartition,
+    SessionCache,
+)
+
+
+def wanted(*indexes: int, topic: str = "t", offset: int = 0) -> list[FetchPartition]:
+    return [FetchPartition(topic, index, offset, 1000, -1) for index in indexes]
+
+
+def opened(cache: SessionCache, *indexes: int, now: float = 0.0) -> int:
+    return cache.open(0, INITIAL_EPOCH, False, wanted(*indexes), [], now).session_id
+
+
+def error_of(cache: SessionCache, session_id: int, epoch: int, with_ids: bool = False) -> ErrorCode:
+    with pytest.raises(KafkaError) as caught:
+        cache.open(session_id, epoch, with_ids, [], [], 0.0)
+    return caught.value.code
+
+
+def test_a_full_request_opens_a_session_and_answers_everything():
+    cache = SessionCache(10)
+    context = cache.open(0, INITIAL_EPOCH, False, wanted(0, 1), [], 0.0)
+    assert context.session_id > 0
+    assert not context.incremental
+    assert [p.index for p in context.partitions] == [0, 1]
+
+
+def test_incremental_requests_add_change_and_forget():
+    cache = SessionCache(10)
+    session_id = opened(cache, 0, 1, 2)
+    context = cache.open(session_id, 1, False, wanted(1, 3, offset=7), [("t", 0)], 0.0)
+    assert context.incremental
+    assert [(p.index, p.offset) for p in context.partitions] == [(1, 7), (2, 0), (3, 7)]
+    assert len(cache.open(session_id, 2, False, [], [], 0.0).partitions) == 3
+
+
+def test_epochs_count_up_and_wrap_to_one():
+    cache = SessionCache(10)
+    session_id = opened(cache, 0)
+    assert error_of(cache, session_id, 2) is ErrorCode.INVALID_FETCH_SESSION_EPOCH
+    context = cache.open(session_id, 1, False, [], [], 0.0)
+    assert error_of(cache, session_id, 1) is ErrorCode.INVALID_FETCH_SESSION_EPOCH
+    assert context.session is not None
+    context.session.epoch = MAX_EPOCH
+    cache.open(session_id, MAX_EPOCH, False, [], [], 0.0)
+    assert cache.open(session_id, 1, False, [], [], 0.0).incremental
+
+
+def test_unknown_sessions_and_mixed_topic_ids_are_errors():
+    cache = SessionCache(10)
+    assert error_of(cache, 12345, 1) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert error_of(cache, opened(cache, 0), 1, with_ids=True) is ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+
+
+def test_closing_ends_the_session_and_a_new_full_request_replaces_it():
+    cache = SessionCache(10)
+    first = opened(cache, 0)
+    assert cache.open(first, FINAL_EPOCH, False, wanted(0), [], 0.0).session_id == 0
+    assert error_of(cache, first, 1) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    second = opened(cache, 0)
+    cache.open(second, INITIAL_EPOCH, False, wanted(0), [], 0.0)
+    assert len(cache) == 1
+    assert error_of(cache, second, 1) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_a_session_that_forgets_everything_ends():
+    cache = SessionCache(10)
+    session_id = opened(cache, 0)
+    assert cache.open(session_id, 1, False, [], [("t", 0)], 0.0).session_id == 0
+    assert len(cache) == 0
+
+
+def test_only_news_is_told():
+    partition = wanted(0)[0]
+    assert partition.news(high_watermark=5, log_start=0, size=0, error=0)
+    assert not partition.news(5, 0, 0, 0)
+    assert partition.news(5, 0, 100, 0)
+    assert partition.news(6, 0, 0, 0)
+    assert partition.news(6, 2, 0, 0)
+    assert partition.news(6, 2, 0, ErrorCode.UNKNOWN_LEADER_EPOCH)
+    assert partition.news(6, 2, 0, 0)
+    assert not partition.news(6, 2, 0, 0)
+
+
+def test_what_was_served_comes_last_next_time():
+    cache = SessionCache(10)
+    session_id = opened(cache, 0, 1, 2)
+    context = cache.open(session_id, 1, False, [], [], 0.0)
+    assert context.session is not None
+    context.session.served(context.partitions[0])
+    assert [p.index for p in cache.open(session_id, 2, False, [], [], 0.0).partitions] == [1, 2, 0]
+
+
+def test_no_slots_no_sessions():
+    assert opened(SessionCache(0), 0) == 0
+
+
+def test_slots_are_taken_from_the_stale_then_from_the_small():
+    cache = SessionCache(2)
+    one, two = opened(cache, 0, now=0.0), opened(cache, 0, 1, now=1.0)
+    assert opened(cache, 0, 1, 2, now=2.0) == 0, "both are young"
+    cache.open(one, 1, False, [], [], EVICTION_SECONDS)
+    cache.open(two, 1, False, [], [], EVICTION_SECONDS)
+    late = EVICTION_SECONDS + 2
+    assert opened(cache, 0, now=late) == 0, "no larger than the smallest"
+    three = opened(cache, 0, 1, 2, now=late)
+    assert three > 0
+    assert error_of(cache, one, 2) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    cache.open(three, 1, False, [], [], late + EVICTION_SECONDS)
+    assert opened(cache, 0, now=late + EVICTION_SECONDS) > 0, "two was not used for two minutes"
+    assert error_of(cache, two, 2) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert (len(cache), cache.evictions) == (2, 2)

@@ -1,0 +1,135 @@
+"""The hand-written Produce codec against the generated one."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kproto.handlers.produce_wire import FIRST_WITH_IDS, all_stored, one_stored, parse, topic_name
+from kproto.net.client import parse_response_frame
+from kproto.wire import WireError
+from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kproto.wire.messages import codec
+
+VERSIONS = range(3, 14)
+names = st.text(min_size=1, max_size=300)
+parts = st.lists(
+    st.tuples(st.integers(-(2**31), 2**31 - 1), st.none() | st.binary(max_size=300)), max_size=140
+)
+requests = st.tuples(
+    st.none() | st.text(max_size=200),
+    st.integers(-(2**15), 2**15 - 1),
+    st.integers(-(2**31), 2**31 - 1),
+    st.lists(st.tuples(names, st.binary(min_size=16, max_size=16), parts), max_size=4),
+)
+
+
+def written(version: int, request: tuple) -> bytearray:
+    transactional_id, acks, timeout_ms, topics = request
+    message = ProduceRequest(
+        transactional_id=transactional_id,
+        acks=acks,
+        timeout_ms=timeout_ms,
+        topic_data=[
+            TopicProduceData(
+                name=name,
+                topic_id=topic_id,
+                partition_data=[
+                    PartitionProduceData(index=index, records=None if data is None else memoryview(data))
+                    for index, data in partitions
+                ],
+            )
+            for name, topic_id, partitions in topics
+        ],
+    )
+    out = bytearray(b"head")
+    codec(0).write_request(version, message, out)
+    return out
+
+
+@given(version=st.sampled_from(VERSIONS), request=requests)
+@settings(max_examples=300, deadline=None)
+def test_parse_reads_what_the_generated_codec_writes(version, request):
+    parsed = parse(version, memoryview(written(version, request)), 4)
+    transactional_id, acks, timeout_ms, topics = request
+    assert (parsed.transactional, parsed.acks, parsed.timeout_ms) == (
+        transactional_id is not None,
+        acks,
+        timeout_ms,
+    )
+    assert len(parsed.topics) == len(topics)
+    for (key, found), (name, topic_id, partitions) in zip(parsed.topics, topics, strict=True):
+        assert (key == topic_id) if version >= FIRST_WITH_IDS else (topic_name(version, key) == name)
+        assert [(i, None if r is None else bytes(r)) for i, r in found] == partitions
+
+
+@given(version=st.sampled_from(VERSIONS), request=requests, seed=st.integers(0, 2**32))
+@settings(max_examples=300, deadline=None)
+def test_whatever_comes_parse_answers_or_raises_a_wire_error(version, request, seed):
+    data = written(version, request)
+    rng = random.Random(seed)
+    for _ in range(rng.randint(1, 4)):
+        data[rng.randrange(len(data))] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
+    data = data[: rng.randint(4, len(data))] if rng.random() < 0.5 else data
+    try:
+        parsed = parse(version, memoryview(data), 4)
+    except WireError:
+        return
+    size = sum(len(r) for _, found in parsed.topics for _, r in found if r is not None)
+    assert size <= len(data)
+
+
+stored = st.tuples(
+    st.integers(0, 2**31 - 1), st.integers(0, 2**62), st.integers(-1, 2**62), st.integers(0, 2**62)
+)
+
+
+@given(
+    version=st.sampled_from(VERSIONS),
+    correlation_id=st.integers(-(2**31), 2**31 - 1),
+    topics=st.lists(
+        st.tuples(names, st.binary(min_size=16, max_size=16), st.lists(stored, max_size=140)), max_size=3
+    ),
+)
+@settings(max_examples=300, deadline=None)
+def test_answers_read_back_with_the_generated_codec(version, correlation_id, topics):
+    request = (None, 1, 2, [(name, topic_id, [(0, b"")]) for name, topic_id, _ in topics])
+    keys = [key for key, _ in parse(version, memoryview(written(version, request)), 4).topics]
+    answers = [(key, found) for key, (_, _, found) in zip(keys, topics, strict=True)]
+    check_answer(version, correlation_id, all_stored(version, correlation_id, answers), topics)
+
+
+@given(version=st.sampled_from(VERSIONS), correlation_id=st.integers(0, 2**31 - 1), name=names, one=stored)
+@settings(max_examples=200, deadline=None)
+def test_the_answer_to_one_partition_is_the_same(version, correlation_id, name, one):
+    topic_id = bytes(range(16))
+    request = (None, 1, 2, [(name, topic_id, [(0, b"")])])
+    key = parse(version, memoryview(written(version, request)), 4).topics[0][0]
+    frame = one_stored(version, correlation_id, key, *one)
+    assert frame == all_stored(version, correlation_id, [(key, [one])])
+    check_answer(version, correlation_id, frame, [(name, topic_id, [one])])
+
+
+def check_answer(version: int, correlation_id: int, frame: bytes, topics: list) -> None:
+    assert int.from_bytes(frame[:4], "big") == len(frame) - 4
+    found_id, response = parse_response_frame(0, version, memoryview(frame)[4:])
+    assert found_id == correlation_id
+    assert response.throttle_time_ms == 0
+    assert len(response.responses) == len(topics)
+    for found, (name, topic_id, partitions) in zip(response.responses, topics, strict=True):
+        assert (found.topic_id == topic_id) if version >= FIRST_WITH_IDS else (found.name == name)
+        assert [
+            (p.index, p.error_code, p.base_offset, p.log_append_time_ms, p.log_start_offset)
+            for p in found.partition_responses
+        ] == [(i, 0, base, at, start if version >= 5 else -1) for i, base, at, start in partitions]
+        for part in found.partition_responses:
+            assert (part.record_errors, part.error_message, part.current_leader) == ([], None, None)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_cut_of_a_request_is_a_wire_error(version):
+    data = written(version, ("txn", 1, 2, [("topic", bytes(16), [(1, b"x" * 200), (2, b"y")])]))
+    for cut in range(4, len(data)):
+        with pytest.raises(WireError):
+            parse(version, memoryview(data)[:cut], 4)
