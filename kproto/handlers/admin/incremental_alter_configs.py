@@ -1,0 +1,46 @@
+"""IncrementalAlterConfigs (key 44), versions 0 to 1: set, delete, append, subtract single keys (KIP-339).
+
+Behaviour: topics, one broker, or (under an empty name) every broker. Of the broker's keys only those can be
+changed while it runs that topics inherit from; the others are refused with INVALID_REQUEST, as read-only keys
+are in Apache Kafka. ``validate_only`` decides without changing.
+"""
+
+from __future__ import annotations
+
+from kproto.controller import ConfigChange, ConfigOp
+from kproto.errors import ErrorCode
+from kproto.handlers.context import Handler, RequestContext
+from kproto.wire.generated.incremental_alter_configs import (
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+
+
+async def handle(
+    ctx: RequestContext, request: IncrementalAlterConfigsRequest
+) -> IncrementalAlterConfigsResponse:
+    """Change each resource on its own."""
+    changes = [
+        ConfigChange(
+            resource.resource_type,
+            resource.resource_name,
+            [ConfigOp(config.name, config.config_operation, config.value) for config in resource.configs],
+        )
+        for resource in request.resources
+    ]
+    errors = await ctx.broker.controller.alter_configs(changes, validate_only=request.validate_only)
+    return IncrementalAlterConfigsResponse(
+        responses=[
+            AlterConfigsResourceResponse(
+                error_code=error.code if error is not None else ErrorCode.NONE,
+                error_message=error.message if error is not None else None,
+                resource_type=change.resource_type,
+                resource_name=change.resource_name,
+            )
+            for change, error in zip(changes, errors, strict=True)
+        ]
+    )
+
+
+HANDLER = Handler(key=44, min_version=0, max_version=1, handle=handle)
