@@ -20,7 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Against a broker that is not kproto, the tests that need a kproto of their own are not part of the run."""
+    """Against another broker, the tests that need a kproto of their own are not part of the run."""
     if chosen(config.getoption("--target")) == "kproto":
         return
     foreign = [item for item in items if item.get_closest_marker("owns_broker")]

@@ -23,7 +23,11 @@ async def send(bootstrap: str, topic: str, records: list[Sample], **settings: ob
     async with AIOKafkaProducer(bootstrap_servers=bootstrap, linger_ms=5, **settings) as client:
         futures = [
             await client.send(
-                topic, value=record.value, key=record.key, headers=list(record.headers), partition=0,
+                topic,
+                value=record.value,
+                key=record.key,
+                headers=list(record.headers),
+                partition=0,
                 timestamp_ms=record.timestamp,
             )
             for record in records
@@ -33,7 +37,9 @@ async def send(bootstrap: str, topic: str, records: list[Sample], **settings: ob
 
 
 async def receive(bootstrap: str, topic: str, count: int) -> list[Sample]:
-    async with AIOKafkaConsumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest", check_crcs=True) as client:
+    async with AIOKafkaConsumer(
+        bootstrap_servers=bootstrap, auto_offset_reset="earliest", check_crcs=True
+    ) as client:
         place = TopicPartition(topic, 0)
         client.assign([place])
         await client.seek_to_beginning(place)
@@ -104,7 +110,10 @@ def test_commit_and_resume(bootstrap: str, new_topic: MakeTopic, group: str) -> 
         await send(bootstrap, topic, samples(100, gentle=True))
         for turn in range(3):
             async with AIOKafkaConsumer(
-                topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest",
+                topic,
+                bootstrap_servers=bootstrap,
+                group_id=group,
+                auto_offset_reset="earliest",
                 enable_auto_commit=False,
             ) as client:
                 first = await asyncio.wait_for(client.getone(), 20)

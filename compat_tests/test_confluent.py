@@ -65,7 +65,9 @@ def high_watermark(bootstrap: str, topic: str, partition: int) -> int:
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 def test_idempotent_producer_keeps_order(bootstrap: str, new_topic: MakeTopic, codec: str) -> None:
     topic = new_topic()
-    client = producer(bootstrap, enable_idempotence=True, compression_codec=codec, linger_ms=0, batch_num_messages=7)
+    client = producer(
+        bootstrap, enable_idempotence=True, compression_codec=codec, linger_ms=0, batch_num_messages=7
+    )
     sent = samples(2000)
     assert send_all(client, topic, 0, sent) == list(range(2000))
     same_sequence(sent, read_samples(bootstrap, topic, 0), topic)
@@ -85,8 +87,12 @@ def test_a_message_over_the_limit_is_refused(bootstrap: str, new_topic: MakeTopi
     client = producer(bootstrap, message_max_bytes=100_000)
     failures: list[int] = []
     for size in (20_000, 100):
-        client.produce(topic, bytes(size), partition=0, on_delivery=lambda error, _: failures.append(
-            error.code() if error else 0))
+        client.produce(
+            topic,
+            bytes(size),
+            partition=0,
+            on_delivery=lambda error, _: failures.append(error.code() if error else 0),
+        )
         client.flush(20)
     assert failures == [KafkaError.MSG_SIZE_TOO_LARGE, 0]
     assert len(read_partition(bootstrap, topic, 0)) == 1
@@ -103,7 +109,11 @@ def test_unknown_topic_and_partition(bootstrap: str, new_topic: MakeTopic) -> No
     missing.produce(unique("missing"), b"x", on_delivery=lambda error, _: codes.append(error.code()))
     missing.flush(10)
     assert codes
-    assert codes[0] in (KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._MSG_TIMED_OUT)
+    assert codes[0] in (
+        KafkaError._UNKNOWN_TOPIC,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError._MSG_TIMED_OUT,
+    )
 
 
 def test_a_topic_is_created_by_its_first_message(bootstrap: str) -> None:
@@ -121,7 +131,9 @@ def test_seek_by_time_and_offset(bootstrap: str, new_topic: MakeTopic) -> None:
     client = consumer(bootstrap)
     for number in random.Random(3).sample(range(1, 1000), 25):
         exact, before = (
-            client.offsets_for_times([TopicPartition(topic, 0, BASE_TIME_MS + 10 * number - less)], timeout=10)[0]
+            client.offsets_for_times(
+                [TopicPartition(topic, 0, BASE_TIME_MS + 10 * number - less)], timeout=10
+            )[0]
             for less in (0, 5)
         )
         assert (exact.offset, before.offset) == (number, number)
@@ -194,7 +206,9 @@ def test_topics_from_birth_to_death(bootstrap: str) -> None:
         admin.create_topics([wish])[topic].result(20)
     wait_until("the topic", lambda: len(admin.list_topics(topic, timeout=10).topics[topic].partitions) == 3)
     admin.create_partitions([NewPartitions(topic, 5)])[topic].result(20)
-    wait_until("5 partitions", lambda: len(admin.list_topics(topic, timeout=10).topics[topic].partitions) == 5)
+    wait_until(
+        "5 partitions", lambda: len(admin.list_topics(topic, timeout=10).topics[topic].partitions) == 5
+    )
     assert config_value(admin, topic, "retention.ms") == "5000000"
     change = ConfigEntry("retention.ms", "6000000", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[change])
@@ -227,7 +241,9 @@ def test_delete_records(bootstrap: str, new_topic: MakeTopic) -> None:
     client.close()
 
 
-def test_retention_by_size_and_segment_roll_settings_are_accepted(bootstrap: str, new_topic: MakeTopic) -> None:
+def test_retention_by_size_and_segment_roll_settings_are_accepted(
+    bootstrap: str, new_topic: MakeTopic
+) -> None:
     topic = new_topic(segment_bytes=1_048_576, retention_bytes=2_097_152, segment_ms=60_000)
     sent = [Sample(None, value, (), BASE_TIME_MS) for value in large_values(4, 500_000)]
     assert send_all(producer(bootstrap), topic, 0, sent) == [0, 1, 2, 3]
@@ -256,6 +272,8 @@ def test_timestamps_too_far_ahead_are_refused(bootstrap: str, new_topic: MakeTop
     client = producer(bootstrap)
     codes: list[int] = []
     ahead = int(time.time() * 1000) + 3_600_000
-    client.produce(topic, b"x", partition=0, timestamp=ahead, on_delivery=lambda error, _: codes.append(error.code()))
+    client.produce(
+        topic, b"x", partition=0, timestamp=ahead, on_delivery=lambda error, _: codes.append(error.code())
+    )
     client.flush(20)
     assert codes == [KafkaError.INVALID_TIMESTAMP]

@@ -23,7 +23,11 @@ def send(bootstrap: str, topic: str, records: list[Sample], **settings: object) 
     client = KafkaProducer(bootstrap_servers=bootstrap, linger_ms=5, **settings)
     futures = [
         client.send(
-            topic, value=record.value, key=record.key, headers=list(record.headers), partition=0,
+            topic,
+            value=record.value,
+            key=record.key,
+            headers=list(record.headers),
+            partition=0,
             timestamp_ms=record.timestamp,
         )
         for record in records
@@ -57,8 +61,13 @@ def test_produce_and_read_back(bootstrap: str, new_topic: MakeTopic, codec: str,
     topic = new_topic()
     sent = samples(500, gentle=True)
     offsets = send(
-        bootstrap, topic, sent, acks=acks, compression_type=None if codec == "none" else codec,
-        enable_idempotence=acks == "all", max_in_flight_requests_per_connection=1,
+        bootstrap,
+        topic,
+        sent,
+        acks=acks,
+        compression_type=None if codec == "none" else codec,
+        enable_idempotence=acks == "all",
+        max_in_flight_requests_per_connection=1,
     )
     assert acks == 0 or offsets == list(range(500)), "without acks the client makes its offsets up"
     same_sequence(sent, receive(bootstrap, topic, 500), f"{codec} {acks}")
@@ -74,7 +83,12 @@ def test_messages_of_900_kb(bootstrap: str, new_topic: MakeTopic) -> None:
 
 def test_seek_by_time_pause_resume(bootstrap: str, new_topic: MakeTopic) -> None:
     topic = new_topic()
-    send(bootstrap, topic, [Sample(None, b"%d" % n, (), BASE_TIME_MS + 10 * n) for n in range(500)], batch_size=400)
+    send(
+        bootstrap,
+        topic,
+        [Sample(None, b"%d" % n, (), BASE_TIME_MS + 10 * n) for n in range(500)],
+        batch_size=400,
+    )
     client = KafkaConsumer(bootstrap_servers=bootstrap)
     place = TopicPartition(topic, 0)
     client.assign([place])
@@ -97,7 +111,9 @@ def test_seek_by_time_pause_resume(bootstrap: str, new_topic: MakeTopic) -> None
     assert client.poll(timeout_ms=500) == {}
     client.resume(place)
     got.clear()
-    wait_until("the rest", lambda: got.extend(r.offset for r in client.poll(200).get(place, [])) or len(got) >= 500)
+    wait_until(
+        "the rest", lambda: got.extend(r.offset for r in client.poll(200).get(place, [])) or len(got) >= 500
+    )
     assert got == list(range(500))
     client.close()
 
@@ -108,7 +124,11 @@ def test_commit_and_resume(bootstrap: str, new_topic: MakeTopic, group: str) -> 
     place = TopicPartition(topic, 0)
     for turn in range(3):
         client = KafkaConsumer(
-            topic, bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False
+            topic,
+            bootstrap_servers=bootstrap,
+            group_id=group,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
         )
         first = next(client)
         assert first.offset == turn * 20
@@ -120,7 +140,9 @@ def test_commit_and_resume(bootstrap: str, new_topic: MakeTopic, group: str) -> 
 def test_admin(bootstrap: str) -> None:
     topic = unique("kp")
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    admin.create_topics([NewTopic(topic, num_partitions=2, replication_factor=1, topic_configs={"flush.ms": "900000"})])
+    admin.create_topics(
+        [NewTopic(topic, num_partitions=2, replication_factor=1, topic_configs={"flush.ms": "900000"})]
+    )
     with pytest.raises(TopicAlreadyExistsError):
         admin.create_topics([NewTopic(topic, num_partitions=2, replication_factor=1)])
     wait_until("the topic", lambda: topic in admin.list_topics())

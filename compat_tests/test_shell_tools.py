@@ -62,13 +62,23 @@ def tools(jvm: Jvm) -> Tools:
 def test_topics(tools: Tools) -> None:
     topic = unique("shell")
     created = tools.run(
-        TOPICS, "--create", "--topic", topic, "--partitions", 3, "--replication-factor", 1,
-        "--config", "retention.ms=777000",
+        TOPICS,
+        "--create",
+        "--topic",
+        topic,
+        "--partitions",
+        3,
+        "--replication-factor",
+        1,
+        "--config",
+        "retention.ms=777000",
     )
     assert f"Created topic {topic}." in created.stdout
     assert topic in tools.run(TOPICS, "--list").lines()
     text = tools.run(TOPICS, "--describe", "--topic", topic).stdout
-    assert re.search(rf"Topic: {topic}\s+TopicId: \S{{22}}\s+PartitionCount: 3\s+ReplicationFactor: 1", text), text
+    assert re.search(
+        rf"Topic: {topic}\s+TopicId: \S{{22}}\s+PartitionCount: 3\s+ReplicationFactor: 1", text
+    ), text
     assert "retention.ms=777000" in text
     for number in range(3):
         assert re.search(rf"Partition: {number}\s+Leader: (\d+)\s+Replicas: \1\s+Isr: \1", text), text
@@ -76,7 +86,11 @@ def test_topics(tools: Tools) -> None:
     assert "PartitionCount: 5" in tools.run(TOPICS, "--describe", "--topic", topic).stdout
     overridden = tools.run(TOPICS, "--describe", "--topics-with-overrides").stdout
     assert f"Topic: {topic}" in overridden
-    for nothing in ("--under-replicated-partitions", "--unavailable-partitions", "--under-min-isr-partitions"):
+    for nothing in (
+        "--under-replicated-partitions",
+        "--unavailable-partitions",
+        "--under-min-isr-partitions",
+    ):
         assert tools.run(TOPICS, "--describe", nothing).lines() == []
     assert "already exists" in tools.fails(TOPICS, "--create", "--topic", topic)
     assert "would not be an increase" in tools.fails(TOPICS, "--alter", "--topic", topic, "--partitions", 2)
@@ -90,14 +104,37 @@ def test_console_producer_and_consumer(tools: Tools, new_topic: NewTopic, group:
     lines = [f"h:{i}\tkey {i}\tvalue {i} \u00e9\u2603" for i in range(200)]
     lines.append("h:200\tNULL\tNULL")
     tools.run(
-        CONSOLE_PRODUCER, "--topic", topic, "--compression-codec", "lz4",
-        "--reader-property", "parse.key=true", "--reader-property", "parse.headers=true",
-        "--reader-property", "null.marker=NULL", stdin="\n".join(lines) + "\n",
+        CONSOLE_PRODUCER,
+        "--topic",
+        topic,
+        "--compression-codec",
+        "lz4",
+        "--reader-property",
+        "parse.key=true",
+        "--reader-property",
+        "parse.headers=true",
+        "--reader-property",
+        "null.marker=NULL",
+        stdin="\n".join(lines) + "\n",
     )
     reading = (
-        "--topic", topic, "--group", group, "--from-beginning", "--max-messages", 201, "--timeout-ms", 20000,
-        "--formatter-property", "print.key=true", "--formatter-property", "print.headers=true",
-        "--formatter-property", "print.offset=true", "--formatter-property", "null.literal=NULL",
+        "--topic",
+        topic,
+        "--group",
+        group,
+        "--from-beginning",
+        "--max-messages",
+        201,
+        "--timeout-ms",
+        20000,
+        "--formatter-property",
+        "print.key=true",
+        "--formatter-property",
+        "print.headers=true",
+        "--formatter-property",
+        "print.offset=true",
+        "--formatter-property",
+        "null.literal=NULL",
     )
     result = tools.run(CONSOLE_CONSUMER, *reading)
     assert result.stdout.splitlines() == [f"Offset:{i}\t{line}" for i, line in enumerate(lines)]
@@ -128,8 +165,10 @@ def test_consumer_groups(tools: Tools, new_topic: NewTopic, group: str) -> None:
     consume(tools, topic, group, 60)
     assert group in tools.run(GROUPS, "--list").lines()
     assert re.search(rf"{group}\s+(Empty|Stable)", tools.run(GROUPS, "--list", "--state").stdout)
-    wait_until("the group to be empty", lambda: "Empty" in tools.run(
-        GROUPS, "--describe", "--group", group, "--state").stdout)
+    wait_until(
+        "the group to be empty",
+        lambda: "Empty" in tools.run(GROUPS, "--describe", "--group", group, "--state").stdout,
+    )
     text = tools.run(GROUPS, "--describe", "--group", group).stdout
     assert described_offsets(text, group)[0] == ("60", "100", "40"), text
     reset = ("--reset-offsets", "--group", group, "--topic", topic, "--execute")
@@ -158,9 +197,13 @@ def test_configs(tools: Tools, new_topic: NewTopic) -> None:
     text = tools.run(CONFIGS, "--describe", *entity).stdout
     assert "flush.messages" not in text
     every = tools.run(CONFIGS, "--describe", "--all", *entity).stdout
-    assert "max.message.bytes=1048588 sensitive=false synonyms={DEFAULT_CONFIG:message.max.bytes=1048588}" in every
+    assert (
+        "max.message.bytes=1048588 sensitive=false synonyms={DEFAULT_CONFIG:message.max.bytes=1048588}"
+        in every
+    )
     assert "InvalidConfigurationException" in tools.fails(
-        CONFIGS, "--alter", *entity, "--add-config", "retention.ms=never")
+        CONFIGS, "--alter", *entity, "--add-config", "retention.ms=never"
+    )
     brokers = tools.run(CONFIGS, "--describe", "--all", "--entity-type", "brokers").stdout
     assert "message.max.bytes=1048588" in brokers
 
@@ -184,8 +227,18 @@ def test_get_offsets(tools: Tools, new_topic: NewTopic) -> None:
 def test_producer_and_consumer_performance(tools: Tools, jvm: Jvm, new_topic: NewTopic) -> None:
     topic = new_topic(partitions=3)
     sent = jvm.tool(
-        PRODUCER_PERF, "--topic", topic, "--num-records", 20000, "--record-size", 200, "--throughput", -1,
-        "--command-property", f"bootstrap.servers={jvm.bootstrap}", "acks=all",
+        PRODUCER_PERF,
+        "--topic",
+        topic,
+        "--num-records",
+        20000,
+        "--record-size",
+        200,
+        "--throughput",
+        -1,
+        "--command-property",
+        f"bootstrap.servers={jvm.bootstrap}",
+        "acks=all",
     )
     assert sent.exit == 0, sent.stderr
     assert "20000 records sent" in sent.stdout
@@ -214,12 +267,25 @@ def test_verifiable_producer_and_consumer(tools: Tools, new_topic: NewTopic, gro
     assert all(event["success"] for event in events(read.stdout, "offsets_committed"))
 
 
-def test_verifiable_consumer_killed(tools: Tools, bootstrap: str, new_topic: NewTopic, group: str, tmp_path: Path) -> None:
+def test_verifiable_consumer_killed(
+    tools: Tools, bootstrap: str, new_topic: NewTopic, group: str, tmp_path: Path
+) -> None:
     """A member in a process of its own is killed: after its session timeout the other one owns everything."""
     topic = new_topic(partitions=4)
     common = (
-        "--bootstrap-server", bootstrap, "--topic", topic, "--group-id", group, "--reset-policy", "earliest",
-        "--session-timeout", "6000", "--group-protocol", "classic", "--verbose",
+        "--bootstrap-server",
+        bootstrap,
+        "--topic",
+        topic,
+        "--group-id",
+        group,
+        "--reset-policy",
+        "earliest",
+        "--session-timeout",
+        "6000",
+        "--group-protocol",
+        "classic",
+        "--verbose",
     )
     logs = [tmp_path / "first.log", tmp_path / "second.log"]
     members = []
@@ -229,7 +295,9 @@ def test_verifiable_consumer_killed(tools: Tools, bootstrap: str, new_topic: New
                 members.append(subprocess.Popen(jvm_command(VERIFIABLE_CONSUMER, *common), stdout=out))
 
         def owned(log: Path) -> int:
-            sizes = [len(list(event["partitions"])) for event in events(log.read_text(), "partitions_assigned")]
+            sizes = [
+                len(list(event["partitions"])) for event in events(log.read_text(), "partitions_assigned")
+            ]
             return sizes[-1] if sizes else 0
 
         wait_until("both members to own two", lambda: [owned(log) for log in logs] == [2, 2], 60)
@@ -238,9 +306,20 @@ def test_verifiable_consumer_killed(tools: Tools, bootstrap: str, new_topic: New
         members[0].wait()
         wait_until("the survivor to own all four", lambda: owned(logs[1]) == 4, 40)
         tools.run_alone(VERIFIABLE_PRODUCER, "--topic", topic, "--max-messages", 400)
-        wait_until("everything to be committed", lambda: sum(
-            int(lag) for _, _, lag in described_offsets(
-                tools.run(GROUPS, "--describe", "--group", group).stdout, group).values() if lag != "-") == 0, 30)
+        wait_until(
+            "everything to be committed",
+            lambda: (
+                sum(
+                    int(lag)
+                    for _, _, lag in described_offsets(
+                        tools.run(GROUPS, "--describe", "--group", group).stdout, group
+                    ).values()
+                    if lag != "-"
+                )
+                == 0
+            ),
+            30,
+        )
     finally:
         for member in members:
             if member.poll() is None:
@@ -257,7 +336,9 @@ def test_delete_records_log_dirs_api_versions(tools: Tools, new_topic: NewTopic,
     topic = new_topic()
     tools.run(CONSOLE_PRODUCER, "--topic", topic, stdin="".join(f"{i}\n" for i in range(100)))
     wish = tmp_path / "delete.json"
-    wish.write_text(json.dumps({"version": 1, "partitions": [{"topic": topic, "partition": 0, "offset": 30}]}))
+    wish.write_text(
+        json.dumps({"version": 1, "partitions": [{"topic": topic, "partition": 0, "offset": 30}]})
+    )
     text = tools.run(DELETE_RECORDS, "--offset-json-file", wish).stdout
     assert f"partition: {topic}-0\tlow_watermark: 30" in text
     assert tools.run(GET_OFFSETS, "--topic", topic, "--time", "earliest").lines() == [f"{topic}:0:30"]
@@ -266,5 +347,10 @@ def test_delete_records_log_dirs_api_versions(tools: Tools, new_topic: NewTopic,
     found = [p["partition"] for p in described["brokers"][0]["logDirs"][0]["partitions"]]
     assert found == [f"{topic}-0"]
     versions = tools.run(API_VERSIONS).stdout
-    for line in ("Produce(0): 0 to 13", "Fetch(1): 4 to 18", "JoinGroup(11): 0 to 9", "CreateTopics(19): 2 to 7"):
+    for line in (
+        "Produce(0): 0 to 13",
+        "Fetch(1): 4 to 18",
+        "JoinGroup(11): 0 to 9",
+        "CreateTopics(19): 2 to 7",
+    ):
         assert line in versions, versions

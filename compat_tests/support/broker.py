@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psutil
 
-from compat_tests.support.java import KAFKA_JARS, JVM_QUIET
+from compat_tests.support.java import JVM_QUIET, KAFKA_JARS
 from compat_tests.support.ports import free_port
 
 FAST_SETTINGS: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
@@ -60,7 +60,7 @@ class Subprocess:
         raise NotImplementedError
 
     def start(self) -> None:
-        """Start and return when the broker answers; AssertionError with its log when it ends or stays mute."""
+        """Start; return when the broker answers. AssertionError with its log when it ends or stays mute."""
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
                 list(self.command()), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -142,7 +142,14 @@ class Kproto(Subprocess):
 
     def command(self) -> Sequence[str]:
         python = [sys.executable, "-m", "kproto.cli.main"]
-        places = ["--listen", self.bootstrap, "--data-dir", str(self.data_dir), "--config", str(self.config_path)]
+        places = [
+            "--listen",
+            self.bootstrap,
+            "--data-dir",
+            str(self.data_dir),
+            "--config",
+            str(self.config_path),
+        ]
         return [*python, "serve", *places]
 
 
@@ -168,12 +175,23 @@ class ApacheKafka(Subprocess):
             "share.coordinator.state.topic.replication.factor": 1,
             "share.coordinator.state.topic.min.isr": 1,
         }
-        lines = (f"{name}={value}\n" for name, value in {**shipped, **FAST_SETTINGS, **(settings or {})}.items())
+        lines = (
+            f"{name}={value}\n" for name, value in {**shipped, **FAST_SETTINGS, **(settings or {})}.items()
+        )
         self.config_path = directory / "server.properties"
         self.config_path.write_text("".join(lines))
 
     def command(self) -> Sequence[str]:
-        return ["java", "-Xms512M", "-Xmx512M", *JVM_QUIET, "-cp", KAFKA_JARS, "kafka.Kafka", str(self.config_path)]
+        return [
+            "java",
+            "-Xms512M",
+            "-Xmx512M",
+            *JVM_QUIET,
+            "-cp",
+            KAFKA_JARS,
+            "kafka.Kafka",
+            str(self.config_path),
+        ]
 
     def start(self) -> None:
         if not (self.data_dir / "meta.properties").exists():

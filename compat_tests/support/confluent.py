@@ -10,7 +10,11 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartit
 
 from compat_tests.support.records import Sample
 
-QUICK = {"topic.metadata.refresh.interval.ms": 2000, "reconnect.backoff.ms": 20, "reconnect.backoff.max.ms": 200}
+QUICK = {
+    "topic.metadata.refresh.interval.ms": 2000,
+    "reconnect.backoff.ms": 20,
+    "reconnect.backoff.max.ms": 200,
+}
 
 
 def producer(bootstrap: str, **settings: object) -> Producer:
@@ -44,7 +48,12 @@ def send_all(client: Producer, topic: str, partition: int, records: Sequence[Sam
 
     for record in records:
         client.produce(
-            topic, record.value, record.key, partition, on_delivery=acknowledged, timestamp=record.timestamp,
+            topic,
+            record.value,
+            record.key,
+            partition,
+            on_delivery=acknowledged,
+            timestamp=record.timestamp,
             headers=list(record.headers),
         )
         client.poll(0)

@@ -98,7 +98,10 @@ def run_confluent(bootstrap: str, topic: str, group: str, strategy: str) -> None
     from compat_tests.support.confluent import consumer
 
     client = consumer(
-        bootstrap, group_id=group, session_timeout_ms=SESSION_TIMEOUT_MS, heartbeat_interval_ms=300,
+        bootstrap,
+        group_id=group,
+        session_timeout_ms=SESSION_TIMEOUT_MS,
+        heartbeat_interval_ms=300,
         partition_assignment_strategy=strategy,
     )
     owned: set[int] = set()
@@ -132,8 +135,12 @@ def run_kafka_python(bootstrap: str, topic: str, group: str, _: str) -> None:
     from kafka import ConsumerRebalanceListener, KafkaConsumer
 
     client = KafkaConsumer(
-        bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False,
-        session_timeout_ms=SESSION_TIMEOUT_MS, heartbeat_interval_ms=300,
+        bootstrap_servers=bootstrap,
+        group_id=group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        session_timeout_ms=SESSION_TIMEOUT_MS,
+        heartbeat_interval_ms=300,
     )
 
     class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
@@ -156,8 +163,12 @@ async def run_aiokafka(bootstrap: str, topic: str, group: str, _: str) -> None:
     from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 
     client = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False,
-        session_timeout_ms=SESSION_TIMEOUT_MS, heartbeat_interval_ms=300,
+        bootstrap_servers=bootstrap,
+        group_id=group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        session_timeout_ms=SESSION_TIMEOUT_MS,
+        heartbeat_interval_ms=300,
         partition_assignment_strategy=[RangePartitionAssignor],
     )
 

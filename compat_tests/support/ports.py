@@ -24,7 +24,7 @@ def free_port() -> int:
 
 
 def wait_until(what: str, condition: Callable[[], T], timeout_s: float = 30.0, every_s: float = 0.05) -> T:
-    """The first true value of `condition`; AssertionError naming `what` when it stays false for `timeout_s`."""
+    """The first true value of `condition`; AssertionError naming `what` when none comes in time."""
     deadline = time.monotonic() + timeout_s
     while True:
         value = condition()

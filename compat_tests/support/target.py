@@ -37,7 +37,7 @@ def chosen(option: str | None) -> str:
 
 @contextmanager
 def running_target(name: str, directory: Path) -> Iterator[Target]:
-    """The chosen broker, started if it is ours to start, stopped afterwards; it must not have died meanwhile."""
+    """The chosen broker, started and stopped if it is ours; it must not have died meanwhile."""
     if name == "other":
         yield Target(name, os.environ[ENV_BOOTSTRAP], None)
         return

@@ -22,7 +22,7 @@ def unique(prefix: str) -> str:
 def create_topic(
     bootstrap: str, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None
 ) -> str:
-    """Create it with replication factor 1 and return the name once every partition has a leader that answers."""
+    """Create it with one replica; return the name once every partition has a leader that answers."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(configs or {}))
     try:
