@@ -23,7 +23,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.errors import ErrorCode, KafkaError
-from kproto.handlers.context import Handler, Services
+from kproto.handlers.context import Handler, RawHandle, Services
 from kproto.handlers.fetch_sessions import FetchContext, FetchPartition, PartitionKey, SessionCache
 from kproto.handlers.fetch_wire import (
     FIRST_WITH_IDS,
@@ -34,7 +34,6 @@ from kproto.handlers.fetch_wire import (
     answer,
 )
 from kproto.handlers.partitions import check_epoch, led_here
-from kproto.wire import WireError
 from kproto.wire.messages import codec
 
 if TYPE_CHECKING:
@@ -349,14 +348,12 @@ class _Fetch:
                     session.served(wanted)
                 if context.incremental and not news:
                     continue
-            if loaded and found.size:
-                found = found._replace(pieces=[loaded.get(id(piece), piece) for piece in found.pieces])
             if found.leader is not None:
                 leaders.add(found.leader[0])
             if wanted.topic != last:
                 topics.append((wanted.topic, []))
                 last = wanted.topic
-            topics[-1][1].append(found)
+            topics[-1][1].append(_with_loaded(found, loaded) if loaded and found.size else found)
         pieces, size = answer(
             self._version,
             self._correlation_id,
@@ -378,9 +375,16 @@ class _Fetch:
         ]
 
 
+def _with_loaded(found: PartitionAnswer, loaded: dict[int, memoryview]) -> PartitionAnswer:
+    return found._replace(pieces=[loaded.get(id(piece), piece) for piece in found.pieces])
+
+
 def _is_memory(piece: object) -> bool:
     return isinstance(piece, memoryview | bytes | bytearray)
 
 
-HANDLER: Final = Handler(key=KEY, min_version=4, max_version=18, raw=lambda services:
-Fetcher(services).handle) __all__ = ["HANDLER", "WireError"]
+def _make(services: Services) -> RawHandle:
+    return Fetcher(services).handle
+
+
+HANDLER: Final = Handler(key=KEY, min_version=4, max_version=18, raw=_make)

@@ -30,8 +30,15 @@ PartitionKey = tuple[TopicKey, int]
 class FetchPartition:
     """One partition a client fetches: what it asked for, and in a session what it was last told."""
 
-    __slots__ = ("index", "leader_epoch", "max_bytes", "offset", "sent_high_watermark", "sent_log_start",
-    "topic")
+    __slots__ = (
+        "index",
+        "leader_epoch",
+        "max_bytes",
+        "offset",
+        "sent_high_watermark",
+        "sent_log_start",
+        "topic",
+    )
 
     def __init__(self, topic: TopicKey, index: int, offset: int, max_bytes: int, leader_epoch: int) -> None:
         self.topic = topic

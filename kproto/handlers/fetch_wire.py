@@ -117,8 +117,8 @@ def _flexible(
         between.append(0)
     pieces.append(between)
     total += len(between)
-    _HEAD_V12.pack_into(pieces[0], 0, total - 4, correlation_id, 0, 0, error, session_id)  # type:
-    ignore[arg-type] return pieces, total
+    _HEAD_V12.pack_into(pieces[0], 0, total - 4, correlation_id, 0, 0, error, session_id)  # type: ignore
+    return pieces, total
 
 
 def _classic(
@@ -158,8 +158,7 @@ def _classic(
         pieces.append(between)
         total += len(between)
     if version >= FIRST_WITH_SESSIONS:
-        _HEAD_V7.pack_into(pieces[0], 0, total - 4, correlation_id, 0, error, session_id)  # type:
-        ignore[arg-type]
+        _HEAD_V7.pack_into(pieces[0], 0, total - 4, correlation_id, 0, error, session_id)  # type: ignore
     else:
         _HEAD_V4.pack_into(pieces[0], 0, total - 4, correlation_id, 0)  # type: ignore[arg-type]
     return pieces, total

@@ -18,12 +18,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kproto.errors import TABLE, ErrorCode, KafkaError
-from kproto.handlers.context import Handler, Services
+from kproto.handlers.context import Handler, RawHandle, Services
 from kproto.handlers.partitions import led_here
 from kproto.handlers.produce_wire import (
     FIRST_WITH_IDS,
     Key,
-    ParsedTopic,
     all_stored,
     one_stored,
     parse,
@@ -317,8 +316,10 @@ class Producer:
             response.responses.append(topic)
         brokers = self._services.image().brokers
         response.node_endpoints = [
-            NodeEndpoint(node_id=node, host=brokers[node].host, port=brokers[node].port,
-            rack=brokers[node].rack) for node in sorted(leaders)
+            NodeEndpoint(
+                node_id=node, host=brokers[node].host, port=brokers[node].port, rack=brokers[node].rack
+            )
+            for node in sorted(leaders)
             if node in brokers
         ]
         return response_frame(codec(KEY), version, correlation_id, response)
@@ -354,5 +355,8 @@ def _refuse_zstd(records: memoryview) -> None:
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7")
 
 
-HANDLER: Final = Handler(key=KEY, min_version=3, max_version=13, raw=lambda services:
-Producer(services).handle)
+def _make(services: Services) -> RawHandle:
+    return Producer(services).handle
+
+
+HANDLER: Final = Handler(key=KEY, min_version=3, max_version=13, raw=_make)

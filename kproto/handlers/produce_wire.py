@@ -150,10 +150,7 @@ def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
 
 def topic_name(version: int, key: Key) -> str:
     """The name inside a key of a version that has names; raises WireError unless it is UTF-8."""
-    if version >= FIRST_FLEXIBLE:
-        start = _varint(memoryview(key), 0)[1]
-    else:
-        start = 2
+    start = _varint(memoryview(key), 0)[1] if version >= FIRST_FLEXIBLE else 2
     try:
         return str(key[start:], "utf-8")
     except UnicodeDecodeError as error:

@@ -24,8 +24,14 @@ def partition_answers(draw):
     records = draw(pieces)
     size = sum(map(len, records))
     return PartitionAnswer(
-        draw(int31), draw(st.integers(0, 100)), draw(int64), draw(int64), draw(int64), records, size,
-        draw(leaders)
+        draw(int31),
+        draw(st.integers(0, 100)),
+        draw(int64),
+        draw(int64),
+        draw(int64),
+        records,
+        size,
+        draw(leaders),
     )
 
 
@@ -67,9 +73,10 @@ def test_answers_read_back_with_the_generated_codec(
     assert response.error_code == (error if with_sessions else 0)
     assert response.session_id == (session_id if with_sessions else 0)
     with_nodes = version >= FIRST_WITH_ENDPOINTS
-    assert [(n.node_id, n.host, n.port, n.rack) for n in response.node_endpoints] == (nodes if with_nodes
-    else []) assert [t.topic_id if with_ids else t.topic for t in response.responses] == [key for key, _ in
-    named] for topic, (_, parts) in zip(response.responses, named, strict=True):
+    told = [(n.node_id, n.host, n.port, n.rack) for n in response.node_endpoints]
+    assert told == (nodes if with_nodes else [])
+    assert [t.topic_id if with_ids else t.topic for t in response.responses] == [key for key, _ in named]
+    for topic, (_, parts) in zip(response.responses, named, strict=True):
         assert len(topic.partitions) == len(parts)
         for read, part in zip(topic.partitions, parts, strict=True):
             check_partition(version, committed, read, part)
@@ -82,5 +89,5 @@ def check_partition(version: int, committed: bool, read, part: PartitionAnswer) 
     assert read.aborted_transactions == ([] if committed else None)
     assert read.preferred_read_replica == -1
     assert bytes(read.records) == b"".join(part.pieces)
-    leader = None if read.current_leader is None else (read.current_leader.leader_id,
-    read.current_leader.leader_epoch) assert leader == (part.leader if version >= 12 else None)
+    told = read.current_leader and (read.current_leader.leader_id, read.current_leader.leader_epoch)
+    assert told == (part.leader if version >= 12 else None)
