@@ -110,7 +110,16 @@ class Server:
         return len(self._connections)
 
     def listen(self, host: str, port: int) -> int:
-        """Listen on ``host``:``port`` (0: any free port); the port. Raises OSError when it is taken."""
+        """Bind and accept at once; see :meth:`bind`."""
+        bound = self.bind(host, port)
+        self.accept()
+        return bound
+
+    def bind(self, host: str, port: int) -> int:
+        """Take ``host``:``port`` (0: any free port) and return the port. Raises OSError when it is taken.
+
+        Connections wait in the kernel's queue until :meth:`accept`.
+        """
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
         sock = socket.socket(family, socket.SOCK_STREAM)
@@ -123,9 +132,13 @@ class Server:
             sock.close()
             raise
         self._listeners.append(sock)
-        self.loop.add_reader(sock.fileno(), self._on_acceptable, sock)
         bound: int = sock.getsockname()[1]
         return bound
+
+    def accept(self) -> None:
+        """Serve the connections that wait on the bound sockets, and all that come."""
+        for sock in self._listeners:
+            self.loop.add_reader(sock.fileno(), self._on_acceptable, sock)
 
     # --- accepting ---------------------------------------------------------------------------------
 
