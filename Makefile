@@ -1,0 +1,75 @@
+# make serve    a virtual environment, the broker on 127.0.0.1:9092, and what to try next
+# make test     installs whatever the tests need, then lint, types, unit and client tests
+# make test-long, flights, bench: the longer runs
+#
+# Every install step leaves a stamp, so that the next call starts at once. PYTHON, LISTEN and DATA_DIR can be set.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+LISTEN ?= 127.0.0.1:9092
+DATA_DIR ?= ./kproto-data
+CRASH_ROUNDS ?= 50
+
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD := build/compat
+PYTEST := $(BIN)/python -m pytest -o addopts= --timeout 600
+
+.DELETE_ON_ERROR:
+.PHONY: serve test test-long lint flights bench tools clean
+
+serve: $(VENV)/.serve
+	@$(BIN)/python -m compat_tests.setup.hints $(LISTEN)
+	@$(BIN)/kproto serve --listen $(LISTEN) --data-dir $(DATA_DIR)
+
+test: tools
+	$(PYTEST) tests -n 2 --dist loadfile -m "not long"
+	$(PYTEST) compat_tests -m "not long"
+
+test-long: tools
+	KPROTO_CRASH_ROUNDS=$(CRASH_ROUNDS) $(PYTEST) tests compat_tests -m "long or crash"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+flights: $(VENV)/.dev $(BUILD)/debian
+	$(BIN)/python -m demos.flights
+
+bench: $(VENV)/.dev $(BUILD)/debian
+	$(BIN)/python -m bench.single_broker
+
+# Everything the tests need: Python packages, Debian packages, Kafka's jars, our Java classes, the franz-go program.
+tools: $(VENV)/.dev $(BUILD)/debian $(BUILD)/java/compiled $(BUILD)/go/compat
+
+$(VENV)/bin/python:
+	@compat_tests/setup/venv.sh "$(PYTHON)" $(VENV)
+
+$(VENV)/.serve: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	@touch $@ $(VENV)/.serve
+
+$(BUILD)/debian: compat_tests/setup/debian.sh
+	@compat_tests/setup/debian.sh
+	@mkdir -p $(@D) && touch $@
+
+$(BUILD)/java/libs/resolved: compat_tests/java/pom.xml | $(BUILD)/debian
+	rm -rf $(@D)
+	mvn -q -B -f compat_tests/java/pom.xml dependency:copy-dependencies -DoutputDirectory=$(abspath $(@D))
+	@touch $@
+
+JAVA_SOURCES := $(wildcard compat_tests/java/src/*.java)
+$(BUILD)/java/compiled: $(JAVA_SOURCES) $(BUILD)/java/libs/resolved
+	rm -rf $(BUILD)/java/classes
+	javac -nowarn -proc:none --release 17 -cp '$(BUILD)/java/libs/*' -d $(BUILD)/java/classes $(JAVA_SOURCES)
+	@touch $@
+
+GO_SOURCES := $(wildcard compat_tests/go/*.go) compat_tests/go/go.mod compat_tests/go/go.sum
+$(BUILD)/go/compat: $(GO_SOURCES) | $(BUILD)/debian
+	cd compat_tests/go && GOTOOLCHAIN=local go vet . && GOTOOLCHAIN=local go build -o $(abspath $@) .
+
+clean:
+	rm -rf build .pytest_cache .mypy_cache .ruff_cache
