@@ -17,7 +17,6 @@ from collections.abc import Awaitable
 from struct import Struct
 from typing import Any, Final
 
-from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers import api_versions, registry
 from kproto.handlers.context import Handler, RawHandle, RequestContext, Services
 from kproto.net.server import Connection, Exchange
@@ -182,11 +181,3 @@ def _unsigned_varint(frame: memoryview, position: int) -> tuple[int, int]:
             return value, position
         shift += 7
     raise WireError("a varint ends behind the request or is too long")
-
-
-def error_of(error: Exception) -> tuple[ErrorCode, str | None]:
-    """Code and message for a per-item error field; an exception nobody expected is logged."""
-    if isinstance(error, KafkaError):
-        return error.code, error.message
-    log.error("unexpected error in a request", exc_info=error)
-    return ErrorCode.UNKNOWN_SERVER_ERROR, None

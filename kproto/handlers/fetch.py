@@ -33,7 +33,7 @@ from kproto.handlers.fetch_wire import (
     TopicAnswer,
     answer,
 )
-from kproto.handlers.partitions import check_epoch, led_here
+from kproto.handlers.leading import check_epoch, led_here
 from kproto.wire.messages import codec
 
 if TYPE_CHECKING:

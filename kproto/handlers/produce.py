@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kproto.errors import TABLE, ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
-from kproto.handlers.partitions import led_here
+from kproto.handlers.leading import led_here
 from kproto.handlers.produce_wire import (
     FIRST_WITH_IDS,
     Key,
