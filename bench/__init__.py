@@ -3,6 +3,7 @@
     single_broker.py  CPU per GB and per record, throughput, latencies: `python -m bench.single_broker`
     startup.py        start to first ack, idle memory, thousands of partitions: `python -m bench.startup`
     brokers.py        the two brokers as processes, and what the kernel says they used
+    rawclient.py      the few requests that start-up measurements send
     generator.py      compiles and runs java/LoadGenerator.java, the load both get
     jars.py           Apache Kafka's jars by Maven (pom.xml)
     cases.py          the single-broker cases and the targets, as data

@@ -1,11 +1,13 @@
 """`python -m bench.single_broker`: Apache Kafka and kproto in turn, the same load on each.
 
-Both brokers run throughout, on data directories of their own side by side; only one is under load at a time, and the two
-take turns run by run (A B A B), so that whatever else the machine does falls on both. A run makes a new topic and deletes it.
+Both brokers run throughout, on data directories of their own side by side; only one is under load at a time,
+and the two take turns run by run (A B A B), so that whatever else the machine does falls on both. A run makes
+a new topic and deletes it.
 
-Batch sizes: the value of a record fills its batch (one record a batch): the least work per byte for a broker that looks
-into batches, as Apache Kafka does, and so the harder comparison; `*-100B` cases have 100-byte records. Producer: the Java
-client, acks=all, idempotent, its defaults otherwise. A consumer of all partitions reads along. Fixed rates: 1 KB records.
+Batch sizes: the value of a record fills its batch (one record a batch): the least work per byte for a broker
+that looks into batches, as Apache Kafka does, and so the harder comparison; `*-100B` cases have 100-byte
+records. The producer is the Java client with acks=all, idempotent, its defaults otherwise. A consumer of all
+partitions reads along. Fixed rates: 1 KB records.
 """
 
 from __future__ import annotations
@@ -39,9 +41,8 @@ def first_line(*command: str) -> str:
 
 def environment(scale: Scale) -> dict[str, str]:
     """Where and how: what a reader needs to judge the figures."""
-    cpu = [
-        line.split(":")[1].strip() for line in Path("/proc/cpuinfo").open() if line.startswith("model name")
-    ]
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    cpu = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     return {
         "machine": f"{len(cpu)} x {cpu[0] if cpu else platform.machine()}, Linux {platform.release()}",
         "kproto": f"Python {platform.python_version()} ({platform.python_compiler()})",
@@ -59,7 +60,7 @@ def chosen(patterns: tuple[str, ...]) -> list[Case]:
 
 
 def profiler(target: Path) -> Callable[[int, float], None]:
-    """A hook that lets py-spy look at the broker for the measured part, into `target` (raw stacks with counts)."""
+    """A hook: py-spy looks at the broker for the measured part, into `target` (raw stacks with counts)."""
     program = shutil.which("py-spy", path=str(Path(sys.executable).parent)) or "py-spy"
 
     def begin(pid: int, seconds: float) -> None:
@@ -139,7 +140,7 @@ def main(
     """CPU, throughput and latency of a single broker, Apache Kafka and kproto in turn."""
     base = QUICK if quick else FULL
     scale = Scale(**{**asdict(base), "pairs": pairs or base.pairs, "seconds": seconds or base.seconds})
-    cases, console = chosen(patterns), Console()
+    cases, console = chosen(patterns), Console(width=None if sys.stdout.isatty() else 140)
     out.mkdir(parents=True, exist_ok=True)
     results: dict[str, Any] = {"environment": environment(scale), "cases": {}}
     work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))

@@ -24,13 +24,13 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /**
  * Producers and consumers of one broker in one process, with one clock for both ends.
  *
- * <p>Arguments are name=value pairs (see Settings). A run makes a topic, warms up, prints BEGIN, measures, prints END (the
- * caller reads the broker's CPU time at those two lines), stops the producers, waits until the consumers have seen every
- * acknowledged record, deletes the topic and prints "RESULT " with one line of JSON.
+ * <p>Arguments are name=value pairs (see Settings). A run makes a topic, warms up, prints BEGIN, measures, prints
+ * END (the caller reads the broker's CPU time at those two lines), stops the producers, waits until the consumers
+ * have seen every acknowledged record, prints "RESULT " with one line of JSON and deletes the topic.
  *
- * <p>rate=0: as fast as the broker takes it; consumers may be at most backlog.bytes behind. rate=N: record number i is due at
- * start + i/N; its latencies count from that moment, whenever it was really sent, so a stalled broker cannot hide behind a
- * stalled client (no coordinated omission).
+ * <p>rate=0: as fast as the broker takes it; consumers may be at most backlog.bytes behind. rate=N: record number i
+ * is due at start + i/N; its latencies count from that moment, whenever it was really sent, so a stalled broker
+ * cannot hide behind a stalled client (no coordinated omission).
  *
  * <p>Each value begins with the due time (System.nanoTime) and, after it, random bytes.
  */
@@ -199,8 +199,7 @@ public final class LoadGenerator {
     long acked = ackedRecords.get();
     long consumed = consumedRecords.get();
     measureFrom = begin;
-    long enough = settings.maxBytes() == Long.MAX_VALUE ? Long.MAX_VALUE : acked + settings.maxBytes() / settings.valueBytes();
-    sleepUntil(begin + (long) (settings.seconds() * 1e9), enough);
+    sleepUntil(begin + (long) (settings.seconds() * 1e9), acked + settings.maxBytes() / settings.valueBytes());
     long end = System.nanoTime();
     measureUntil = end;
     acked = ackedRecords.get() - acked;
@@ -209,7 +208,8 @@ public final class LoadGenerator {
     System.out.println("END");
     System.out.flush();
     return String.format(Locale.ROOT,
-        "\"seconds\":%.4f,\"acked_records\":%d,\"acked_bytes\":%d,\"consumed_records\":%d,\"consumed_bytes\":%d,\"generator_cpu_s\":%.3f",
+        "\"seconds\":%.4f,\"acked_records\":%d,\"acked_bytes\":%d,\"consumed_records\":%d,\"consumed_bytes\":%d,"
+            + "\"generator_cpu_s\":%.3f",
         (end - begin) / 1e9, acked, acked * settings.valueBytes(), consumed, consumed * settings.valueBytes(), cpu / 1e9);
   }
 
