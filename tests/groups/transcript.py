@@ -6,9 +6,10 @@ empty line. Effects are printed in order, then the group's state when it changed
 
 Commands: ``group [delay=ms] [max=n]``; ``join TOKEN [client=name] [id=member] [instance=i]
 [protocols=p:meta,...] [session=ms] [rebalance=ms] [type=t] [v=n]``; ``sync TOKEN id= gen= [instance=]
-[protocol=] [type=] [give=member:assignment,...]``; ``beat id= gen= [instance=]``; ``leave member[@instance]...``;
-``commit [id=] gen= [instance=]``; ``stored TICKET [error=NAME]``; ``time MS`` (advance, acting on each
-deadline on its way); ``restart`` (from the last stored snapshot); ``kill``.
+[protocol=] [type=] [give=member:assignment,...]``; ``beat id= gen= [instance=]``;
+``leave member[@instance]...``; ``commit [id=] gen= [instance=]``; ``stored TICKET [error=NAME]``;
+``time MS`` (advance, acting on each deadline on its way); ``restart`` (from the last stored snapshot);
+``kill``.
 """
 
 from kproto.errors import ErrorCode

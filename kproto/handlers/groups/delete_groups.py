@@ -1,0 +1,38 @@
+"""DeleteGroups: key 42, versions 0-2.
+
+Deletes groups without members, with all their offsets. NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND per group.
+
+Version notes: v2 flexible.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kproto.errors import ErrorCode
+from kproto.handlers.context import Handler, RequestContext
+from kproto.wire.generated.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+
+
+async def handle(ctx: RequestContext, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
+    names = list(dict.fromkeys(request.groups_names))
+    errors = await asyncio.gather(*(_delete(ctx, name) for name in names))
+    results = [
+        DeletableGroupResult(group_id=name, error_code=error)
+        for name, error in zip(names, errors, strict=True)
+    ]
+    return DeleteGroupsResponse(results=results)
+
+
+async def _delete(ctx: RequestContext, group_id: str) -> ErrorCode:
+    error = ctx.broker.groups.on_shard(
+        group_id, lambda shard: shard.delete_group(group_id), lambda error: error
+    )
+    return error if isinstance(error, ErrorCode) else await error
+
+
+HANDLER = Handler(key=42, min_version=0, max_version=2, handle=handle)

@@ -1,0 +1,75 @@
+"""OffsetDelete: key 47, version 0 (KIP-496).
+
+Deletes committed offsets of a group without members, or of a consumer group for topics nobody in it
+subscribes to (GROUP_SUBSCRIBED_TO_TOPIC otherwise). An offset that does not exist is no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from kproto.errors import ErrorCode
+from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.groups.shard import Shard, TopicPartition
+from kproto.wire.generated.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+
+
+async def handle(ctx: RequestContext, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
+    async def delete(shard: Shard) -> OffsetDeleteResponse:
+        return await _delete(ctx, shard, request)
+
+    if not request.group_id:
+        return _fail(ErrorCode.INVALID_GROUP_ID)
+    response: OffsetDeleteResponse | Awaitable[OffsetDeleteResponse] = ctx.broker.groups.on_shard(
+        request.group_id, delete, _fail
+    )
+    return response if isinstance(response, OffsetDeleteResponse) else await response
+
+
+async def _delete(ctx: RequestContext, shard: Shard, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
+    error = shard.delete_error(request.group_id)
+    if error is not ErrorCode.NONE:
+        return _fail(error)
+    errors = [_topic_error(ctx, shard, request.group_id, topic) for topic in request.topics]
+    offsets: list[TopicPartition] = [
+        (topic.name, partition.partition_index)
+        for topic, own in zip(request.topics, errors, strict=True)
+        if own is ErrorCode.NONE
+        for partition in topic.partitions
+    ]
+    error = await shard.delete_offsets(request.group_id, offsets)
+    if error is not ErrorCode.NONE:
+        return _fail(error)
+    topics = [_topic_response(topic, own) for topic, own in zip(request.topics, errors, strict=True)]
+    return OffsetDeleteResponse(topics=topics)
+
+
+def _topic_error(
+    ctx: RequestContext, shard: Shard, group_id: str, topic: OffsetDeleteRequestTopic
+) -> ErrorCode:
+    if topic.name not in ctx.broker.image().topics:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if shard.is_subscribed(group_id, topic.name):
+        return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+    return ErrorCode.NONE
+
+
+def _topic_response(topic: OffsetDeleteRequestTopic, error: ErrorCode) -> OffsetDeleteResponseTopic:
+    partitions = [
+        OffsetDeleteResponsePartition(partition_index=partition.partition_index, error_code=error)
+        for partition in topic.partitions
+    ]
+    return OffsetDeleteResponseTopic(name=topic.name, partitions=partitions)
+
+
+def _fail(error: ErrorCode) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=error)
+
+
+HANDLER = Handler(key=47, min_version=0, max_version=0, handle=handle)

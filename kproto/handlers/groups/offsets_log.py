@@ -1,0 +1,287 @@
+"""One partition of ``__consumer_offsets`` as a durable map from key to value.
+
+Writes are queued and leave as one batch per turn of the event loop, so commits are cheap when many arrive.
+``live`` holds the newest durable value of every key, as bytes; loading replays the log into it.
+
+The log does not grow for ever: when garbage exceeds a bound, a *checkpoint* rewrites every live value that
+still lies before the *cut* (the log end when it began) at the head and then advances the log start to the
+cut. Safe at every point: a crash in between leaves duplicates, never a loss, because
+
+1. nothing before the cut is given up until every live key has a durable record at or after it;
+2. a value is rewritten only while no newer write of its key is under way, so log order is write order;
+3. tombstones before the cut may go, for what they delete lies before them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from kproto.check import check
+from kproto.errors import ErrorCode, KafkaError
+from kproto.wire.batch import CONTROL, read_header
+from kproto.wire.records import Record, build_batch, iter_records
+
+_log = logging.getLogger(__name__)
+
+Pair = tuple[bytes, bytes | None]
+"""A record: key and value; None deletes the key."""
+Done = Callable[[ErrorCode], None]
+"""Called once when a write is durable (NONE) or has been refused."""
+
+BATCH_BYTES = 256 * 1024
+"""A batch is closed when it has this many bytes of records; one write is never split."""
+GARBAGE_BYTES = 4 * 1024 * 1024
+"""Checkpoint when this much (and more than what is live) in the log is superseded."""
+RECORD_OVERHEAD = 12
+"""Bytes a record has beside its key and value, about."""
+LOAD_SLICE_RECORDS = 200
+
+
+class OffsetsLogPort(Protocol):
+    """The partitions of the internal topic, as this package needs them."""
+
+    def append(self, index: int, batch: bytearray, done: Callable[[int, KafkaError | None], None]) -> None:
+        """Append one record batch; later ``done(base offset, None)`` once it is durable, in append order,
+        or ``done(-1, error)`` when it was refused. ``done`` may be called before this returns."""
+        ...
+
+    def bounds(self, index: int) -> tuple[int, int]:
+        """Log start and log end offset. KafkaError when this broker does not lead the partition."""
+        ...
+
+    def scan(self, index: int) -> AsyncIterator[memoryview]:
+        """All durable batches from the log start on, in order, without blocking the event loop."""
+        ...
+
+    async def truncate_prefix(self, index: int, offset: int) -> None:
+        """Advance the log start to ``offset``."""
+        ...
+
+
+class Stored(NamedTuple):
+    """The newest durable value of a key and the offset of its record."""
+
+    value: bytes
+    offset: int
+
+
+class _Write(NamedTuple):
+    sequence: int
+    pairs: Sequence[Pair]
+    done: Done | None
+
+
+class KeyedLog:
+    """See the module docstring. ``index`` is the partition; ``wall_ms`` gives the records' timestamps."""
+
+    def __init__(
+        self, port: OffsetsLogPort, index: int, wall_ms: Callable[[], int], garbage_bytes: int = GARBAGE_BYTES
+    ) -> None:
+        self.index = index
+        self.live: dict[bytes, Stored] = {}
+        self.checkpoints = 0
+        """Completed checkpoints since the start; for tests and metrics."""
+        self._port = port
+        self._wall_ms = wall_ms
+        self._garbage_limit = garbage_bytes
+        self._queue: list[_Write] = []
+        self._flush_scheduled = False
+        self._sequence = 0
+        self._open: dict[int, None] = {}
+        """Sequence numbers of writes that are not reported yet, in order."""
+        self._underway: dict[bytes, int] = {}
+        """Key -> writes of it that are queued or appended but not durable."""
+        self._idle_waiters: list[tuple[int, Callable[[], None]]] = []
+        self._log_bytes = 0
+        self._live_bytes = 0
+        self._checkpoint: asyncio.Task[None] | None = None
+        self._cut = 0
+        self._bytes_after_cut = 0
+        self._closed = False
+
+    # ---- loading ------------------------------------------------------------------------------------
+
+    async def load(self) -> None:
+        """Replay the log into :attr:`live`, in slices that leave the event loop free in between."""
+        records = 0
+        async for batch in self._port.scan(self.index):
+            self._log_bytes += len(batch)
+            if read_header(batch).attributes & CONTROL:
+                continue
+            for record in iter_records(batch):
+                if record.key is not None:
+                    self._apply(record.offset, record.key, record.value)
+                records += 1
+                if records % LOAD_SLICE_RECORDS == 0:
+                    await asyncio.sleep(0)
+
+    def _apply(self, offset: int, key: bytes, value: bytes | None) -> None:
+        old = self.live.get(key)
+        if old is not None:
+            self._live_bytes -= len(key) + len(old.value) + RECORD_OVERHEAD
+        if value is not None:
+            self._live_bytes += len(key) + len(value) + RECORD_OVERHEAD
+            self.live[key] = Stored(value, offset)
+        elif old is not None:
+            del self.live[key]
+
+    # ---- writing ------------------------------------------------------------------------------------
+
+    def put(self, pairs: Sequence[Pair], done: Done | None) -> None:
+        """Write ``pairs`` in one batch, after everything put before. ``done`` sees the map with them."""
+        check(len(pairs) > 0, "a write to __consumer_offsets without records; who asked for it?")
+        self._sequence += 1
+        self._open[self._sequence] = None
+        self._queue.append(_Write(self._sequence, pairs, done))
+        for key, _ in pairs:
+            self._underway[key] = self._underway.get(key, 0) + 1
+        if not self._flush_scheduled:
+            self._flush_scheduled = True
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def keys_underway(self) -> list[bytes]:
+        """Keys with a write that is not durable yet."""
+        return list(self._underway)
+
+    @property
+    def idle(self) -> bool:
+        """No write is under way."""
+        return not self._open
+
+    def when_idle(self, callback: Callable[[], None]) -> None:
+        """Call ``callback`` once everything put so far is durable or refused; at once when it is."""
+        if self._open:
+            self._idle_waiters.append((self._sequence, callback))
+        else:
+            callback()
+
+    def _flush(self) -> None:
+        self._flush_scheduled = False
+        writes, self._queue = self._queue, []
+        start = 0
+        size = 0
+        for i, write in enumerate(writes):
+            if size >= BATCH_BYTES:
+                self._append(writes[start:i])
+                start, size = i, 0
+            size += sum(len(key) + len(value or b"") + RECORD_OVERHEAD for key, value in write.pairs)
+        self._append(writes[start:])
+
+    def _append(self, writes: list[_Write]) -> None:
+        pairs = [pair for write in writes for pair in write.pairs]
+        now_ms = self._wall_ms()
+        batch = build_batch(Record(key, value, now_ms) for key, value in pairs)
+
+        def done(base_offset: int, error: KafkaError | None) -> None:
+            if error is None:
+                self._log_bytes += len(batch)
+                self._bytes_after_cut += len(batch) if base_offset >= self._cut else 0
+                for offset, (key, value) in enumerate(pairs, base_offset):
+                    self._apply(offset, key, value)
+            self._finish(writes, ErrorCode.NONE if error is None else error.code)
+
+        try:
+            self._port.append(self.index, batch, done)
+        except KafkaError as error:
+            self._finish(writes, error.code)
+
+    def _finish(self, writes: list[_Write], code: ErrorCode) -> None:
+        for write in writes:
+            for key, _ in write.pairs:
+                left = self._underway[key] - 1
+                if left:
+                    self._underway[key] = left
+                else:
+                    del self._underway[key]
+            del self._open[write.sequence]
+        for write in writes:
+            if write.done is not None:
+                write.done(code)
+        oldest = next(iter(self._open), self._sequence + 1)
+        while self._idle_waiters and self._idle_waiters[0][0] < oldest:
+            self._idle_waiters.pop(0)[1]()
+        if code is ErrorCode.NONE:
+            self._consider_checkpoint()
+
+    # ---- checkpoint ---------------------------------------------------------------------------------
+
+    @property
+    def garbage_bytes(self) -> int:
+        """Bytes of the log that no longer say anything."""
+        return max(self._log_bytes - self._live_bytes, 0)
+
+    def close(self) -> None:
+        """Begin no further checkpoint and abandon a running one (harmless at every point)."""
+        self._closed = True
+        if self._checkpoint is not None:
+            self._checkpoint.cancel()
+
+    def _consider_checkpoint(self) -> None:
+        if self._checkpoint is not None or self._closed:
+            return
+        if self.garbage_bytes > max(self._garbage_limit, self._live_bytes):
+            self._checkpoint = asyncio.get_running_loop().create_task(self.checkpoint())
+            self._checkpoint.add_done_callback(self._checkpoint_ended)
+
+    def _checkpoint_ended(self, task: asyncio.Task[None]) -> None:
+        self._checkpoint = None
+        if task.cancelled():
+            return
+        error = task.exception()
+        if isinstance(error, KafkaError):
+            _log.warning("checkpoint of __consumer_offsets-%d: %s", self.index, error)
+        elif error is not None:
+            _log.error("checkpoint of __consumer_offsets-%d failed", self.index, exc_info=error)
+
+    async def checkpoint(self) -> None:
+        """Rewrite what is live before the present log end, then give up the log before it.
+
+        KafkaError when the log refuses (a full disk): everything is as before, and the next write tries
+        again.
+        """
+        cut = self._cut = self._port.bounds(self.index)[1]
+        self._bytes_after_cut = 0
+        await self._idle()
+        while behind := [key for key, stored in self.live.items() if stored.offset < cut]:
+            await self._rewrite(behind, cut)
+        await self._port.truncate_prefix(self.index, cut)
+        self._log_bytes = self._bytes_after_cut
+        self.checkpoints += 1
+
+    async def _rewrite(self, keys: list[bytes], cut: int) -> None:
+        """Put the values of ``keys`` again, a batch at a time; keys that move by themselves are skipped."""
+        pairs: list[Pair] = []
+        size = 0
+        for key in keys:
+            stored = self.live.get(key)
+            if stored is None or stored.offset >= cut or key in self._underway:
+                continue
+            pairs.append((key, stored.value))
+            size += len(key) + len(stored.value) + RECORD_OVERHEAD
+            if size >= BATCH_BYTES:
+                await self._put_and_wait(pairs)
+                pairs, size = [], 0
+        if pairs:
+            await self._put_and_wait(pairs)
+        else:
+            await self._idle()  # what is left moves with a write under way
+
+    async def _put_and_wait(self, pairs: list[Pair]) -> None:
+        written: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+
+        def done(code: ErrorCode) -> None:
+            if not written.done():
+                written.set_result(code)
+
+        self.put(pairs, done)
+        code = await written
+        if code is not ErrorCode.NONE:
+            raise KafkaError(code, f"checkpoint of __consumer_offsets-{self.index}")
+
+    async def _idle(self) -> None:
+        idle: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.when_idle(lambda: None if idle.done() else idle.set_result(None))
+        await idle

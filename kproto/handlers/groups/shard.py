@@ -1,0 +1,357 @@
+"""The groups of one ``__consumer_offsets`` partition: state machines, offsets and their log together.
+
+Everything that changes what is stored goes through the log first and is applied when it is durable, in log
+order; so what is answered, what is in memory and what a reload finds agree. Only memberships run ahead of
+the log, as the state machine says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kproto.clock import Clock
+from kproto.errors import ErrorCode
+from kproto.handlers.groups import records
+from kproto.handlers.groups.group import NEVER, Group
+from kproto.handlers.groups.model import (
+    Effect,
+    GroupLimits,
+    Join,
+    JoinReply,
+    Leaving,
+    Now,
+    Store,
+    Sync,
+    SyncReply,
+)
+from kproto.handlers.groups.offsets import (
+    CONSUMER_PROTOCOL,
+    Committed,
+    Offsets,
+    expired,
+    subscribed_topics,
+)
+from kproto.handlers.groups.offsets_log import KeyedLog, Pair
+from kproto.handlers.groups.records import GroupKey, OffsetKey
+from kproto.handlers.groups.states import State
+from kproto.handlers.groups.timers import Timers
+from kproto.wire import WireError
+
+log = logging.getLogger(__name__)
+
+TopicPartition = tuple[str, int]
+
+TOMBSTONES_PER_WRITE: Final = 2_000
+LOAD_SLICE: Final = 200
+
+_AS_COORDINATOR: Final = {
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.INVALID_FETCH_SIZE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
+"""What a client of the group is told when the log refuses a write: errors it knows how to act on."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """One group with its offsets; ``scheduled_at`` belongs to the timers."""
+
+    shard: Shard
+    group: Group
+    offsets: Offsets
+    scheduled_at: int = NEVER
+
+
+class Shard:
+    """See the module docstring. Requests may come once :meth:`load` has returned."""
+
+    def __init__(self, log_: KeyedLog, clock: Clock, limits: GroupLimits, timers: Timers) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.log = log_
+        self._clock = clock
+        self._limits = limits
+        self._timers = timers
+
+    # ---- loading and unloading ----------------------------------------------------------------------
+
+    async def load(self, topic_exists: Callable[[str], bool]) -> None:
+        """Read the partition. Offsets of topics that are gone were missed by :meth:`drop_topics` because
+        of a crash; they are deleted now."""
+        await self.log.load()
+        for i, (key, stored) in enumerate(list(self.log.live.items())):
+            if i % LOAD_SLICE == LOAD_SLICE - 1:
+                await asyncio.sleep(0)
+            try:
+                self._restore(key, stored.value)
+            except WireError as error:
+                log.warning("__consumer_offsets-%d: unreadable record kept: %s", self.log.index, error)
+        topics = {topic for entry in self.entries.values() for topic in entry.offsets.topics}
+        self.drop_topics(topic for topic in topics if not topic_exists(topic))
+
+    def _restore(self, key: bytes, value: bytes) -> None:
+        what = records.parse_key(key)
+        if isinstance(what, GroupKey):
+            group = Group.restored(what.group, self._limits, self._now(), records.parse_group_value(value))
+            old = self.entries.get(what.group)
+            entry = Entry(self, group, old.offsets if old is not None else Offsets())
+            self.entries[what.group] = entry
+            self._timers.schedule(entry, group.wake_at)
+        elif isinstance(what, OffsetKey):
+            offset = records.parse_offset_value(value)
+            self.obtain(what.group).offsets.put(what.topic, what.partition, offset)
+
+    def unload(self, error: ErrorCode) -> None:
+        """This broker does not coordinate these groups any more: answer whatever waits with ``error``."""
+        self.log.close()
+        for entry in self.entries.values():
+            if entry.group.state is not State.DEAD:
+                self._run(entry, entry.group.kill(self._now(), error))
+        self.entries.clear()
+
+    # ---- membership ---------------------------------------------------------------------------------
+
+    def find(self, group_id: str) -> Entry | None:
+        return self.entries.get(group_id)
+
+    def obtain(self, group_id: str) -> Entry:
+        """The group, created empty when there is none."""
+        entry = self.entries.get(group_id)
+        if entry is None:
+            group = Group(group_id, self._limits, self._clock.wall_ms())
+            entry = self.entries[group_id] = Entry(self, group, Offsets())
+        return entry
+
+    def join(self, group_id: str, request: Join) -> asyncio.Future[JoinReply]:
+        answer: asyncio.Future[JoinReply] = asyncio.get_running_loop().create_future()
+        entry = self.entries.get(group_id)
+        if entry is None:
+            if request.member_id:
+                answer.set_result(JoinReply(answer, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
+                return answer
+            entry = self.obtain(group_id)
+        self._run(entry, entry.group.join(self._now(), request, answer))
+        return answer
+
+    def sync(self, group_id: str, request: Sync) -> asyncio.Future[SyncReply]:
+        answer: asyncio.Future[SyncReply] = asyncio.get_running_loop().create_future()
+        entry = self.entries.get(group_id)
+        if entry is None:
+            answer.set_result(SyncReply(answer, ErrorCode.UNKNOWN_MEMBER_ID))
+        else:
+            self._run(entry, entry.group.sync(request, answer))
+        return answer
+
+    def heartbeat(self, group_id: str, member_id: str, instance_id: str | None, generation: int) -> ErrorCode:
+        entry = self.entries.get(group_id)
+        if entry is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        return entry.group.heartbeat(self._now(), member_id, instance_id, generation)
+
+    def leave(self, group_id: str, leaving: Sequence[Leaving]) -> list[ErrorCode]:
+        entry = self.entries.get(group_id)
+        if entry is None:
+            return [ErrorCode.UNKNOWN_MEMBER_ID] * len(leaving)
+        errors, effects = entry.group.leave(self._now(), leaving)
+        self._run(entry, effects)
+        return errors
+
+    def wake(self, entry: Entry) -> None:
+        """The moment ``entry`` asked to be woken at has come."""
+        if self.entries.get(entry.group.group_id) is entry:
+            self._run(entry, entry.group.on_time(self._now()))
+
+    def _run(self, entry: Entry, effects: list[Effect]) -> None:
+        for effect in effects:
+            if isinstance(effect, Store):
+                self._store(entry, effect)
+            else:
+                answer = effect.token
+                assert isinstance(answer, asyncio.Future)
+                if not answer.done():  # else the client is gone
+                    answer.set_result(effect)
+        self._timers.schedule(entry, entry.group.wake_at)
+
+    def _store(self, entry: Entry, store: Store) -> None:
+        key = records.group_key(entry.group.group_id)
+
+        def done(error: ErrorCode) -> None:
+            if entry.group.state is not State.DEAD:
+                code = _AS_COORDINATOR.get(error, error)
+                self._run(entry, entry.group.on_stored(self._now(), store.ticket, code))
+
+        self.log.put([(key, records.group_value(store.snapshot))], done)
+
+    # ---- offsets ------------------------------------------------------------------------------------
+
+    def check_commit(
+        self, group_id: str, member_id: str, instance_id: str | None, generation: int
+    ) -> ErrorCode:
+        """May this member commit? If so, it also counts as a sign of life. GROUP_ID_NOT_FOUND: no group."""
+        entry = self.entries.get(group_id)
+        if entry is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND if generation >= 0 else ErrorCode.NONE
+        error = entry.group.commit_error(member_id, instance_id, generation)
+        if error is ErrorCode.NONE and member_id:
+            entry.group.touch(self._now(), member_id)
+        return error
+
+    def commit(
+        self, group_id: str, offsets: Sequence[tuple[str, int, Committed]]
+    ) -> asyncio.Future[ErrorCode]:
+        """Write offsets that :meth:`check_commit` allowed; the answer comes when they are durable."""
+        answer: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        self.obtain(group_id)
+        pairs: list[Pair] = [
+            (records.offset_key(group_id, topic, partition), records.offset_value(committed))
+            for topic, partition, committed in offsets
+        ]
+
+        def stored(error: ErrorCode) -> None:
+            if error is ErrorCode.NONE:
+                table = self.obtain(group_id).offsets  # a deletion may have come in between
+                for topic, partition, committed in offsets:
+                    table.put(topic, partition, committed)
+            if not answer.done():
+                answer.set_result(_AS_COORDINATOR.get(error, error))
+
+        self.log.put(pairs, stored)
+        return answer
+
+    def settled(self) -> Awaitable[None]:
+        """Everything written so far is durable: the offsets a require_stable fetch may show."""
+        settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.log.when_idle(lambda: None if settled.done() else settled.set_result(None))
+        return settled
+
+    # ---- deleting -----------------------------------------------------------------------------------
+
+    async def delete_group(self, group_id: str) -> ErrorCode:
+        """DeleteGroups for one group: only without members."""
+        entry = self.entries.get(group_id)
+        if entry is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        if entry.group.state is not State.EMPTY:
+            return ErrorCode.NON_EMPTY_GROUP
+        keys = [(group_id, topic, partition) for topic, partition in self._known_offsets(group_id)]
+        answer: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        self._delete(keys, group_id, answer)
+        error = await answer
+        return _AS_COORDINATOR.get(error, error)
+
+    def delete_error(self, group_id: str) -> ErrorCode:
+        """May offsets of this group be deleted one by one? As OffsetDelete has it."""
+        entry = self.entries.get(group_id)
+        if entry is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        group = entry.group
+        if group.state is not State.EMPTY and group.protocol_type != CONSUMER_PROTOCOL:
+            return ErrorCode.NON_EMPTY_GROUP
+        return ErrorCode.NONE
+
+    def is_subscribed(self, group_id: str, topic: str) -> bool:
+        """Does any member of a consumer group subscribe to ``topic``? Yes when that cannot be known."""
+        group = self.entries[group_id].group
+        if group.protocol_type != CONSUMER_PROTOCOL:
+            return False
+        topics = subscribed_topics(group)
+        return topics is None or topic in topics
+
+    async def delete_offsets(self, group_id: str, offsets: Sequence[TopicPartition]) -> ErrorCode:
+        """Delete those of ``offsets`` that exist."""
+        known = self._known_offsets(group_id)
+        keys = [(group_id, topic, partition) for topic, partition in offsets if (topic, partition) in known]
+        if not keys:
+            return ErrorCode.NONE
+        answer: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        self._delete(keys, None, answer)
+        error = await answer
+        return _AS_COORDINATOR.get(error, error)
+
+    def drop_topics(self, names: Iterable[str]) -> None:
+        """Topics were deleted: their offsets mean nothing any more."""
+        for name in names:
+            keys = {
+                (group_id, name, partition)
+                for group_id, entry in self.entries.items()
+                for partition in entry.offsets.topics.get(name, ())
+            }
+            keys.update(k for k in self._underway() if k[1] == name)
+            self._delete(sorted(keys), None)
+
+    def expire(self, group_id: str, retention_ms: int) -> None:
+        """Forget the group's offsets that are past their retention, and the group when nothing is left."""
+        entry = self.entries.get(group_id)
+        if entry is None:
+            return
+        past = expired(entry.group, entry.offsets, self._clock.wall_ms(), retention_ms)
+        total = sum(len(partitions) for partitions in entry.offsets.topics.values())
+        forget = len(past) == total and entry.group.is_quiet() and self.log.idle
+        if past or forget:
+            keys = [(group_id, topic, partition) for topic, partition in past]
+            self._delete(keys, group_id if forget else None)
+
+    def _known_offsets(self, group_id: str) -> set[TopicPartition]:
+        """Offsets that are there or on their way to the log."""
+        known = {(topic, partition) for topic, partition, _ in self.entries[group_id].offsets.all()}
+        known.update((topic, partition) for group, topic, partition in self._underway() if group == group_id)
+        return known
+
+    def _underway(self) -> list[tuple[str, str, int]]:
+        keys = (records.parse_key(key) for key in self.log.keys_underway())
+        return [(key.group, key.topic, key.partition) for key in keys if isinstance(key, OffsetKey)]
+
+    def _delete(
+        self,
+        offsets: Sequence[tuple[str, str, int]],
+        group_id: str | None,
+        answer: asyncio.Future[ErrorCode] | None = None,
+    ) -> None:
+        """Write tombstones for ``offsets`` and, last, for the group; apply each write when it is durable."""
+        start = 0
+        while len(offsets) - start > TOMBSTONES_PER_WRITE:
+            self._write_tombstones(offsets[start : start + TOMBSTONES_PER_WRITE], None, None)
+            start += TOMBSTONES_PER_WRITE
+        self._write_tombstones(offsets[start:], group_id, answer)
+
+    def _write_tombstones(
+        self,
+        offsets: Sequence[tuple[str, str, int]],
+        group_id: str | None,
+        answer: asyncio.Future[ErrorCode] | None,
+    ) -> None:
+        pairs: list[Pair] = [(records.offset_key(*offset), None) for offset in offsets]
+        if group_id is not None:
+            pairs.append((records.group_key(group_id), None))
+
+        def done(error: ErrorCode) -> None:
+            if error is ErrorCode.NONE:
+                for group, topic, partition in offsets:
+                    if (entry := self.entries.get(group)) is not None:
+                        entry.offsets.drop(topic, partition)
+                if group_id is not None:
+                    self._forget(group_id)
+            if answer is not None and not answer.done():
+                answer.set_result(error)
+
+        if pairs:
+            self.log.put(pairs, done)
+
+    def _forget(self, group_id: str) -> None:
+        """Its tombstone is durable; a group somebody joined meanwhile lives on and is stored anew later."""
+        entry = self.entries.get(group_id)
+        if entry is not None and entry.group.is_quiet() and not entry.offsets:
+            entry.group.kill(self._now(), ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            del self.entries[group_id]
+
+    def _now(self) -> Now:
+        return Now(int(self._clock.monotonic() * 1000), self._clock.wall_ms())

@@ -1,0 +1,66 @@
+"""One event-loop timer for any number of groups: a heap of moments, entries that moved are skipped."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Callable
+from typing import Protocol
+
+from kproto.clock import Clock
+from kproto.handlers.groups.group import NEVER
+
+
+class Sleeper(Protocol):
+    """Something that wants to be woken; ``scheduled_at`` belongs to :class:`Timers`."""
+
+    scheduled_at: int
+    """Monotonic ms of its only valid heap entry; ``NEVER`` when it has none."""
+
+
+class Timers:
+    """Calls ``wake(sleeper)`` at or shortly after the moment asked for."""
+
+    def __init__(self, clock: Clock, wake: Callable[[Sleeper], None]) -> None:
+        self._clock = clock
+        self._wake = wake
+        self._heap: list[tuple[int, int, Sleeper]] = []
+        self._sequence = 0
+        self._handle: asyncio.TimerHandle | None = None
+        self._handle_at = NEVER
+
+    def schedule(self, sleeper: Sleeper, at_ms: int) -> None:
+        """Wake ``sleeper`` at ``at_ms`` or before; an earlier moment already asked for stays."""
+        if at_ms >= sleeper.scheduled_at:
+            return
+        sleeper.scheduled_at = at_ms
+        self._sequence += 1
+        heapq.heappush(self._heap, (at_ms, self._sequence, sleeper))
+        if at_ms < self._handle_at:
+            self._set_handle(at_ms)
+
+    def close(self) -> None:
+        """Wake nobody any more."""
+        self._heap.clear()
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _set_handle(self, at_ms: int) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+        delay_s = max(at_ms / 1000 - self._clock.monotonic(), 0.0)
+        self._handle = asyncio.get_running_loop().call_later(delay_s, self._fire)
+        self._handle_at = at_ms
+
+    def _fire(self) -> None:
+        self._handle = None
+        self._handle_at = NEVER
+        now_ms = int(self._clock.monotonic() * 1000) + 1  # the loop's timer may be a little early
+        while self._heap and self._heap[0][0] <= now_ms:
+            at_ms, _, sleeper = heapq.heappop(self._heap)
+            if sleeper.scheduled_at == at_ms:
+                sleeper.scheduled_at = NEVER
+                self._wake(sleeper)
+        if self._heap and self._heap[0][0] < self._handle_at:
+            self._set_handle(self._heap[0][0])

@@ -1,0 +1,210 @@
+"""The durable map: packing, order, loading, and that a checkpoint loses nothing, wherever it is cut."""
+
+import asyncio
+import random
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.groups.offsets_log import KeyedLog
+from tests.groups.memory_log import MemoryLog
+
+
+def run(scenario: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(scenario, 20))
+
+
+def keyed(port: MemoryLog, garbage_bytes: int = 1 << 40) -> KeyedLog:
+    return KeyedLog(port, 0, lambda: 1234, garbage_bytes)
+
+
+async def reload(port: MemoryLog) -> dict[bytes, bytes]:
+    log = keyed(port)
+    await log.load()
+    return {key: stored.value for key, stored in log.live.items()}
+
+
+def test_all_writes_of_one_turn_leave_as_one_batch() -> None:
+    async def scenario() -> None:
+        port = MemoryLog()
+        log = keyed(port)
+        done: list[ErrorCode] = []
+        for i in range(100):
+            log.put([(b"k%d" % i, b"v")], done.append)
+        await asyncio.sleep(0)
+        assert port.appends == 1
+        assert done == [ErrorCode.NONE] * 100
+        assert len(await reload(port)) == 100
+
+    run(scenario())
+
+
+def test_large_writes_are_split_between_batches_never_inside() -> None:
+    async def scenario() -> None:
+        port = MemoryLog()
+        log = keyed(port)
+        for i in range(10):
+            log.put([(b"a%d" % i, bytes(40_000)), (b"b%d" % i, bytes(40_000))], None)
+        await asyncio.sleep(0)
+        assert 2 <= port.appends <= 5
+        assert len(await reload(port)) == 20
+
+    run(scenario())
+
+
+def test_nothing_is_reported_or_visible_before_it_is_durable() -> None:
+    async def scenario() -> None:
+        port = MemoryLog(auto=False)
+        log = keyed(port)
+        done: list[str] = []
+        log.put([(b"k", b"1")], lambda _: done.append("1"))
+        await asyncio.sleep(0)
+        log.put([(b"k", b"2")], lambda _: done.append("2"))
+        log.when_idle(lambda: done.append("idle"))
+        log.put([(b"k", None)], lambda _: done.append("deleted"))
+        await asyncio.sleep(0)
+        assert not done
+        assert not log.live
+        port.partition(0).sync(1)
+        assert done == ["1"]
+        assert log.live[b"k"].value == b"1"
+        port.partition(0).sync()
+        assert done == ["1", "2", "deleted", "idle"]
+        assert not log.live
+        assert log.idle
+
+    run(scenario())
+
+
+def test_a_refused_write_changes_nothing_and_later_ones_work() -> None:
+    async def scenario() -> None:
+        port = MemoryLog()
+        log = keyed(port)
+        log.put([(b"k", b"1")], None)
+        await asyncio.sleep(0)
+        port.refuse = ErrorCode.KAFKA_STORAGE_ERROR
+        done: list[ErrorCode] = []
+        log.put([(b"k", b"2")], done.append)
+        await asyncio.sleep(0)
+        assert done == [ErrorCode.KAFKA_STORAGE_ERROR]
+        assert log.live[b"k"].value == b"1"
+        with pytest.raises(KafkaError):
+            await log.checkpoint()
+        port.refuse = None
+        log.put([(b"k", b"3")], done.append)
+        await asyncio.sleep(0)
+        assert await reload(port) == {b"k": b"3"}
+        await log.checkpoint()
+        assert await reload(port) == {b"k": b"3"}
+
+    run(scenario())
+
+
+def test_the_log_stays_bounded_under_endless_commits() -> None:
+    async def scenario() -> None:
+        port = MemoryLog()
+        log = keyed(port, garbage_bytes=20_000)
+        for i in range(5_000):
+            log.put([(b"key-%d" % (i % 20), b"value-%d" % i)], None)
+            if i % 3 == 0:
+                await asyncio.sleep(0)
+        while log._checkpoint is not None or not log.idle:
+            await asyncio.sleep(0)
+        assert log.checkpoints >= 3
+        kept = sum(len(batch) for _, _, batch in port.partition(0).batches)
+        assert kept < 45_000
+        latest = {b"key-%d" % (i % 20): b"value-%d" % i for i in range(5_000)}
+        assert await reload(port) == latest
+        again = keyed(port)
+        await again.load()
+        assert again.garbage_bytes < 25_000
+
+    run(scenario())
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 1 << 30))
+def test_a_crash_anywhere_in_a_checkpoint_loses_nothing(seed: int) -> None:
+    """Random writes, deletions, durability and refusals; checkpoints in between; then a crash and a reload:
+    every key has its last acknowledged value or a later one that was written but not acknowledged."""
+    rng = random.Random(seed)
+
+    async def scenario() -> None:
+        port = MemoryLog(auto=False)
+        log = keyed(port)
+        acked: dict[bytes, int] = {}
+        history: dict[bytes, list[bytes | None]] = {}
+        checkpoint: asyncio.Task[None] | None = None
+        for _ in range(rng.randrange(1, 60)):
+            action = rng.random()
+            if action < 0.5:
+                pairs: list[tuple[bytes, bytes | None]] = []
+                for key in rng.sample([b"a", b"b", b"c", b"d", b"e"], rng.randrange(1, 4)):
+                    versions = history.setdefault(key, [None])
+                    value = None if rng.random() < 0.2 else b"%s%d" % (key, len(versions))
+                    versions.append(value)
+                    pairs.append((key, value))
+                numbers = {key: len(history[key]) - 1 for key, _ in pairs}
+                log.put(pairs, lambda code, numbers=numbers: acked.update(numbers) if not code else None)
+            elif action < 0.75:
+                port.partition(0).sync(rng.randrange(1, 3))
+            elif action < 0.85 and (checkpoint is None or checkpoint.done()):
+                checkpoint = asyncio.get_running_loop().create_task(log.checkpoint())
+            else:
+                port.refuse = ErrorCode.KAFKA_STORAGE_ERROR if rng.random() < 0.2 else None
+            for _ in range(rng.randrange(3)):
+                await asyncio.sleep(0)
+        if checkpoint is not None:
+            checkpoint.cancel()
+            await asyncio.gather(checkpoint, return_exceptions=True)
+        port.partition(0).crash()
+        found = await reload(port)
+        for key, versions in history.items():
+            allowed = versions[acked.get(key, 0) :]
+            assert found.get(key) in allowed, (
+                f"{key!r}: {found.get(key)!r} is older than what was acknowledged"
+            )
+
+    run(scenario())
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 1 << 30))
+def test_a_checkpoint_under_load_ends_and_keeps_what_is_live(seed: int) -> None:
+    rng = random.Random(seed)
+
+    async def scenario() -> None:
+        port = MemoryLog(auto=False)
+        log = keyed(port)
+        truth: dict[bytes, bytes] = {}
+        checkpoint: asyncio.Task[None] | None = None
+        for i in range(60):
+            key = b"k%d" % rng.randrange(8)
+            if rng.random() < 0.15:
+                log.put([(key, None)], None)
+                truth.pop(key, None)
+            else:
+                log.put([(key, b"%d" % i)], None)
+                truth[key] = b"%d" % i
+            if i == 20:
+                checkpoint = asyncio.get_running_loop().create_task(log.checkpoint())
+            if rng.random() < 0.6:
+                port.partition(0).sync(rng.randrange(1, 4))
+            await asyncio.sleep(0)
+        assert checkpoint is not None
+        while not checkpoint.done():
+            port.partition(0).sync()
+            await asyncio.sleep(0)
+        checkpoint.result()
+        port.partition(0).sync()
+        await asyncio.sleep(0)
+        port.partition(0).sync()
+        assert port.partition(0).start > 0
+        assert {key: stored.value for key, stored in log.live.items()} == truth
+        assert await reload(port) == truth
+
+    run(scenario())
