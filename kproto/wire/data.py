@@ -1,8 +1,9 @@
 """Schemas that travel inside other bytes: the consumer protocol, coordinator records, transaction markers.
 
-A consumer's subscription and assignment, and the keys and values of ``__consumer_offsets``, start with their version as an
-int16. ``parse_*`` and ``write_*`` handle the schema alone, ``parse_versioned`` and ``write_versioned`` the version too.
-In a coordinator record key that int16 is the record's type: 1 offset commit (0 in very old logs), 2 group metadata.
+A consumer's subscription and assignment, and the keys and values of ``__consumer_offsets``, start with
+their version as an int16. ``parse_*`` and ``write_*`` handle the schema alone, ``parse_versioned`` and
+``write_versioned`` the version too. In a coordinator record key that int16 is the record's type: 1 offset
+commit (0 in very old logs), 2 group metadata.
 """
 
 from importlib import import_module
@@ -32,8 +33,8 @@ T = TypeVar("T")
 class DataCodec(Generic[T]):
     """Parse and write functions of one schema; its module is imported on first use.
 
-    ``newest_as``: a version above the last known one is parsed as the last one (consumer protocol: later versions
-    only add fields at the end).
+    ``newest_as``: a version above the last known one is parsed as the last one (consumer protocol: later
+    versions only add fields at the end).
     """
 
     __slots__ = ("_module", "_name", "_newest_as", "_parse", "_write", "max_version")
@@ -66,7 +67,7 @@ class DataCodec(Generic[T]):
         write_with(self._write, self._name, version, value, out)
 
     def parse_versioned(self, buf: Buf) -> tuple[int, T]:
-        """(version, value) of bytes that start with the version; trailing bytes are ignored, as newer ones may add some."""
+        """(version, value) of bytes that start with the version; trailing bytes are ignored."""
         if len(buf) < 2:
             raise WireError(f"{self._name}: {len(buf)} bytes hold no version")
         version: int = _VERSION.unpack_from(buf)[0]

@@ -1,6 +1,7 @@
 """Codecs by API key. The generated module of an API is imported when its codec is first asked for.
 
-Sources: the message definitions of Apache Kafka 4.3 (see ``kproto.wire``); header versions as in KIP-482 and KIP-511.
+Sources: the message definitions of Apache Kafka 4.3 (see ``kproto.wire``); header versions as in KIP-482
+and KIP-511.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ ParseFunction = Callable[[Buf, int], tuple[Any, int]]
 WriteFunction = Callable[[Any, bytearray], None]
 
 API_VERSIONS = 18
-"""Its response header never has tagged fields, so that a client can read it before it knows versions (KIP-511)."""
+"""Its response header never has tagged fields, for it is read before versions are known (KIP-511)."""
 
 # What the generated code runs into when bytes end early or lengths lie.
 PARSE_ERRORS = (IndexError, StructError, UnicodeDecodeError)

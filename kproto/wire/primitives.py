@@ -1,6 +1,7 @@
-"""What the generated modules share: the error, limits, variable-length integers, tagged fields, the struct base.
+"""What the generated modules share: error, limits, variable-length integers, tagged fields, struct base.
 
-Encodings are those of Kafka's protocol guide: big endian; UNSIGNED_VARINT is 7 bits a byte, least significant first.
+Encodings are those of Kafka's protocol guide: big endian; UNSIGNED_VARINT is 7 bits a byte, least
+significant first.
 """
 
 from typing import Any
@@ -44,7 +45,7 @@ class WireStruct:
 
 
 def more(buf: Buf, pos: int, first: int) -> tuple[int, int]:
-    """Finish an unsigned varint whose ``first`` byte (before ``pos``) was above 127: (value, position after it)."""
+    """Finish an unsigned varint whose ``first`` byte was above 127: (value, position after it)."""
     value = first & 0x7F
     for shift in (7, 14, 21, 28):
         byte = buf[pos]
@@ -74,7 +75,7 @@ def uvarint(out: bytearray, value: int) -> None:
 
 
 def skip_tags(buf: Buf, pos: int, count: int) -> int:
-    """Step over a section of tagged fields that this version knows nothing of; ``count`` is the first byte of it."""
+    """Step over tagged fields that this version knows nothing of; ``count`` is the first byte."""
     if count > 127:
         count, pos = more(buf, pos, count)
         if count > MAX_TAGGED_FIELDS:

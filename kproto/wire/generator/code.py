@@ -4,7 +4,7 @@ from kproto.wire.generator.schema import SIZES
 
 
 def call_name(prefix: str, letters: str) -> str:
-    """The module-level name of the pack or unpack function for a run: ``p_ihq``, ``u_iB`` (``t`` stands for ``?``)."""
+    """The name of the pack or unpack function for a run: ``p_ihq``, ``u_iB`` (``t`` stands for ``?``)."""
     return f"{prefix}_{letters.replace('?', 't')}"
 
 

@@ -1,5 +1,7 @@
 """Puts one generated module together: classes, functions (shared by versions of equal layout), tables."""
 
+import re
+
 from kproto.wire.generator.code import call_name, struct_format
 from kproto.wire.generator.parse_code import ParseCode
 from kproto.wire.generator.schema import Field, Message, Struct, snake
@@ -106,14 +108,11 @@ def module_code(title: str, parts: list[tuple[str, Message]]) -> str:
         text.append(_functions(message, suffix, used))
     body = "\n\n".join(text)
     head = [f'"""{title}. Written by kproto.wire.generator: do not edit."""', ""]
-    calls = [
-        name for name in ("Struct", "pack", "unpack_from") if name == "Struct" and used or f"{name}(f" in body
-    ]
+    calls = ["Struct"] if used else []
+    calls += [name for name in ("pack", "unpack_from") if f"{name}(f" in body]
     if calls:
         head += [f"from struct import {', '.join(calls)}", ""]
-    words = set(
-        body.replace("(", " ").replace(")", " ").replace(",", " ").replace("[", " ").replace(":", " ").split()
-    )
+    words = set(re.findall(r"\w+", body))
     helpers = [name for name in HELPERS if name in words]
     head += ["from kproto.wire.primitives import (", *(f"    {name}," for name in helpers), ")", ""]
     for prefix, letters in sorted(used):
@@ -136,15 +135,16 @@ def api_modules(messages: dict[str, Message]) -> dict[str, str]:
         files[f"{snake(api)}.py"] = module_code(title, [("_request", request), ("_response", response)])
         flexible = request.flexible.low if request.flexible.low <= request.flexible.high else 32767
         index.append(
-            f"    {request.api_key}: ({snake(api)!r}, {api!r}, {request.valid.low}, {request.valid.high}, {flexible}, "
+            f"    {request.api_key}: ({snake(api)!r}, {api!r}, {request.valid.low}, {request.valid.high}, "
+            f"{flexible}, "
             f"{request.unstable}, {request.has_records()}, {response.has_records()}),"
         )
     files["__init__.py"] = "\n".join(
         [
             '"""One module per API and the index of them. Written by kproto.wire.generator: do not edit."""',
             "",
-            "# key: (module, name, first version, last version, first flexible version, last version is unstable,",
-            "#       records in the request, records in the response)",
+            "# key: (module, name, first version, last version, first flexible version,",
+            "#       last version is unstable, records in the request, records in the response)",
             "APIS: dict[int, tuple[str, str, int, int, int, bool, bool, bool]] = {",
             *index,
             "}",

@@ -1,8 +1,9 @@
 """The lines that parse one message at one version.
 
-Nested structs are parsed in line, loop in loop, so that a message costs one function call. Fixed-size fields that follow each
-other, and the length or first varint byte behind them, are read by one ``unpack_from``. Slices are not checked one by one:
-positions only grow, so the caller's single test "end of message <= end of buffer" finds every overrun.
+Nested structs are parsed in line, loop in loop, so that a message costs one function call. Fixed-size
+fields that follow each other, and the length or first varint byte behind them, are read by one
+``unpack_from``. Slices are not checked one by one: positions only grow, so the caller's single test "end of
+message <= end of buffer" finds every overrun.
 """
 
 from kproto.wire.generator.code import Code
@@ -90,7 +91,7 @@ class ParseCode:
             code.close()
 
     def _length(self, letter: str) -> str:
-        """Read a length into ``n``; the condition under which it is not null. Flexible lengths are one too high."""
+        """Read a length into ``n``, one too high if flexible; the condition under which it is not null."""
         code = self.code
         code.run.append(("B" if self.flexible else letter, "n"))
         self._flush()

@@ -69,7 +69,7 @@ class Struct:
     fields: list["Field"] = field(default_factory=list)
 
     def min_size(self, version: int, flexible: bool) -> int:
-        """The least number of bytes an instance takes at ``version``: bounds how many an honest frame can hold."""
+        """The least number of bytes an instance takes: bounds how many an honest frame can hold."""
         size = sum(
             f.min_size(version, flexible)
             for f in self.fields
@@ -105,7 +105,7 @@ class Field:
 
     @property
     def optional_struct(self) -> bool:
-        """A tagged struct that cannot be null: None stands for "not sent", which spares a default object each time."""
+        """A tagged struct that cannot be null: None stands for "not sent" and spares a default object."""
         return self.struct is not None and not self.array and self.tagged.low <= self.tagged.high
 
     def min_size(self, version: int, flexible: bool) -> int:
@@ -206,8 +206,8 @@ def parse_message(text: str) -> Message | None:
     root = Struct(raw["name"], valid)
     structs[root.name] = root
     common = {c["name"]: c for c in raw.get("commonStructs", [])}
-    for name in common:
-        structs[name] = Struct(name, Versions.parse(common[name].get("versions", "0+")))
+    for name, definition in common.items():
+        structs[name] = Struct(name, Versions.parse(definition.get("versions", "0+")))
     for name, definition in common.items():
         structs[name].fields = [_field(f, structs) for f in definition["fields"]]
     root.fields = [_field(f, structs) for f in raw["fields"]]
