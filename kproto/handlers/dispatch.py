@@ -14,21 +14,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
-from struct import Struct
-from typing import Any, Final
+from typing import Any
 
 from kproto.handlers import api_versions, registry
 from kproto.handlers.context import Handler, RawHandle, RequestContext, Services
 from kproto.net.server import Connection, Exchange
 from kproto.wire import WireError
+from kproto.wire.framing import REQUEST_HEADER, response_frame
 from kproto.wire.messages import Codec, codec
+from kproto.wire.primitives import skip_tags
 
 log = logging.getLogger(__name__)
-
-_HEADER: Final = Struct(">hhih")
-"""API key, version, correlation id, length of the client id (-1: null). Same in header versions 1 and 2."""
-_CORRELATION_ID: Final = Struct(">i")
-MAX_HEADER_TAGS: Final = 100
 
 
 class Dispatcher:
@@ -45,9 +41,9 @@ class Dispatcher:
     def dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:
         """Handle one request; never raises."""
         try:
-            if len(frame) < _HEADER.size:
+            if len(frame) < REQUEST_HEADER.size:
                 raise WireError(f"a request of {len(frame)} bytes has no header")
-            key, version, correlation_id, id_length = _HEADER.unpack_from(frame)
+            key, version, correlation_id, id_length = REQUEST_HEADER.unpack_from(frame)
             raw = self._raw.get(key)
             if raw is None:
                 self._dispatch_other(connection, frame, key, version, correlation_id, id_length, owned)
@@ -133,51 +129,22 @@ class Dispatcher:
             await asyncio.wait(self._tasks)
 
 
-def response_frame(messages: Codec, version: int, correlation_id: int, response: Any) -> bytes:
-    """A whole response frame: length, header, body."""
-    out = bytearray(4)
-    out += _CORRELATION_ID.pack(correlation_id)
-    if messages.response_header_version(version) >= 1:
-        out.append(0)
-    messages.write_response(version, response, out)
-    _CORRELATION_ID.pack_into(out, 0, len(out) - 4)
-    return bytes(out)
-
-
 def _client_id(frame: memoryview, length: int) -> tuple[str | None, int]:
     """The client id (None when null) and the position behind it."""
     if length < 0:
-        return None, _HEADER.size
-    end = _HEADER.size + length
+        return None, REQUEST_HEADER.size
+    end = REQUEST_HEADER.size + length
     if end > len(frame):
         raise WireError("the client id ends behind the request")
     try:
-        return str(frame[_HEADER.size : end], "utf-8"), end
+        return str(frame[REQUEST_HEADER.size : end], "utf-8"), end
     except UnicodeDecodeError as error:
         raise WireError("the client id is not UTF-8") from error
 
 
 def _skip_tags(frame: memoryview, position: int) -> int:
     """The position behind the tagged fields of a flexible header (usually none: one zero byte)."""
-    if position < len(frame) and frame[position] == 0:
-        return position + 1
-    count, position = _unsigned_varint(frame, position)
-    if count > MAX_HEADER_TAGS:
-        raise WireError(f"{count} tagged fields in a header")
-    for _ in range(count):
-        _, position = _unsigned_varint(frame, position)
-        size, position = _unsigned_varint(frame, position)
-        position += size
-    return position
-
-
-def _unsigned_varint(frame: memoryview, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while position < len(frame) and shift < 35:
-        byte = frame[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
-    raise WireError("a varint ends behind the request or is too long")
+    try:
+        return position + 1 if frame[position] == 0 else skip_tags(frame, position + 1, frame[position])
+    except IndexError as error:
+        raise WireError("the header ends behind the request") from error

@@ -282,7 +282,7 @@ class Producer:
 
     def _answer(self, version: int, correlation_id: int, topics: list[TopicOutcome]) -> bytes:
         """An answer with errors in it, by the generated codec."""
-        from kproto.handlers.dispatch import response_frame
+        from kproto.wire.framing import response_frame
         from kproto.wire.generated.produce import (
             LeaderIdAndEpoch,
             NodeEndpoint,

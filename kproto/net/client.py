@@ -10,38 +10,10 @@ import asyncio
 import socket
 from collections import deque
 from itertools import count
-from struct import Struct
 from types import TracebackType
-from typing import Any, Final
+from typing import Any
 
-from kproto.wire.messages import codec
-
-_LENGTH: Final = Struct(">i")
-_HEADER: Final = Struct(">hhih")
-MAX_RESPONSE_BYTES: Final = 1 << 30
-
-
-def request_frame(
-    key: int, version: int, message: Any, correlation_id: int, client_id: str = "kproto"
-) -> bytes:
-    """A whole request frame: length, header (in the version the API asks for), body."""
-    messages = codec(key)
-    name = client_id.encode()
-    out = bytearray(4) + _HEADER.pack(key, version, correlation_id, len(name)) + name
-    if messages.request_header_version(version) >= 2:
-        out.append(0)
-    messages.write_request(version, message, out)
-    _LENGTH.pack_into(out, 0, len(out) - 4)
-    return bytes(out)
-
-
-def parse_response_frame(key: int, version: int, frame: memoryview) -> tuple[int, Any]:
-    """``(correlation id, message)`` of a response frame without its length prefix."""
-    messages = codec(key)
-    correlation_id: int = _LENGTH.unpack_from(frame)[0]
-    position = 4 if messages.response_header_version(version) == 0 else 5
-    message, _ = messages.parse_response(version, frame, position)
-    return correlation_id, message
+from kproto.wire.framing import LENGTH, LENGTH_SIZE, MAX_RESPONSE_BYTES, parse_response_frame, request_frame
 
 
 class _Pipeline:
@@ -66,7 +38,7 @@ class _Pipeline:
 
 
 def _frame_size(prefix: bytes) -> int:
-    size: int = _LENGTH.unpack(prefix)[0]
+    size: int = LENGTH.unpack(prefix)[0]
     if not 0 <= size <= MAX_RESPONSE_BYTES:
         raise ConnectionError(f"a response of {size} bytes")
     return size
@@ -100,7 +72,7 @@ class Client(_Pipeline):
 
     def receive_frame(self) -> memoryview:
         """The next frame as bytes, whatever it is."""
-        return memoryview(self._exactly(_frame_size(self._exactly(4))))
+        return memoryview(self._exactly(_frame_size(self._exactly(LENGTH_SIZE))))
 
     def _exactly(self, size: int) -> bytes:
         data = bytearray(size)
@@ -157,7 +129,7 @@ class AsyncClient(_Pipeline):
 
     async def receive(self) -> Any:
         """The answer of the oldest request that has none yet. One receiver at a time."""
-        size = _frame_size(bytes(await self._take(4)))
+        size = _frame_size(bytes(await self._take(LENGTH_SIZE)))
         return self._message(memoryview(bytes(await self._take(size))))
 
     async def _take(self, size: int) -> bytearray:

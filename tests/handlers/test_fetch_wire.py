@@ -11,7 +11,7 @@ from kproto.handlers.fetch_wire import (
     PartitionAnswer,
     answer,
 )
-from kproto.net.client import parse_response_frame
+from kproto.wire.framing import parse_response_frame
 
 int64 = st.integers(-1, 2**62)
 int31 = st.integers(0, 2**31 - 1)

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kproto.handlers.produce_wire import FIRST_WITH_IDS, all_stored, one_stored, parse, topic_name
-from kproto.net.client import parse_response_frame
 from kproto.wire import WireError
+from kproto.wire.framing import parse_response_frame
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kproto.wire.messages import codec
 
