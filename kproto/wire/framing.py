@@ -64,7 +64,7 @@ def parse_request_header(buf: Buf, pos: int = 0, version: int | None = None) -> 
 
 
 def header_version(api_key: int, api_version: int) -> int:
-    """The version of the request header; 1 for an API that does not exist, so that its key can be reported."""
+    """The version of the request header; 1 for an API that does not exist, so that it can be reported."""
     try:
         return codec(api_key).request_header_version(api_version)
     except WireError:
