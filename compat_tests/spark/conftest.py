@@ -1,8 +1,7 @@
-"""The broker and the Spark session of this directory's tests, and a topic that most of them read."""
+"""The Spark session of this directory's tests, and a topic that most of them read."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,19 +13,6 @@ from demos.spark_connector import local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-@pytest.fixture(scope="session")
-def bootstrap() -> Iterator[str]:
-    """KPROTO_COMPAT_BOOTSTRAP, or a kproto of our own."""
-    given = os.environ.get("KPROTO_COMPAT_BOOTSTRAP")
-    if given:
-        yield given
-        return
-    from kproto.testing import kafka_broker
-
-    with kafka_broker(subprocess=True) as broker:
-        yield broker.bootstrap_servers
 
 
 @pytest.fixture(scope="session")

@@ -92,9 +92,7 @@ def test_killed_driver_goes_on_from_its_checkpoint(
     assert_exactly(session, tmp_path, records + later)
 
 
-@pytest.mark.skipif(
-    "KPROTO_COMPAT_BOOTSTRAP" in os.environ, reason="kills the broker, which is not ours here"
-)
+@pytest.mark.owns_broker
 def test_a_broker_killed_under_a_running_stream(session: SparkSession, tmp_path: Path) -> None:
     from kproto.testing import SubprocessBroker
 
