@@ -1,0 +1,50 @@
+"""The flush classes of virtual logs: when an ack may be given and when data is synced (rule 12c).
+
+===========  ==================================  ==========================================================
+class        topic config                        meaning
+===========  ==================================  ==========================================================
+``MEMORY``   neither flush.* set (the default)   ack once written (page cache); synced when a file is closed
+``TIMED``    flush.messages=N>1 or flush.ms=T    the ack does not wait, as in Kafka: a group fdatasync runs
+                                                 once a partition has N unsynced records or T ms have passed
+``SYNCED``   flush.messages=1                    the ack waits for a group fdatasync
+===========  ==================================  ==========================================================
+
+Every class survives the death of the process; only ``SYNCED`` survives a power loss without exception.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from kproto.config import TopicConfig
+
+NEVER: Final = 2**63 - 1
+"""The value of flush.messages and flush.ms that switches them off."""
+
+
+class FlushPolicy(IntEnum):
+    """See the table above. The numbers are in journal file headers: never reuse one."""
+
+    MEMORY = 0
+    TIMED = 1
+    SYNCED = 2
+
+
+class VlogClass(NamedTuple):
+    """What all partitions of one virtual log have in common."""
+
+    copies: int
+    policy: FlushPolicy
+    topic_id: bytes
+    """The topic that asked for virtual logs of its own (``kproto.vlogs``), else empty."""
+
+
+def flush_policy(config: TopicConfig) -> FlushPolicy:
+    """The class that ``flush.messages`` and ``flush.ms`` ask for."""
+    if config.flush_messages <= 1:
+        return FlushPolicy.SYNCED
+    if config.flush_messages < NEVER or config.flush_ms < NEVER:
+        return FlushPolicy.TIMED
+    return FlushPolicy.MEMORY

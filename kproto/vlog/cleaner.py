@@ -1,0 +1,204 @@
+"""Gives journal files back: a closed virtual segment is done when all its chunks are in synced segment files.
+
+Two levels, so that a restart is quick and the disk is left in peace:
+
+1. *flush*: when a virtual segment is closed, the chunks of the closed ones before it are written to their
+   segment files (page cache only, in slices of at most a millisecond). That bounds what the next start must
+   scan.
+2. *sync*: fdatasync of those files in a thread, oldest virtual segments first and several together, because
+many
+   partitions mean many files: soon when there are few files per byte, else when the journal is half full,
+   when a push waits for room, or when the disk is full.
+
+Virtual segments are given back in the order in which they were closed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.log.ports import LogSegment
+    from kproto.vlog.journal import Journal, JournalFile
+    from kproto.vlog.virtual_log import VirtualLog
+    from kproto.vlog.virtual_segment import VirtualSegment
+    from kproto.vlog.worker import Loop, Worker
+
+SLICE_S: Final = 0.001
+BYTES_PER_SYNC: Final = 1 << 20
+"""Sync without pressure only when a file sync frees at least so many bytes of journal."""
+
+
+class Closed(NamedTuple):
+    """A closed virtual segment and its file."""
+
+    vlog: VirtualLog
+    segment: VirtualSegment
+    file: JournalFile
+
+
+class Cleaner:
+    """See the module docstring. ``freed()`` is called when files were given back, ``failed(error)`` when
+    a write raised (full disk, or poison), ``poison(reason)`` when a sync did: it is never retried (rule
+    35)."""
+
+    __slots__ = (
+        "_clock",
+        "_failed",
+        "_freed",
+        "_journal",
+        "_loop",
+        "_poison",
+        "_pressed",
+        "_running",
+        "_worker",
+        "closed",
+        "stopped",
+        "synced",
+    )
+
+    def __init__(
+        self,
+        journal: Journal,
+        loop: Loop,
+        worker: Worker,
+        clock: Clock,
+        freed: Callable[[], object],
+        failed: Callable[[OSError], object],
+        poison: Callable[[str], object],
+    ) -> None:
+        self._journal = journal
+        self._loop = loop
+        self._worker = worker
+        self._clock = clock
+        self._freed = freed
+        self._failed = failed
+        self._poison = poison
+        self._pressed = False
+        self._running = False
+        self.closed: deque[Closed] = deque()
+        self.stopped = False
+        self.synced = 0
+        """Segment files synced so far."""
+
+    def add(self, closed: Closed) -> None:
+        """A virtual segment was closed."""
+        self.closed.append(closed)
+        self.work()
+
+    def press(self) -> None:
+        """Somebody waits for room."""
+        self._pressed = True
+        self.work()
+
+    def work(self) -> None:
+        """Do what is due, unless a pass is running."""
+        if not self._running and not self.stopped and self.closed:
+            self._running = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        """Level 1, one slice."""
+        until = self._clock.monotonic() + SLICE_S
+        youngest = len(self.closed) if self._pressed else len(self.closed) - 1
+        for closed in list(self.closed)[:youngest]:
+            for stripe in closed.segment.stripes:
+                for segment, end in stripe.extents.items():
+                    if segment.flushed < end:
+                        if self.stopped or self._clock.monotonic() > until:
+                            self._again()
+                            return
+                        if not self._flush_one(segment, end):
+                            return
+        self._sync()
+
+    def _again(self) -> None:
+        """Another slice after the loop has served everybody else."""
+        if self.stopped:
+            self._rest()
+        else:
+            self._loop.call_later(0, self._flush)
+
+    def _rest(self) -> None:
+        self._running = False
+
+    def _flush_one(self, segment: LogSegment, end: int) -> bool:
+        try:
+            segment.flush(end)
+        except OSError as error:
+            self._rest()
+            self._failed(error)
+            return False
+        return True
+
+    def _sync(self) -> None:
+        """Level 2: which virtual segments now, and their files to the thread."""
+        chosen = self._choose()
+        if not chosen:
+            self._pressed = False
+            self._rest()
+            return
+        files: dict[LogSegment, None] = {}
+        for closed in chosen:
+            closed.segment.needed_from("synced")
+            for stripe in closed.segment.stripes:
+                files.update(dict.fromkeys(stripe.extents))
+
+        def sync() -> None:
+            for segment in files:
+                segment.sync()
+
+        self.synced += len(files)
+        self._worker.submit(sync, self._release)
+
+    def _choose(self) -> list[Closed]:
+        """The oldest virtual segments that should be synced now: several when there are many files."""
+        chosen: list[Closed] = []
+        pressed = self._pressed or self._journal.bytes * 2 > self._journal.limit
+        for closed in self.closed:
+            segment = closed.segment
+            extents = [item for stripe in segment.stripes for item in stripe.extents.items()]
+            if closed.file.pins or any(one.flushed < end for one, end in extents):
+                break
+            unsynced = {one for one, end in extents if one.synced < end}
+            cheap = len(unsynced) * BYTES_PER_SYNC <= segment.end - segment.start
+            if not (cheap or pressed):
+                break
+            chosen.append(closed)
+            if not cheap and len(chosen) * 2 >= len(self.closed):
+                break
+        return chosen
+
+    def _release(self, error: BaseException | None) -> None:
+        """The sync is over: give back what needs no journal any more."""
+        self._rest()
+        if error is not None:
+            self._poison(f"fdatasync of a segment file: {error}")
+            return
+        self._pressed = False
+        if self.release():
+            self._freed()
+            if self._journal.bytes * 2 > self._journal.limit:
+                self.work()
+
+    def release(self) -> int:
+        """Give back the files of the oldest virtual segments that are done; how many."""
+        done = self.finished()
+        for file in done:
+            self._journal.give_back(file)
+        return len(done)
+
+    def finished(self) -> list[JournalFile]:
+        """Remove the oldest virtual segments all of whose chunks are in synced segment files; their files."""
+        done: list[JournalFile] = []
+        while self.closed:
+            vlog, segment, file = self.closed[0]
+            if file.pins or segment.frames or segment.needed_from("synced") is not None:
+                break
+            self.closed.popleft()
+            vlog.forget(segment)
+            done.append(file)
+        return done

@@ -1,0 +1,128 @@
+"""flush.messages=N and flush.ms=T as Kafka honours them: acks do not wait, a group fdatasync follows when
+due.
+
+One fdatasync covers all partitions of the virtual log, so their number does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kproto.vlog.classes import NEVER
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.vlog.journal import JournalFile
+    from kproto.vlog.worker import Loop, Worker
+
+
+class GroupSync:
+    """Which partitions of one virtual log have unsynced records, since when, and the sync that is due.
+
+    Invariant: at most one sync runs; a partition is in ``_since`` iff it has written records that no finished
+    sync covers (``_since[p]`` = first such offset; for new data during a sync, the end that the sync covers).
+    """
+
+    __slots__ = (
+        "_clock",
+        "_deadline",
+        "_ends",
+        "_files",
+        "_loop",
+        "_poison",
+        "_running",
+        "_since",
+        "_worker",
+        "syncs",
+    )
+
+    def __init__(self, loop: Loop, worker: Worker, clock: Clock, poison: Callable[[str], object]) -> None:
+        self._loop = loop
+        self._worker = worker
+        self._clock = clock
+        self._poison = poison
+        self._since: dict[Any, int] = {}
+        self._ends: dict[Any, int] = {}
+        self._files: dict[JournalFile, int] = {}
+        """Files with unsynced frames, and up to which position."""
+        self._deadline = float("inf")
+        self._running = False
+        self.syncs = 0
+
+    def written(self, file: JournalFile, position: int, ends: Mapping[Any, int]) -> None:
+        """``file`` was written up to ``position``; ``ends`` are the new end offsets of the partitions in it.
+
+        Called before the high watermarks move: a partition's is the first offset of what was written.
+        """
+        if file not in self._files:
+            file.pins += 1
+        self._files[file] = position
+        due = False
+        earliest = NEVER
+        for part, end in ends.items():
+            since = self._since.get(part)
+            if since is None:
+                since = self._since[part] = self._ends.get(part, part.high_watermark)
+            self._ends[part] = end
+            due = due or end - since >= part.config.flush_messages
+            earliest = min(earliest, part.config.flush_ms)
+        if due:
+            self._start()
+        elif earliest < NEVER:
+            self._arm(self._clock.monotonic() + earliest / 1000)
+
+    def left(self, file: JournalFile, position: int) -> None:
+        """``file`` gets no more frames; its unsynced ones are synced when due, with those of the next
+        file."""
+        if file in self._files:
+            self._files[file] = position
+
+    def _arm(self, at: float) -> None:
+        if at < self._deadline:
+            self._deadline = at
+            self._loop.call_later(max(at - self._clock.monotonic(), 0), self._expired, at)
+
+    def _expired(self, at: float) -> None:
+        if at == self._deadline:
+            self._deadline = float("inf")
+            self._start()
+
+    def _start(self) -> None:
+        """Sync all files with unsynced frames, in the thread."""
+        if self._running or not self._files:
+            return
+        self._running = True
+        self._deadline = float("inf")
+        files, self._files = self._files, {}
+        covered = dict(self._ends)
+        self._worker.submit(partial(_sync_all, files), partial(self._done, files, covered))
+
+    def _done(
+        self, files: Mapping[JournalFile, int], covered: Mapping[Any, int], error: BaseException | None
+    ) -> None:
+        self._running = False
+        for file in files:
+            file.pins -= 1
+        if error is not None:
+            self._poison(f"group fdatasync of the journal: {error}")
+            return
+        self.syncs += 1
+        for part, end in covered.items():
+            if self._ends[part] == end:
+                self._since.pop(part, None)
+                del self._ends[part]
+            else:
+                self._since[part] = end
+        if any(self._ends[part] - since >= part.config.flush_messages for part, since in self._since.items()):
+            self._start()
+            return
+        earliest = min((part.config.flush_ms for part in self._since), default=NEVER)
+        if earliest < NEVER:
+            self._arm(self._clock.monotonic() + earliest / 1000)
+
+
+def _sync_all(files: Mapping[JournalFile, int]) -> None:
+    for file in files:
+        file.sync()

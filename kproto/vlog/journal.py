@@ -1,0 +1,166 @@
+"""The owner's copy of its virtual logs: one file per virtual segment, space reserved first, files recycled.
+
+Files live in one directory. ``<owner epoch>-<vlog>-<vseg>.journal`` (hexadecimal) are in use,
+``spare-<n>.journal`` wait. A segment whose chunks are all in synced segment files gives its file back; the
+next segment takes it over by rename, so that its page-cache pages are warm (a cold page costs several times
+a warm one) and its space is reserved already. The contents are not erased: a frame belongs to a segment only
+by its identity and chain (see ``frame``).
+
+The journal never holds more than ``limit`` bytes of files: `reserve` says no, and the cleaner must make room.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from kproto.check import check
+from kproto.vlog.frame import FILE_HEADER_SIZE, encode_file_header
+
+if TYPE_CHECKING:
+    from kproto.disk import Buffer, Disk
+
+SUFFIX: Final = ".journal"
+SPARE_PREFIX: Final = "spare-"
+SPARES_KEPT: Final = 2
+
+
+class JournalFile:
+    """One open file. ``size`` bytes are reserved; frames go at ``FILE_HEADER_SIZE + position - start``."""
+
+    __slots__ = ("_disk", "base", "chain", "fd", "named", "path", "pins", "size")
+
+    def __init__(self, disk: Disk, path: str, fd: int, size: int) -> None:
+        self._disk = disk
+        self.path = path
+        self.fd = fd
+        self.size = size
+        self.base = 0
+        """File position of vlog position 0 (negative once the vlog is longer than a file)."""
+        self.chain = 0
+        """What the first frame continues."""
+        self.named = False
+        """The directory entry is on disk (rule 36)."""
+        self.pins = 0
+        """Threads that are using the descriptor; the file must stay open meanwhile."""
+
+    def write(self, pieces: Sequence[Buffer], position: int, length: int) -> None:
+        """Write a frame at vlog ``position``; OSError leaves it unwritten as far as anybody may know."""
+        wrote = self._disk.pwritev(self.fd, pieces, self.base + position, length)
+        if wrote != length:
+            check(False, f"frame at {position} of {self.path}: {wrote} of {length} bytes went out")
+
+    def sync(self) -> None:
+        """fdatasync of the file and, the first time, of its directory entry. Called in a thread. OSError is
+        poison."""
+        self._disk.datasync(self.fd)
+        if not self.named:
+            self._disk.sync_directory(os.path.dirname(self.path))
+            self.named = True
+
+    def close(self) -> None:
+        self._disk.close(self.fd)
+
+
+class Journal:
+    """The files of all virtual logs of one broker process. All calls on the loop, except `create`."""
+
+    __slots__ = ("_boot_id", "_directory", "_disk", "_numbered", "bytes", "limit", "owner_epoch", "spares")
+
+    def __init__(self, disk: Disk, directory: str, owner_epoch: int, boot_id: bytes, limit: int) -> None:
+        self._disk = disk
+        self._directory = directory
+        self._boot_id = boot_id
+        self._numbered = 0
+        self.owner_epoch = owner_epoch
+        self.limit = limit
+        self.bytes = 0
+        """Bytes of all files: in use, spare, being created, and left by earlier processes until released."""
+        self.spares: list[JournalFile] = []
+        disk.makedirs(directory)
+        for name in disk.listdir(directory):
+            if name.startswith(SPARE_PREFIX):
+                disk.unlink(os.path.join(directory, name))
+
+    def reserve(self, size: int) -> bool:
+        """Count ``size`` bytes for a file about to be created; False when the limit does not allow it."""
+        if self.bytes + size > self.limit and self.bytes:
+            return False
+        self.bytes += size
+        return True
+
+    def unreserve(self, size: int) -> None:
+        """The file was not created, or is gone."""
+        self.bytes -= size
+        check(self.bytes >= 0, "the journal counts fewer than zero bytes")
+
+    def new_name(self) -> str:
+        """Path of the next spare file."""
+        self._numbered += 1
+        return os.path.join(
+            self._directory, f"{SPARE_PREFIX}{self.owner_epoch:x}-{self._numbered:06d}{SUFFIX}"
+        )
+
+    def create(self, path: str, size: int) -> JournalFile:
+        """Make a file with its space reserved; may run in a thread. OSError (ENOSPC) leaves nothing
+        behind."""
+        fd = self._disk.open(path, create=True)
+        try:
+            self._disk.allocate(fd, 0, size)
+        except OSError:
+            self._disk.close(fd)
+            self._disk.unlink(path)
+            raise
+        return JournalFile(self._disk, path, fd, size)
+
+    def acquire(self, size: int) -> JournalFile | None:
+        """A spare file of at least ``size`` bytes, None when there is none."""
+        for i, spare in enumerate(self.spares):
+            if spare.size >= size:
+                return self.spares.pop(i)
+        return None
+
+    def start(self, file: JournalFile, vlog: int, vseg: int, start: int, copies: int, policy: int) -> None:
+        """Make ``file`` the journal of a vseg that begins at vlog position ``start``."""
+        name = f"{self.owner_epoch:016x}-{vlog:016x}-{vseg:08x}{SUFFIX}"
+        path = os.path.join(self._directory, name)
+        header, chain = encode_file_header(
+            vlog, self.owner_epoch, vseg, start, file.size, copies, policy, self._boot_id
+        )
+        self._disk.pwritev(file.fd, [header], 0)
+        self._disk.rename(file.path, path)
+        file.path = path
+        file.base = FILE_HEADER_SIZE - start
+        file.chain = chain
+        file.named = False
+
+    def discard(self, file: JournalFile) -> None:
+        """Close and delete a file that is not counted."""
+        file.close()
+        self._disk.unlink(file.path)
+
+    def give_back(self, file: JournalFile) -> None:
+        """No chunk of ``file`` is needed any more: keep it as a spare, or delete it."""
+        if len(self.spares) >= SPARES_KEPT or self.bytes > self.limit:
+            self.discard(file)
+            self.unreserve(file.size)
+            return
+        path = self.new_name()
+        self._disk.rename(file.path, path)
+        file.path = path
+        self.spares.append(file)
+
+    def shrink(self) -> bool:
+        """Delete one spare file, to make room for one of another size; False when there is none."""
+        if not self.spares:
+            return False
+        file = self.spares.pop()
+        self.discard(file)
+        self.unreserve(file.size)
+        return True
+
+    def close(self) -> None:
+        """Close and delete the spares; the files in use belong to their pushers."""
+        while self.shrink():
+            pass

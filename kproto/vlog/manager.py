@@ -1,0 +1,263 @@
+"""All virtual logs of one broker process: created on first use, wired to their pushers, journal and cleaner.
+
+What ``broker`` uses: `assign` and `scan_point` (the log's ports), `apply_settings`, `tick`, `inherit` (after
+a restart), `drain` and `close`. Virtual logs of an earlier process are never
+continued (rule 2): they are only read, then deleted once their chunks are in synced segment files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from kproto.vlog.cleaner import Cleaner, Closed
+from kproto.vlog.journal import Journal, JournalFile
+from kproto.vlog.placement import Place, place
+from kproto.vlog.pusher import Pusher
+from kproto.vlog.scan_point import ScanStart, encode_starts
+from kproto.vlog.space import Space
+from kproto.vlog.virtual_log import VirtualLog
+from kproto.vlog.worker import Loop, Worker
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.config import Settings
+    from kproto.disk import Disk
+    from kproto.log.ports import LogPartition, VirtualLogPort
+    from kproto.vlog.recovery import Recovered
+    from kproto.vlog.virtual_segment import VirtualSegment
+
+JOURNAL_DIRECTORY: Final = "journal"
+_BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
+
+
+def _nothing_settled(*_: object) -> bool:
+    """Before the log is there."""
+    return False
+
+
+def boot_id() -> bytes:
+    """16 bytes that differ between two starts of the machine (zeros where the system does not tell)."""
+    try:
+        with open(_BOOT_ID, encoding="ascii") as stream:
+            return bytes.fromhex(stream.read().strip().replace("-", ""))
+    except (OSError, ValueError):
+        return bytes(16)
+
+
+class VlogManager:
+    """See the module docstring. ``owner_epoch`` is this process's broker epoch (rule 2).
+
+    ``on_poison(reason)`` is called once, when a write or sync failed for another reason than a full disk:
+    nothing is acked any more and the process must exit (rule 35).
+    """
+
+    def __init__(
+        self,
+        data_dir: str,
+        settings: Settings,
+        disk: Disk,
+        clock: Clock,
+        loop: Loop,
+        owner_epoch: int,
+        on_poison: Callable[[str], object],
+        boot: bytes | None = None,
+    ) -> None:
+        self._disk = disk
+        self._clock = clock
+        self._loop = loop
+        self._on_poison = on_poison
+        self._per_broker = settings.kproto_vlogs_per_broker
+        self._direct_bytes = settings.kproto_direct_bytes
+        self.poisoned: str | None = None
+        """Why nothing is acked any more."""
+        self._sync_worker = Worker(loop, "kproto-journal-sync")
+        self._clean_worker = Worker(loop, "kproto-segment-sync")
+        self.journal = Journal(
+            disk,
+            os.path.join(data_dir, JOURNAL_DIRECTORY),
+            owner_epoch,
+            boot_id() if boot is None else boot,
+            settings.kproto_journal_bytes,
+        )
+        file_bytes = min(settings.kproto_virtual_segment_bytes, settings.kproto_journal_bytes)
+        self.space = Space(
+            self.journal, loop, self._sync_worker, file_bytes, self._room_changed, self._press, self.poison
+        )
+        self.cleaner = Cleaner(
+            self.journal, loop, self._clean_worker, clock, self._room_changed, self.space.failed, self.poison
+        )
+        self._pushers: dict[Place, Pusher] = {}
+        self._of: dict[VirtualLog, Pusher] = {}
+        self._inherited: Recovered | None = None
+        self._settled: Callable[[bytes, int, int], bool] = _nothing_settled
+
+    # Partitions
+
+    def assign(self, partition: LogPartition) -> VirtualLogPort:
+        """Set ``partition.vlog`` to its virtual log, made if need be, and return it. Call again when the
+        config of the partition or ``kproto.vlogs.per.broker`` changed.
+
+        A partition moves once all its appends are durable (rule 12), so perhaps later. Nothing is refused
+        meanwhile: the move happens between two appends.
+        """
+        target: VirtualLogPort = self._pusher(self._place(partition)).vlog
+        current = partition.vlog
+        if current is None or current is target or partition.high_watermark >= partition.log_end_offset:
+            partition.vlog = target
+            return target
+        current.when_durable(current.end, partial(self.assign, partition))
+        return current
+
+    def apply_settings(self, settings: Settings, partitions: Iterable[LogPartition]) -> None:
+        """Follow a change of ``kproto.vlogs.per.broker`` while running."""
+        self._per_broker = settings.kproto_vlogs_per_broker
+        for partition in partitions:
+            self.assign(partition)
+
+    def _place(self, partition: LogPartition) -> Place:
+        return place(partition.topic_id, partition.index, partition.config, self._per_broker)
+
+    def _pusher(self, where: Place) -> Pusher:
+        pusher = self._pushers.get(where)
+        if pusher is None:
+            vlog = VirtualLog(len(self._pushers) + 1, self.journal.owner_epoch, where.klass.copies)
+            vlog.blocked = self.poisoned is not None or self.space.full
+            pusher = Pusher(
+                vlog,
+                where.klass,
+                self.journal,
+                self.space,
+                self._loop,
+                self._sync_worker,
+                self._clock,
+                self,
+                self._direct_bytes,
+            )
+            self._pushers[where] = pusher
+            self._of[vlog] = pusher
+            self.space.vlogs = len(self._pushers)
+        return pusher
+
+    # What pushers, space and cleaner report
+
+    def segment_closed(self, vlog: VirtualLog, segment: VirtualSegment, file: JournalFile) -> None:
+        """Implements ``pusher.Owner``."""
+        self.cleaner.add(Closed(vlog, segment, file))
+
+    def poison(self, reason: str) -> None:
+        """Implements ``pusher.Owner``."""
+        if self.poisoned is None:
+            self.poisoned = reason
+            self.cleaner.stopped = True
+            for pusher in self._pushers.values():
+                pusher.stop()
+                pusher.vlog.blocked = True
+            self._on_poison(reason)
+
+    def disk_full(self, error: OSError) -> None:
+        """Another part of the broker could not write to the data directory: refuse appends until there is
+        room."""
+        self.space.failed(error)
+
+    def _press(self) -> None:
+        """A file is wanted and the limit or the disk says no: hurry, and close what nobody appends to."""
+        if not self.cleaner.closed:
+            for pusher in self._pushers.values():
+                if pusher.idle:
+                    pusher.roll()
+        self.cleaner.press()
+
+    def _room_changed(self) -> None:
+        blocked = self.poisoned is not None or self.space.full
+        for pusher in self._pushers.values():
+            pusher.vlog.blocked = blocked
+            if not pusher.idle:
+                pusher.wake()
+
+    # Restart
+
+    def scan_start(self) -> list[ScanStart]:
+        """Where the scan of each virtual log would have to begin if the process died now.
+
+        Ask in the same turn of the loop in which the flushed positions of the checkpoint are collected.
+        """
+        starts: list[ScanStart] = []
+        for vlog in self._of:
+            if not vlog.segments:
+                continue
+            for segment in vlog.segments:
+                stripe = segment.needed_from("flushed")
+                if stripe is None and segment.frames:
+                    stripe = segment.stripes[-1]
+                if stripe is not None:
+                    break
+            position, chain = (stripe.start, stripe.chain) if stripe else (segment.durable, segment.chain)
+            starts.append(ScanStart(vlog.owner_epoch, vlog.vlog_id, segment.number, position, chain))
+        return starts
+
+    def scan_point(self) -> bytes:
+        """`scan_start` as bytes for the checkpoint (``LogPorts.scan_point``)."""
+        return encode_starts(self.scan_start())
+
+    def inherit(self, recovered: Recovered, settled: Callable[[bytes, int, int], bool]) -> None:
+        """Keep the files of ``recovered`` until ``settled(topic id, partition, end offset)`` holds for all
+        that is in them; `tick` asks."""
+        self._inherited = recovered
+        self._settled = settled
+        self.journal.bytes += recovered.bytes
+        self._drop_inherited()
+
+    def _drop_inherited(self) -> None:
+        recovered = self._inherited
+        if recovered is None:
+            return
+        recovered.settle(self._settled)
+        gone = recovered.droppable()
+        for path, size in gone:
+            self._disk.unlink(path)
+            self.journal.unreserve(size)
+        if not recovered.files:
+            self._inherited = None
+        if gone:
+            self._room_changed()
+
+    # Time and end
+
+    def tick(self) -> None:
+        """Every second or so: work that is due for no other reason."""
+        self.cleaner.work()
+        self._drop_inherited()
+
+    def drain(self) -> bool:
+        """Push what is pending; True when everything appended is durable. Call until it is."""
+        for pusher in self._pushers.values():
+            pusher.run()
+        return all(pusher.idle for pusher in self._pushers.values())
+
+    def close(self) -> None:
+        """Stop. After a drain, and with all segments flushed and synced, no journal file is left behind."""
+        self.space.closed = True
+        self.cleaner.stopped = True
+        files = [(pusher, pusher.vlog.open_segment, pusher.close()) for pusher in self._pushers.values()]
+        self._sync_worker.close()
+        self._clean_worker.close()
+        for pusher, segment, file in files:
+            if file is not None and segment is not None:
+                pusher.vlog.close()
+                self.cleaner.closed.append(Closed(pusher.vlog, segment, file))
+        if self.poisoned is None:
+            for file in self.cleaner.finished():
+                self.journal.discard(file)
+        for left in self.cleaner.closed:
+            left.file.close()
+        self.journal.close()
+
+    def state(self) -> list[dict[str, Any]]:
+        """One row for each virtual log, for people."""
+        return [
+            {"copies": where.klass.copies, "policy": where.klass.policy.name.lower(), **pusher.vlog.state()}
+            for where, pusher in self._pushers.items()
+        ]

@@ -1,0 +1,292 @@
+"""The only sender of a virtual log: one push for everything that accumulated in one turn of the event loop.
+
+Thin shell around `VirtualLog`. The first reference of a turn schedules one push at the end of the turn; it
+takes all that is pending, for all partitions, and writes one frame with one ``pwritev``. Nothing is awaited
+on this way. Classes:
+
+- ``MEMORY``: the write is the ack; high watermarks and callbacks follow in the same call.
+- ``TIMED``: the same, and `GroupSync` runs a group fdatasync in a thread when N records or T ms are due.
+- ``SYNCED``: the write is followed by an fdatasync in a thread; meanwhile references accumulate, and the
+next push
+  takes all of them: the batch adapts to the disk without a linger setting.
+
+Direct writes (one copy, ``MEMORY`` only): a partition with ``kproto.direct.bytes`` or more in one push has
+them written straight to its segment file, and the frame holds references only, so that large chunks are not
+written twice.
+
+What fails stays queued and is tried again from the progress values (`VirtualSegment.unsent`), whatever it
+was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kproto.vlog.classes import FlushPolicy, VlogClass
+from kproto.vlog.encode import encode
+from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
+from kproto.vlog.group_sync import GroupSync
+from kproto.vlog.virtual_log import OWNER, VirtualLog
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.log.chunk import ChunkRef
+    from kproto.log.ports import LogSegment
+    from kproto.vlog.journal import Journal, JournalFile
+    from kproto.vlog.space import Space
+    from kproto.vlog.virtual_segment import Frame, VirtualSegment
+    from kproto.vlog.worker import Loop, Worker
+
+
+class Owner(Protocol):
+    """What a pusher reports to; the manager is one."""
+
+    def segment_closed(self, vlog: VirtualLog, segment: VirtualSegment, file: JournalFile) -> None:
+        """``segment`` takes no more frames; its file may be recycled once its chunks are in synced
+        segments."""
+        ...
+
+    def poison(self, reason: str) -> None:
+        """A write or sync failed: no more acks from this directory (rule 35)."""
+        ...
+
+
+class Pusher:
+    """Drives one virtual log. Everything runs on the loop; only `JournalFile.sync` runs in a thread."""
+
+    __slots__ = (
+        "_call_soon",
+        "_clock",
+        "_direct_bytes",
+        "_file",
+        "_journal",
+        "_loop",
+        "_owner",
+        "_scheduled",
+        "_space",
+        "_stopped",
+        "_syncing",
+        "_worker",
+        "group_sync",
+        "klass",
+        "vlog",
+    )
+
+    def __init__(
+        self,
+        vlog: VirtualLog,
+        klass: VlogClass,
+        journal: Journal,
+        space: Space,
+        loop: Loop,
+        worker: Worker,
+        clock: Clock,
+        owner: Owner,
+        direct_bytes: int,
+    ) -> None:
+        self.vlog = vlog
+        self.klass = klass
+        self._journal = journal
+        self._space = space
+        self._loop = loop
+        self._call_soon = loop.call_soon
+        self._worker = worker
+        self._clock = clock
+        self._owner = owner
+        may_be_direct = klass.policy is FlushPolicy.MEMORY and klass.copies == 1
+        self._direct_bytes = direct_bytes if may_be_direct else 0
+        self._file: JournalFile | None = None
+        self._scheduled = False
+        self._syncing = False
+        self._stopped = False
+        self.group_sync: GroupSync | None = None
+        if klass.policy is FlushPolicy.TIMED:
+            self.group_sync = GroupSync(loop, worker, clock, self._owner.poison)
+        vlog.wake = self.wake
+
+    def wake(self) -> None:
+        """Schedule a push at the end of this turn of the loop, unless one is."""
+        if not self._scheduled:
+            self._scheduled = True
+            self._call_soon(self.run)
+
+    def run(self) -> None:
+        """Push all that is pending, now."""
+        self._scheduled = False
+        while not (self._syncing or self._stopped):
+            frame = self._next_frame()
+            if frame is None or not self._send(frame):
+                return
+
+    def stop(self) -> None:
+        """No more pushes (poison, or the end of the process)."""
+        self._stopped = True
+
+    def close(self) -> JournalFile | None:
+        """Stop and hand over the open file."""
+        self.stop()
+        file, self._file = self._file, None
+        return file
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is pending or on its way."""
+        return self.vlog.durable == self.vlog.end and not self._syncing
+
+    # Making a frame
+
+    def _next_frame(self) -> Frame | None:
+        """The frame to send next; None when there is none, or no room for it yet."""
+        vlog = self.vlog
+        segment = vlog.open_segment
+        if segment is not None:
+            again = segment.unsent(OWNER)
+            if again is not None:
+                return again
+        refs = vlog.pending
+        if not refs:
+            return None
+        count = len(refs)
+        size = refs[0][6] if count == 1 else sum([ref[6] for ref in refs])
+        direct: dict[Any, int] = {}
+        if self._direct_bytes and size >= self._direct_bytes:
+            direct = self._write_direct(refs)
+            if direct:
+                size -= sum(direct.values())
+        size += FRAME_SIZE + ENTRY_SIZE * count
+        if segment is None or size > segment.room():
+            sizes = [(0 if ref[0] in direct else ref[6]) + ENTRY_SIZE for ref in refs]
+            count = self._make_room(size, sizes)
+            if not count:
+                return None
+            segment = vlog.segments[-1]
+        frame = encode(vlog, segment, vlog.take(count), direct)
+        vlog.add(frame)
+        return frame
+
+    def _write_direct(self, refs: Sequence[ChunkRef]) -> dict[Any, int]:
+        """Write large partitions' chunks to their segment files; the partitions and their bytes in ``refs``.
+
+        One that does not get there (full disk) goes through the journal like a small one.
+        """
+        sums: dict[Any, int] = {}
+        for ref in refs:
+            part = ref[0]
+            sums[part] = sums.get(part, 0) + ref[6]
+        limit = self._direct_bytes
+        direct = {part: size for part, size in sums.items() if size >= limit}
+        if not direct:
+            return direct
+        targets: dict[LogSegment, tuple[Any, int]] = {}
+        for ref in refs:
+            if ref[0] in direct:
+                targets[ref[1]] = (ref[0], ref[2] + ref[6])
+        for segment, (part, upto) in targets.items():
+            try:
+                segment.flush(upto)
+            except OSError as error:
+                direct.pop(part, None)
+                self._space.failed(error)
+        return direct
+
+    def _make_room(self, size: int, sizes: Sequence[int]) -> int:
+        """Roll to a segment for a frame of ``size`` bytes; how many references fit, 0 while there is no room.
+
+        ``sizes`` are the bytes of each reference in the frame, entry included.
+        """
+        vlog = self.vlog
+        largest = self._space.file_bytes - FILE_HEADER_SIZE
+        want = size if size <= largest else min(size, max(largest, FRAME_SIZE + sizes[0]))
+        file = self._space.get(want)
+        if file is None:
+            return 0
+        self.roll()
+        capacity = file.size - FILE_HEADER_SIZE
+        try:
+            self._journal.start(
+                file, vlog.vlog_id, vlog.numbered + 1, vlog.position, self.klass.copies, self.klass.policy
+            )
+        except OSError as error:
+            self._owner.poison(f"journal file {file.path}: {error}")
+            return 0
+        vlog.open(capacity, file.chain)
+        self._file = file
+        total = FRAME_SIZE
+        for count, one in enumerate(sizes):
+            total += one
+            if total > capacity:
+                return count
+        return len(sizes)
+
+    def roll(self) -> None:
+        """Close the open segment; the next push opens another."""
+        file, segment = self._file, self.vlog.open_segment
+        if file is None or segment is None:
+            return
+        self._file = None
+        self.vlog.close()
+        if self.group_sync is not None:
+            self.group_sync.left(file, segment.end)
+        self._owner.segment_closed(self.vlog, segment, file)
+
+    # Sending it
+
+    def _send(self, frame: Frame) -> bool:
+        """Write ``frame``; True when the next one may follow at once."""
+        file, segment = self._file, self.vlog.segments[-1]
+        if file is None or self._stopped:
+            return False
+        try:
+            file.write(frame.pieces, frame.position, frame.length)
+        except OSError as error:
+            self._space.failed(error)
+            return False
+        end = frame.position + frame.length
+        segment.sent(OWNER, frame)
+        if (end - segment.start) * 4 > segment.capacity * 3:
+            self._space.ahead()
+        if self.klass.policy is FlushPolicy.SYNCED:
+            self._syncing = True
+            file.pins += 1
+            self._worker.submit(file.sync, partial(self._synced, file, segment, end))
+            return False
+        self._acked(segment, end)
+        return bool(self.vlog.pending)
+
+    def _synced(
+        self, file: JournalFile, segment: VirtualSegment, end: int, error: BaseException | None
+    ) -> None:
+        """The fdatasync that covers everything below ``end`` is over."""
+        self._syncing = False
+        file.pins -= 1
+        if self._stopped:
+            return
+        if error is not None:
+            self._owner.poison(f"fdatasync of {file.path}: {error}")
+            return
+        self._acked(segment, end)
+        self.run()
+
+    def _acked(self, segment: VirtualSegment, end: int) -> None:
+        """The journal holds ``segment`` up to ``end``: move high watermarks, then answer who waits."""
+        vlog = self.vlog
+        for frame in vlog.ack(OWNER, segment, end):
+            if self.group_sync is not None and self._file is not None:
+                self.group_sync.written(self._file, end, frame.ends)
+            for part, offset in frame.ends.items():
+                try:
+                    part.on_durable(offset)
+                except Exception as error:
+                    self._report("on_durable", error)
+        if vlog.waiters:
+            for _, callback in vlog.fired():
+                try:
+                    callback()
+                except Exception as error:
+                    self._report("when_durable", error)
+
+    def _report(self, where: str, error: Exception) -> None:
+        """A callback is broken: say so, and go on with the others."""
+        self._loop.call_exception_handler({"message": f"{where} callback failed", "exception": error})

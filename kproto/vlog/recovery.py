@@ -1,0 +1,395 @@
+"""Start-up: what the journal of earlier processes holds that may not be in segment files.
+
+`recover` reads the journal directory and returns, per partition, its chunks in order of offset with where
+their bytes are. The log applies a partition's list (as `Recovered.runs`) when it opens it, on first use or in
+background slices. Once they are in synced segment files, which ``VlogManager.tick`` asks the log, the old
+journal files go.
+
+Virtual logs of class ``MEMORY`` are scanned from the position in the checkpoint when the machine was not
+restarted since; everything before is in segment files. The others are scanned from their oldest file, and so
+is everything after a power loss: what is not in a *synced* segment file is in the journal still.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from crc32c import crc32c
+
+from kproto.log.ports import JournalRun
+from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.frame import FileHeader
+from kproto.vlog.journal import SPARE_PREFIX, SUFFIX
+from kproto.vlog.scan import CHUNK_HEAD, CRC_FROM, FileScan, JournalReader, ScannedChunk, Verdict, decide
+
+if TYPE_CHECKING:
+    from kproto.disk import Disk
+    from kproto.vlog.scan_point import ScanStart
+
+SegmentPath = Callable[[bytes, int, int, int], str | None]
+"""``(topic id, partition, group, segment)`` -> path of the segment file; None when it was deleted on
+purpose."""
+PartitionKey = tuple[bytes, int]
+
+
+class JournalCorruptError(Exception):
+    """Acked bytes are damaged (rule 24c) and this is their only copy. The message tells where and what to
+    do."""
+
+
+class RecoveredChunk(NamedTuple):
+    """One chunk. Its bytes are ``length`` at ``file_position`` of ``path``, or, with ``path`` None, in its
+    segment file already (at ``segment_position``)."""
+
+    base_offset: int
+    next_offset: int
+    leader_epoch: int
+    group: int
+    segment: int
+    segment_position: int
+    length: int
+    crc: int
+    path: str | None
+    file_position: int
+
+
+class InheritedFile:
+    """A journal file of an earlier process; ``needed`` maps the partitions that need it to the end offset of
+    their last chunk in it."""
+
+    __slots__ = ("_disk", "_fd", "needed", "path", "size")
+
+    def __init__(self, disk: Disk, path: str, size: int) -> None:
+        self._disk = disk
+        self._fd = -1
+        self.path = path
+        self.size = size
+        self.needed: dict[PartitionKey, int] = {}
+
+    def read(self, position: int, length: int) -> bytes:
+        """Bytes of the file. OSError passes through."""
+        if self._fd < 0:
+            self._fd = self._disk.open(self.path, write=False)
+        return self._disk.pread(self._fd, length, position)
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            self._disk.close(self._fd)
+            self._fd = -1
+
+
+class Recovered:
+    """The result of `recover`. ``losses`` are lines for the operator about acked data that is not there."""
+
+    __slots__ = ("bytes", "chunks", "files", "losses")
+
+    def __init__(self) -> None:
+        self.chunks: dict[PartitionKey, list[RecoveredChunk]] = {}
+        self.files: list[list[InheritedFile]] = []
+        """Per virtual log, oldest file first."""
+        self.bytes = 0
+        self.losses: list[str] = []
+
+    def runs(self) -> Iterator[tuple[PartitionKey, list[JournalRun]]]:
+        """Per partition, its chunks that are in the journal, neighbours joined; direct ones need no run."""
+        readers = {file.path: file.read for files in self.files for file in files}
+        for key, chunks in self.chunks.items():
+            runs: list[JournalRun] = []
+            last: tuple[str, int, int] | None = None
+            for chunk in chunks:
+                if chunk.path is None:
+                    continue
+                if last == (chunk.path, chunk.file_position, chunk.base_offset):
+                    run = runs[-1]
+                    runs[-1] = run._replace(length=run.length + chunk.length, next_offset=chunk.next_offset)
+                else:
+                    read = readers[chunk.path]
+                    runs.append(
+                        JournalRun(
+                            read, chunk.file_position, chunk.length, chunk.base_offset, chunk.next_offset
+                        )
+                    )
+                last = (chunk.path, chunk.file_position + chunk.length, chunk.next_offset)
+            yield key, runs
+
+    def settle(self, settled: Callable[[bytes, int, int], bool]) -> None:
+        """Ask ``settled(topic id, partition, end offset)`` what is in synced segment files (or deleted) by
+        now."""
+        for files in self.files:
+            for file in files:
+                file.needed = {key: end for key, end in file.needed.items() if not settled(*key, end)}
+
+    def droppable(self) -> list[tuple[str, int]]:
+        """Remove and return (path, bytes) of files nobody needs; the oldest of a virtual log first."""
+        gone: list[tuple[str, int]] = []
+        for files in self.files:
+            while files and not files[0].needed:
+                file = files.pop(0)
+                file.close()
+                gone.append((file.path, file.size))
+        self.files = [files for files in self.files if files]
+        return gone
+
+
+def recover(
+    disk: Disk,
+    directory: str,
+    starts: Iterable[ScanStart],
+    boot: bytes,
+    segment_path: SegmentPath,
+    accept_loss: bool = False,
+) -> Recovered:
+    """Read all journal files in ``directory``; ``starts`` come from the checkpoint, ``boot`` from `boot_id`.
+
+    Raises `JournalCorruptError` for damage that only a broken medium or a stranger's hand explains, unless
+    ``accept_loss`` (unclean.leader.election.enable): then, as for data lost with the page cache, what is
+    behind the damage is kept, each partition ends at its first gap, and ``losses`` says so.
+    """
+    return _Recovery(disk, boot, segment_path, accept_loss).run(directory, starts)
+
+
+class _Recovery:
+    """The state of one `recover`."""
+
+    def __init__(self, disk: Disk, boot: bytes, segment_path: SegmentPath, accept_loss: bool) -> None:
+        self._disk = disk
+        self._boot = boot
+        self._segment_path = segment_path
+        self._accept_loss = accept_loss
+        self._result = Recovered()
+
+    def run(self, directory: str, starts: Iterable[ScanStart]) -> Recovered:
+        begin = {(start.owner_epoch, start.vlog): start for start in starts}
+        by_vlog = self._headers(directory)
+        found: dict[PartitionKey, list[tuple[int, ScannedChunk, str]]] = {}
+        trusted = True
+        for key in sorted(by_vlog):
+            files = by_vlog[key]
+            inherited = [InheritedFile(self._disk, path, header.size) for header, path in files]
+            self._result.files.append(inherited)
+            self._result.bytes += sum(file.size for file in inherited)
+            trusted = trusted and files[0][0].boot_id == self._boot
+            self._vlog(files, inherited, begin.get(key), found)
+        for partition, chunks in found.items():
+            self._result.chunks[partition] = self._ordered(partition, chunks, trusted)
+        return self._result
+
+    def _headers(self, directory: str) -> dict[tuple[int, int], list[tuple[FileHeader, str]]]:
+        """Readable files by (owner epoch, vlog), in order of vseg; files that never began are deleted."""
+        by_vlog: dict[tuple[int, int], list[tuple[FileHeader, str]]] = {}
+        for name in self._disk.listdir(directory):
+            if not name.endswith(SUFFIX) or name.startswith(SPARE_PREFIX):
+                continue
+            path = os.path.join(directory, name)
+            header = self._header(path)
+            if header is None:
+                self._result.losses.append(f"{path}: no journal file header; ignored, and deleted")
+                self._disk.unlink(path)
+                continue
+            by_vlog.setdefault((header.owner_epoch, header.vlog), []).append((header, path))
+        for files in by_vlog.values():
+            files.sort(key=lambda file: file[0].vseg)
+        return by_vlog
+
+    def _header(self, path: str) -> FileHeader | None:
+        reader = JournalReader(self._disk, path)
+        try:
+            return reader.header
+        finally:
+            reader.close()
+
+    def _vlog(
+        self,
+        files: Sequence[tuple[FileHeader, str]],
+        inherited: Sequence[InheritedFile],
+        start: ScanStart | None,
+        found: dict[PartitionKey, list[tuple[int, ScannedChunk, str]]],
+    ) -> None:
+        """Scan the files of one virtual log, as far as they are not known to be in segment files."""
+        usable = (
+            start is not None
+            and files[0][0].policy == FlushPolicy.MEMORY
+            and files[0][0].boot_id == self._boot
+        )
+        first = start.vseg if start is not None and usable else 0
+        expected: FileHeader | None = None
+        for i, (header, path) in enumerate(files):
+            if header.vseg < first:
+                continue
+            if expected is not None and header.vseg != expected.vseg + 1:
+                self._damage(
+                    path, header.start, True, self._survives(header), "a virtual segment before it is missing"
+                )
+            expected = header
+            follower = files[i + 1][0] if i + 1 < len(files) else None
+            at = (start.position, start.chain) if start is not None and header.vseg == first else None
+            self._file(header, path, at, follower, inherited[i], found)
+
+    def _survives(self, header: FileHeader) -> bool:
+        return header.policy == FlushPolicy.SYNCED or (header.boot_id == self._boot and any(self._boot))
+
+    def _file(
+        self,
+        header: FileHeader,
+        path: str,
+        at: tuple[int, int] | None,
+        follower: FileHeader | None,
+        inherited: InheritedFile,
+        found: dict[PartitionKey, list[tuple[int, ScannedChunk, str]]],
+    ) -> None:
+        """Scan one file; ``follower`` is the header of the next virtual segment."""
+        position, chain = at or (header.start, header.chain)
+        reader = JournalReader(self._disk, path)
+        try:
+            scan = FileScan(reader, header, position, chain)
+            while True:
+                for frame in scan.frames():
+                    for chunk in frame.chunks:
+                        partition = (chunk.topic_id, chunk.partition)
+                        inherited.needed[partition] = chunk.next_offset
+                        found.setdefault(partition, []).append((header.owner_epoch, chunk, path))
+                if follower is not None and scan.position == follower.start:
+                    return
+                later = scan.later()
+                durable = max(scan.durable, later.durable if later else 0, follower.start if follower else 0)
+                proven = durable > scan.position
+                self._damage(path, scan.position, proven, reader.survives(self._boot), "a frame is damaged")
+                if later is None or not proven:
+                    return
+                scan.resume(later)
+        finally:
+            reader.close()
+
+    def _damage(self, path: str, position: int, proven: bool, survives: bool, what: str) -> None:
+        """Act on the verdict about a place where the sound part of a virtual segment ends."""
+        verdict = decide(True, proven, survives)
+        if verdict is Verdict.CUT:
+            return
+        line = f"{path}: {what} at position {position}, below what was durable ({verdict.value})"
+        if verdict is Verdict.CORRUPT and not self._accept_loss:
+            raise JournalCorruptError(
+                f"{line}; this is the only copy. Restore the file, or start with "
+                "unclean.leader.election.enable=true to give up the acknowledged records in it"
+            )
+        self._result.losses.append(line)
+
+    def _ordered(
+        self, partition: PartitionKey, found: list[tuple[int, ScannedChunk, str]], trusted: bool
+    ) -> list[RecoveredChunk]:
+        """The chunks of one partition by offset. A later owner epoch replaces what an earlier one left
+        above."""
+        found.sort(key=lambda one: (one[0], one[1].base_offset))
+        chunks: list[ScannedChunk] = []
+        paths: list[str] = []
+        for _, chunk, path in found:
+            while chunks and chunks[-1].next_offset > chunk.base_offset:
+                chunks.pop()
+                paths.pop()
+            chunks.append(chunk)
+            paths.append(path)
+        keep = self._checked_direct(partition, chunks, trusted)
+        return [
+            RecoveredChunk(
+                c.base_offset,
+                c.next_offset,
+                c.leader_epoch,
+                c.group,
+                c.segment,
+                c.segment_position,
+                c.length,
+                c.crc,
+                None if c.file_position < 0 else path,
+                c.file_position,
+            )
+            for c, path in zip(chunks[keep.start : keep.stop], paths[keep.start : keep.stop], strict=True)
+        ]
+
+    def _checked_direct(
+        self, partition: PartitionKey, chunks: Sequence[ScannedChunk], trusted: bool
+    ) -> range:
+        """Which ``chunks`` count, once the direct ones were looked for in their segment files.
+
+        Chunks of deleted files at the beginning fall away (retention). The first one that is missing or
+        damaged after that ends the partition. While the page cache survived, the last one in order proves
+        those before it.
+        """
+        direct = [i for i, chunk in enumerate(chunks) if chunk.file_position < 0]
+        if not direct:
+            return range(len(chunks))
+        checker = _SegmentChecker(self._disk, self._segment_path)
+        try:
+            if (
+                trusted
+                and checker.sound(chunks[direct[-1]], full=True)
+                and checker.sound(chunks[direct[0]], full=False)
+            ):
+                return range(len(chunks))
+            first = 0
+            for i in direct:
+                if checker.sound(chunks[i], full=True):
+                    continue
+                if checker.deleted(chunks[i]) and i == first:
+                    first = i + 1
+                    continue
+                self._result.losses.append(
+                    f"partition {partition[0].hex()}-{partition[1]}: the segment file lacks the chunk at "
+                    f"offset {chunks[i].base_offset}; the partition ends there"
+                )
+                return range(first, i)
+            return range(first, len(chunks))
+        finally:
+            checker.close()
+
+
+class _SegmentChecker:
+    """Compares references in the journal with the segment files of one partition."""
+
+    def __init__(self, disk: Disk, segment_path: SegmentPath) -> None:
+        self._disk = disk
+        self._segment_path = segment_path
+        self._key: tuple[int, int] | None = None
+        self._fd = -1
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            self._disk.close(self._fd)
+        self._fd, self._key = -1, None
+
+    def _open(self, chunk: ScannedChunk) -> int:
+        """Descriptor of the chunk's segment file, -1 when there is none."""
+        key = (chunk.group, chunk.segment)
+        if key != self._key:
+            self.close()
+            path = self._segment_path(chunk.topic_id, chunk.partition, chunk.group, chunk.segment)
+            try:
+                self._fd = -1 if path is None else self._disk.open(path, write=False)
+            except FileNotFoundError:
+                self._fd = -1
+            self._key = key
+        return self._fd
+
+    def deleted(self, chunk: ScannedChunk) -> bool:
+        return self._open(chunk) < 0
+
+    def sound(self, chunk: ScannedChunk, full: bool) -> bool:
+        """Whether the segment file holds ``chunk``; ``full`` verifies its CRC-32C too."""
+        fd = self._open(chunk)
+        if fd < 0:
+            return False
+        data = self._disk.pread(fd, chunk.length if full else CHUNK_HEAD.size, chunk.segment_position)
+        if len(data) < CHUNK_HEAD.size or (full and len(data) != chunk.length):
+            return False
+        base, after, epoch, magic, crc, _, delta = CHUNK_HEAD.unpack_from(data)
+        if (base, after, epoch, magic, crc) != (
+            chunk.base_offset,
+            chunk.length - 12,
+            chunk.leader_epoch,
+            2,
+            chunk.crc,
+        ):
+            return False
+        if delta != chunk.next_offset - chunk.base_offset - 1:
+            return False
+        return not full or crc32c(memoryview(data)[CRC_FROM:]) == crc

@@ -1,0 +1,261 @@
+"""Reading one journal file back: which frames it proves, and what a damaged place means (rule 24).
+
+The decision table, for the first place of a virtual segment that is not a sound continuation:
+
+=========  ======  ========  ==========================================================================
+damaged    proven  survives  verdict
+=========  ======  ========  ==========================================================================
+no         any     any       ``USE``: nothing is wrong (24a)
+yes        no      any       ``CUT``: a torn tail, never acked; the virtual log ends here (24b)
+yes        yes     yes       ``CORRUPT``: acked bytes changed on the medium (24c)
+yes        yes     no        ``LOST``: acked without a sync, then the machine lost its page cache (24e)
+=========  ======  ========  ==========================================================================
+
+*damaged*: something follows that should be a frame. *proven*: a frame or virtual segment further on says
+that this place was durable. *survives*: the policy syncs before the ack, or the machine has not been
+restarted since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from crc32c import crc32c
+
+from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.frame import (
+    DIRECT,
+    ENTRY,
+    ENTRY_SIZE,
+    FILE_HEADER_SIZE,
+    FRAME_SIZE,
+    IDENTITY_AT,
+    FileHeader,
+    FrameHeader,
+    decode_file_header,
+    decode_frame_header,
+    head_is_sound,
+    identity,
+)
+
+if TYPE_CHECKING:
+    from kproto.disk import Disk
+
+CHUNK_HEAD: Final = Struct(">qiibIhi")
+"""Of a record batch v2: base offset, length after this field, leader epoch, magic, CRC, attributes, last
+delta."""
+CRC_FROM: Final = 21
+"""A chunk's CRC-32C covers it from here on."""
+SMALLEST_CHUNK: Final = 61
+_WINDOW: Final = 1 << 20
+
+
+class Verdict(Enum):
+    """See the table above."""
+
+    USE = "use"
+    CUT = "cut"
+    CORRUPT = "corrupt"
+    LOST = "lost"
+
+
+def decide(damaged: bool, proven: bool, survives: bool) -> Verdict:
+    """The table above."""
+    if not damaged:
+        return Verdict.USE
+    if not proven:
+        return Verdict.CUT
+    return Verdict.CORRUPT if survives else Verdict.LOST
+
+
+class ScannedChunk(NamedTuple):
+    """One chunk of a sound frame. ``file_position`` is where its bytes are in the journal file, -1 if
+    direct."""
+
+    topic_id: bytes
+    partition: int
+    group: int
+    segment: int
+    segment_position: int
+    base_offset: int
+    next_offset: int
+    leader_epoch: int
+    attempt: int
+    length: int
+    crc: int
+    file_position: int
+
+
+class ScannedFrame(NamedTuple):
+    """One sound frame."""
+
+    header: FrameHeader
+    chunks: list[ScannedChunk]
+
+
+class JournalReader:
+    """A journal file, read through a window. Raises OSError when the medium does."""
+
+    __slots__ = ("_at", "_disk", "_fd", "_window", "header", "path", "size")
+
+    def __init__(self, disk: Disk, path: str) -> None:
+        self._disk = disk
+        self.path = path
+        self._fd = disk.open(path, write=False)
+        self._at = 0
+        self._window = b""
+        self.size = disk.size(self._fd)
+        self.header: FileHeader | None = decode_file_header(self.view(0, FILE_HEADER_SIZE))
+
+    def close(self) -> None:
+        self._window = b""
+        self._disk.close(self._fd)
+
+    def view(self, at: int, length: int) -> memoryview:
+        """``length`` bytes at file position ``at``; fewer only at the end of the file."""
+        begin = at - self._at
+        if begin < 0 or begin + length > len(self._window):
+            self._window = self._disk.pread(self._fd, max(length, _WINDOW), at)
+            self._at = at
+            begin = 0
+        return memoryview(self._window)[begin : begin + length]
+
+    def survives(self, boot: bytes) -> bool:
+        """Whether everything acked must still be there, given the machine's present boot id."""
+        header = self.header
+        return header is not None and (
+            header.policy == FlushPolicy.SYNCED or (header.boot_id == boot and any(boot))
+        )
+
+
+class FileScan:
+    """Walks the frames of one journal file from ``position``; afterwards ``position`` and ``chain`` tell
+    where the sound part ended. `frames` can be called again after `resume`."""
+
+    __slots__ = ("_header", "_reader", "chain", "durable", "position")
+
+    def __init__(self, reader: JournalReader, header: FileHeader, position: int, chain: int) -> None:
+        self._reader = reader
+        self._header = header
+        self.position = position
+        self.chain = chain
+        self.durable = 0
+        """The largest durable position that a frame mentioned."""
+
+    def frames(self) -> Iterator[ScannedFrame]:
+        """Sound frames in order, up to the first place that is not one."""
+        while (frame := self._frame()) is not None:
+            yield frame
+            self.position += frame.header.length
+            self.chain = frame.header.chain
+            self.durable = max(self.durable, frame.header.durable)
+
+    def _frame(self) -> ScannedFrame | None:
+        at = FILE_HEADER_SIZE + self.position - self._header.start
+        header = decode_frame_header(self._reader.view(at, FRAME_SIZE))
+        if header is None or header.previous != self.chain or not self._belongs(header, self.position):
+            return None
+        view = self._reader.view(at, header.length)
+        if len(view) < header.length or not head_is_sound(view, 0, header):
+            return None
+        chunks = _chunks(view, header, at)
+        return None if chunks is None else ScannedFrame(header, chunks)
+
+    def _belongs(self, header: FrameHeader, position: int) -> bool:
+        mine = self._header
+        return (
+            header.position == position
+            and header.vlog == mine.vlog
+            and header.owner_epoch == mine.owner_epoch
+            and header.vseg == mine.vseg
+            and header.length <= mine.start + self._reader.size - FILE_HEADER_SIZE - position
+        )
+
+    def later(self) -> FrameHeader | None:
+        """The first frame after `position` whose head is sound; looks until the file ends or was never
+        written."""
+        mine = self._header
+        pattern = identity(mine.vlog, mine.owner_epoch, mine.vseg)
+        at = FILE_HEADER_SIZE + self.position - mine.start + 1
+        zeros = bytes(_WINDOW)
+        while at < self._reader.size:
+            window = bytes(self._reader.view(at, _WINDOW))
+            if window == zeros:
+                return None
+            hit = window.find(pattern)
+            while hit >= 0:
+                header = self._sound_head(at + hit - IDENTITY_AT)
+                if header is not None:
+                    return header
+                hit = window.find(pattern, hit + 1)
+            at += max(len(window) - len(pattern), 1)
+        return None
+
+    def _sound_head(self, at: int) -> FrameHeader | None:
+        if at < FILE_HEADER_SIZE:
+            return None
+        position = at - FILE_HEADER_SIZE + self._header.start
+        header = decode_frame_header(self._reader.view(at, FRAME_SIZE))
+        if header is None or position <= self.position or not self._belongs(header, position):
+            return None
+        head = self._reader.view(at, FRAME_SIZE + header.chunks * ENTRY_SIZE)
+        return header if head_is_sound(head, 0, header) else None
+
+    def resume(self, header: FrameHeader) -> None:
+        """Go on at a frame found by `later`; what is between is lost."""
+        self.position = header.position
+        self.chain = header.previous
+
+
+def _chunks(view: memoryview, header: FrameHeader, file_at: int) -> list[ScannedChunk] | None:
+    """The chunks of the frame in ``view``, which starts at ``file_at``; None unless all of them are
+    intact."""
+    at = FRAME_SIZE + header.chunks * ENTRY_SIZE
+    chunks: list[ScannedChunk] = []
+    head = CHUNK_HEAD.unpack_from
+    make = ScannedChunk._make
+    for topic, part, group, seg, place, base, epoch, attempt, offsets, size, crc, flags in ENTRY.iter_unpack(
+        view[FRAME_SIZE:at]
+    ):
+        if flags & DIRECT:
+            chunks.append(
+                make((topic, part, group, seg, place, base, base + offsets, epoch, attempt, size, crc, -1))
+            )
+            continue
+        end = at + size
+        if size < SMALLEST_CHUNK or end > header.length:
+            return None
+        found, after, stamped, magic, stored, _, delta = head(view, at)
+        if (
+            found != base
+            or after != size - 12
+            or stamped != epoch
+            or magic != 2
+            or stored != crc
+            or delta != offsets - 1
+            or crc32c(view[at + CRC_FROM : end]) != crc
+        ):
+            return None
+        chunks.append(
+            make(
+                (
+                    topic,
+                    part,
+                    group,
+                    seg,
+                    place,
+                    base,
+                    base + offsets,
+                    epoch,
+                    attempt,
+                    size,
+                    crc,
+                    file_at + at,
+                )
+            )
+        )
+        at = end
+    return chunks if at == header.length else None

@@ -1,0 +1,180 @@
+"""Room for the next virtual segment: reserved ahead of need, within the journal's limit, or a full disk said
+early.
+
+The next file is prepared in a thread while the open one still has a quarter of its room. When that fails with
+ENOSPC, appends are refused from then on (``full``) while what was accepted before still fits: a full disk is
+an error code, never a lost ack. Whether there is room again is tried once a second.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from kproto.vlog.frame import FILE_HEADER_SIZE
+
+if TYPE_CHECKING:
+    from kproto.vlog.journal import Journal, JournalFile
+    from kproto.vlog.worker import Loop, Worker
+
+RETRY_S: Final = 1.0
+SMALLEST_FILE: Final = 1 << 20
+NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class Space:
+    """Hands out journal files. ``changed()`` is called when ``full`` changes or room appears;
+    ``poison(reason)`` for errors that are no lack of space (rule 35); ``press()`` asks the cleaner to
+    hurry."""
+
+    __slots__ = (
+        "_changed",
+        "_file_bytes",
+        "_journal",
+        "_loop",
+        "_poison",
+        "_preparing",
+        "_press",
+        "_retry",
+        "_worker",
+        "closed",
+        "full",
+        "vlogs",
+    )
+
+    def __init__(
+        self,
+        journal: Journal,
+        loop: Loop,
+        worker: Worker,
+        file_bytes: int,
+        changed: Callable[[], object],
+        press: Callable[[], object],
+        poison: Callable[[str], object],
+    ) -> None:
+        self._journal = journal
+        self._loop = loop
+        self._worker = worker
+        self._file_bytes = file_bytes
+        self._changed = changed
+        self._press = press
+        self._poison = poison
+        self._preparing = False
+        self._retry = False
+        self.full = False
+        self.closed = False
+        self.vlogs = 1
+        """How many virtual logs share the limit."""
+
+    @property
+    def file_bytes(self) -> int:
+        """Size of the next ordinary file: the setting, less when many vlogs share a small journal."""
+        share = self._journal.limit // (2 * max(self.vlogs, 2))
+        return max(min(self._file_bytes, share), self._smallest)
+
+    @property
+    def _smallest(self) -> int:
+        return min(SMALLEST_FILE, self._file_bytes)
+
+    def get(self, frame_bytes: int) -> JournalFile | None:
+        """A file with room for a frame of ``frame_bytes``, or None: then ``changed`` is called when to try
+        again."""
+        size = max(self.file_bytes, frame_bytes + FILE_HEADER_SIZE)
+        need = min(size, max(self._smallest, frame_bytes + FILE_HEADER_SIZE))
+        file = self._journal.acquire(need)
+        if file is not None or self._preparing:
+            return file
+        while not self._journal.reserve(size):
+            if not self._journal.shrink():
+                self._press()
+                return None
+        return self._create(size, need)
+
+    def _create(self, size: int, need: int) -> JournalFile | None:
+        """Make a file of ``size`` bytes now; on a nearly full disk a smaller one, down to ``need``."""
+        wanted = size
+        while True:
+            try:
+                file = self._journal.create(self._journal.new_name(), wanted)
+            except OSError as error:
+                if error.errno in NO_SPACE and wanted > need:
+                    wanted = max(wanted // 2, need)
+                    continue
+                self._journal.unreserve(size)
+                self.failed(error)
+                return None
+            self._journal.unreserve(size - wanted)
+            return file
+
+    def ahead(self) -> None:
+        """Have a spare file ready before it is needed."""
+        if (
+            self._preparing
+            or self.closed
+            or any(spare.size >= self._smallest for spare in self._journal.spares)
+        ):
+            return
+        size = self.file_bytes
+        if not self._journal.reserve(size):
+            self._press()
+            return
+        self._preparing = True
+        made: list[JournalFile] = []
+        create = partial(self._journal.create, self._journal.new_name(), size)
+        self._worker.submit(lambda: made.append(create()), partial(self._prepared, size, made))
+
+    def _prepared(self, size: int, made: list[JournalFile], error: BaseException | None) -> None:
+        self._preparing = False
+        if error is None:
+            self._journal.spares.append(made[0])
+            if self.closed:
+                self._journal.shrink()
+                return
+            self._set_full(False)
+            self._changed()
+            return
+        self._journal.unreserve(size)
+        if not isinstance(error, OSError):
+            raise error
+        if error.errno not in NO_SPACE:
+            self.failed(error)
+            return
+        small = self._smallest
+        smaller = self._journal.reserve(small) and self._create(small, small)
+        if smaller:
+            self._journal.spares.append(smaller)
+            self._changed()
+        self._press()
+
+    def failed(self, error: OSError) -> None:
+        """A write or reservation failed anywhere in the data directory: full disk, or poison (rule 35)."""
+        if error.errno not in NO_SPACE:
+            self._poison(f"journal: {error}")
+            return
+        self._set_full(True)
+        self._press()
+        if not self._retry and not self.closed:
+            self._retry = True
+            self._loop.call_later(RETRY_S, self._try_again)
+
+    def _try_again(self) -> None:
+        """Is there room for a small file again?"""
+        self._retry = False
+        if self.closed or not self.full:
+            return
+        probe = self._journal.new_name()
+        try:
+            file = self._journal.create(probe, SMALLEST_FILE)
+        except OSError as error:
+            self.failed(error)
+            return
+        self._journal.discard(file)
+        self._set_full(False)
+        self._changed()
+
+    def _set_full(self, full: bool) -> None:
+        if full != self.full:
+            self.full = full
+            self._changed()

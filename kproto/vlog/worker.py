@@ -1,0 +1,62 @@
+"""A background thread for calls that wait for the disk and release the GIL: fdatasync, fallocate."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+
+class Loop(Protocol):
+    """The part of an event loop that virtual logs use; ``asyncio``'s has it."""
+
+    def call_soon(self, callback: Callable[..., object], *args: Any) -> Any: ...
+
+    def call_soon_threadsafe(self, callback: Callable[..., object], *args: Any) -> Any: ...
+
+    def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> Any: ...
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None: ...
+
+
+Done = Callable[[BaseException | None], object]
+
+
+class Worker:
+    """One thread, started on first use, that runs calls in order. All methods on the loop."""
+
+    __slots__ = ("_loop", "_name", "_queue", "_thread")
+
+    def __init__(self, loop: Loop, name: str) -> None:
+        self._loop = loop
+        self._name = name
+        self._queue: SimpleQueue[tuple[Callable[[], object], Done] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def submit(self, call: Callable[[], object], done: Done) -> None:
+        """Run ``call()`` in the thread, then ``done(error or None)`` on the loop."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+        self._queue.put((call, done))
+
+    def close(self) -> None:
+        """Finish what was submitted and end the thread; waits for it."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        while (job := self._queue.get()) is not None:
+            call, done = job
+            error: BaseException | None = None
+            try:
+                call()
+            except BaseException as raised:
+                error = raised
+            try:
+                self._loop.call_soon_threadsafe(done, error)
+            except RuntimeError:  # the loop is closed: nobody waits for the answer
+                return
