@@ -2,7 +2,7 @@
 
 Sub-packages in import order (each imports only from those before it):
 ``errors check clock disk directory config``, ``wire``, ``net``, ``metadata``, ``log``, ``vlog``, ``replica``,
-``controller``, ``handlers``, ``broker``, then ``testing`` and ``cli``.
+``controller``, ``handlers``, ``broker``, then ``testing``, ``pytest_plugin`` and ``cli``.
 """
 
 __version__ = "0.1.0"
