@@ -114,6 +114,7 @@ def local_session(app: str, cores: int = 2, scratch: Path | None = None) -> Spar
         "spark.sql.warehouse.dir": str(work / "warehouse"),
         "spark.local.dir": str(work / "local"),
         "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{HERE / 'log4j2.properties'}",
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
