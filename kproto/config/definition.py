@@ -153,14 +153,12 @@ def one_of(*allowed: str) -> Validator:
 
 
 def list_of(*allowed: str, empty: bool = True) -> Validator:
-    """Accepts lists without duplicates whose entries are all in ``allowed``; ``empty`` allows none at all."""
+    """Accepts lists whose entries are all in ``allowed``; ``empty`` allows none at all."""
 
     def validate(value: ConfigValue) -> str | None:
         entries = value if isinstance(value, tuple) else ()
         if not entries and not empty:
             return "must not be empty"
-        if len(set(entries)) != len(entries):
-            return "must not contain duplicates"
         if any(entry not in allowed for entry in entries):
             return f"must be a list out of {', '.join(allowed)}"
         return None

@@ -38,7 +38,7 @@ class MemoryStore:
             entry = self._entries.get(key)
             if (entry.revision if entry is not None else 0) != revision:
                 return Transacted(False, self._revision)
-        removed = tuple(key for key in deletes if key in self._entries and key not in puts)
+        removed = tuple(sorted({key for key in deletes if key in self._entries and key not in puts}))
         if not puts and not removed:
             return Transacted(True, self._revision)
         self._revision += 1

@@ -1,0 +1,155 @@
+"""kproto.toml and overrides into Settings."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from kproto.config import BROKER_CONFIGS, ConfigError, Settings, load, topic_config, validate_topic_configs
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "kproto.toml"
+    path.write_text(text)
+    return path
+
+
+def test_defaults_are_kafkas() -> None:
+    settings = load()
+    assert settings.node_id == 1
+    assert settings.socket_request_max_bytes == 104_857_600
+    assert settings.auto_create_topics_enable is True
+    assert settings.offsets_topic_num_partitions == 50
+    assert settings.group_initial_rebalance_delay_ms == 3000
+    assert settings.kproto_virtual_segment_bytes == 67_108_864
+    assert settings.listen_address() == ("", 9092)
+    assert settings.advertised_address() is None
+    assert settings.explicit == frozenset()
+
+
+def test_every_field_is_a_key_and_every_enforced_key_has_an_effect() -> None:
+    """An enforced key is a field of Settings, or folded into topic configs or another key."""
+    settings = load()
+    names = {field.name for field in fields(Settings)}
+    folded = {
+        name for name in BROKER_CONFIGS if name.startswith(("log.", "compression.", "message.", "min."))
+    }
+    folded |= {"broker.id", "group.coordinator.rebalance.protocols"}
+    for name, definition in BROKER_CONFIGS.items():
+        field = name.replace(".", "_")
+        if field in names:
+            assert getattr(settings, field) == settings.values[name]
+            assert definition.enforced
+        elif name not in folded:
+            assert not definition.enforced, f"{name} says it is enforced, but nothing reads it"
+
+
+def test_quoted_and_nested_keys_are_the_same(tmp_path: Path) -> None:
+    nested = load(write(tmp_path, "[num]\npartitions = 3\n[auto.create.topics]\nenable = false\n"))
+    quoted = load(write(tmp_path, '"num.partitions" = 3\n"auto.create.topics.enable" = "false"\n'))
+    assert nested.num_partitions == quoted.num_partitions == 3
+    assert nested.auto_create_topics_enable is quoted.auto_create_topics_enable is False
+    assert nested.explicit == quoted.explicit == {"num.partitions", "auto.create.topics.enable"}
+
+
+def test_overrides_win_over_the_file(tmp_path: Path) -> None:
+    settings = load(write(tmp_path, "num.partitions = 3\n"), {"num.partitions": "5"})
+    assert settings.num_partitions == 5
+
+
+def test_lists_and_numbers(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, 'listeners = ["PLAINTEXT://127.0.0.1:0"]\nlog.cleanup.policy = ["compact", "delete"]\n'
+    )
+    settings = load(path)
+    assert settings.listen_address() == ("127.0.0.1", 0)
+    assert settings.topic_defaults is not None
+    assert settings.topic_defaults.cleanup_policy == ("compact", "delete")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("num.partitons = 1\n", "num.partitons: no such broker config; did you mean num.partitions?"),
+        ("num.partitions = 'many'\n", "num.partitions: 'many' is not a number of type INT"),
+        ("num.partitions = 0\n", "num.partitions: '0' must be at least 1"),
+        ("num.partitions = \n", "not valid TOML"),
+        ("num.partitions = 1\n'num.partitions' = 2\n", "num.partitions is set twice"),
+        ("num.partitions = 1979-05-27\n", "num.partitions: a date is not a value"),
+        ("listeners = 'SSL://a:1'\n", "listeners: 'SSL://a:1' must be PLAINTEXT://host:port"),
+        ("listeners = 'PLAINTEXT://a:1,PLAINTEXT://b:2'\n", "must name exactly one listener"),
+        ("listeners = 'PLAINTEXT://a:99999'\n", "must end in :port"),
+        ("log.dirs = '/a,/b'\n", "log.dirs: kproto stores everything in one directory"),
+        ("replica.selector.class = 'x'\n", "replica.selector.class: 'x' is not supported"),
+        ("group.min.session.timeout.ms = 2000000\n", "group.min.session.timeout.ms: 2000000 is above"),
+        ("broker.id = 1\nnode.id = 2\n", "broker.id: '1' contradicts node.id = '2'"),
+        ("kproto.journal.bytes = 4194304\n", "is above kproto.journal.bytes"),
+    ],
+)
+def test_bad_files_give_one_clear_line(tmp_path: Path, text: str, part: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load(write(tmp_path, text))
+    assert part in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_file_is_a_config_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load(tmp_path / "none.toml")
+
+
+def test_broker_id_is_an_alias() -> None:
+    assert load(None, {"broker.id": "7"}).node_id == 7
+
+
+def test_topic_config_inherits_from_the_broker_in_kafkas_order() -> None:
+    """The finest unit that is set wins, and a topic's own value over all of them."""
+    hours = load(None, {"log.retention.hours": "1", "log.roll.hours": "2"})
+    assert topic_config({}, hours).retention_ms == 3_600_000
+    assert topic_config({}, hours).segment_ms == 7_200_000
+    minutes = hours.with_texts({"log.retention.minutes": "3"})
+    assert topic_config({}, minutes).retention_ms == 180_000
+    millis = minutes.with_texts({"log.retention.ms": "4"})
+    assert topic_config({}, millis).retention_ms == 4
+    assert topic_config({"retention.ms": "5"}, millis).retention_ms == 5
+    assert topic_config({}, load(None, {"log.retention.hours": "-1"})).retention_ms == -1
+
+
+def test_topic_config_types() -> None:
+    config = topic_config(
+        {
+            "message.timestamp.type": "LogAppendTime",
+            "kproto.active.groups": "4",
+            "kproto.validate.records": "true",
+        },
+        load(None, {"message.max.bytes": "2000000", "kproto.segment.file.bytes": "65536"}),
+    )
+    assert config.log_append_time
+    assert config.active_groups == 4
+    assert config.validate_records is True
+    assert config.max_message_bytes == 2_000_000
+    assert config.segment_file_bytes == 65_536
+    assert config.flush_messages == config.flush_ms == 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("configs", "part"),
+    [
+        ({"retention.msec": "1"}, "retention.msec: no such topic config"),
+        ({"retention.ms": None}, "retention.ms: null is not a value"),
+        ({"min.compaction.lag.ms": "100", "max.compaction.lag.ms": "10"}, "is above max.compaction.lag.ms"),
+        ({"remote.storage.enable": "true"}, "no object storage"),
+    ],
+)
+def test_topic_overrides_that_are_refused(configs: dict[str, str | None], part: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        validate_topic_configs(configs)
+    assert part in str(refused.value)
+
+
+def test_effective_lists_every_key_once() -> None:
+    settings = load(None, {"num.partitions": "4"})
+    listed = list(settings.effective())
+    assert [name for name, _, _ in listed] == sorted(BROKER_CONFIGS)
+    assert ("num.partitions", "4", True) in listed
+    assert ("default.replication.factor", "1", False) in listed
