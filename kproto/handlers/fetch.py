@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
@@ -148,11 +149,11 @@ class _Fetch:
         "_max_wait_ms",
         "_min_bytes",
         "_partitions",
-        "_read_committed",
         "_size",
         "_timer",
         "_version",
         "_watches",
+        "read_committed",
     )
 
     def __init__(
@@ -172,15 +173,15 @@ class _Fetch:
         self._max_wait_ms = request.max_wait_ms
         self._min_bytes = request.min_bytes
         self._max_bytes = min(request.max_bytes, fetcher.services.settings.fetch_max_bytes)
-        self._read_committed = request.isolation_level == 1
+        self.read_committed = request.isolation_level == 1
         self._answers: list[tuple[FetchPartition, PartitionAnswer]] = []
         self._size = 0
         self._failed = False
         self._done = False
         self._awake = False
         self._timer: asyncio.TimerHandle | None = None
-        self._partitions: list[Partition] = []
-        self._watches: list[Any] = []
+        self._partitions: list[tuple[Partition, FetchPartition]] = []
+        self._watches: list[tuple[Partition, Callable[[], None]]] = []
 
     def begin(self) -> None:
         """Read; answer at once if that is enough, else wait."""
@@ -207,8 +208,8 @@ class _Fetch:
         for wanted in self._context.partitions:
             try:
                 partition = self._partition(wanted)
-                partitions.append(partition)
-                read = partition.read(wanted.offset, min(wanted.max_bytes, left), self._read_committed, first)
+                partitions.append((partition, wanted))
+                read = partition.read(wanted.offset, min(wanted.max_bytes, left), self.read_committed, first)
                 size = read.size
                 if size:
                     first = False
@@ -251,17 +252,30 @@ class _Fetch:
     # --- waiting -----------------------------------------------------------------------------------
 
     def _wait(self) -> None:
-        wake = self._wake
-        for partition in self._partitions:
-            partition.waiters.append(wake)
+        """Be called when there is news; with min.bytes above 1 only when the news add up to that."""
+        if self._min_bytes <= 1:
+            wake = self.wake
+            self._watches = [(partition, wake) for partition, _ in self._partitions]
+        else:
+            self._watches = [
+                (partition, _Watch(self, partition, wanted)) for partition, wanted in self._partitions
+            ]
+        for partition, callback in self._watches:
+            partition.waiters.append(callback)
         self._exchange.interrupt = self._interrupt
         self._timer = self._fetcher.loop.call_later(self._max_wait_ms / 1000, self._expire)
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
         """News of one of the partitions."""
         if not self._awake:
             self._awake = True
             self._fetcher.wake(self)
+
+    def count(self, size: int) -> None:
+        """One partition has ``size`` bytes more to read."""
+        self._size += size
+        if self._size >= self._min_bytes:
+            self.wake()
 
     def look_again(self) -> None:
         """Read again; answer if that is enough now."""
@@ -288,15 +302,15 @@ class _Fetch:
 
     def _stop_waiting(self) -> None:
         self._done = True
-        if self._exchange.interrupt is None and self._timer is None:
+        if not self._watches:
             return
         self._exchange.interrupt = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        wake = self._wake
-        for partition in self._partitions:
-            partition.waiters.remove(wake)
+        for partition, callback in self._watches:
+            partition.waiters.remove(callback)
+        self._watches = []
 
     # --- answering ---------------------------------------------------------------------------------
 
@@ -341,7 +355,8 @@ class _Fetch:
         topics: list[TopicAnswer] = []
         last: str | bytes | None = None
         leaders: set[int] = set()
-        for wanted, found in self._answers:
+        for wanted, read in self._answers:
+            found = _with_loaded(read, loaded) if loaded and read.size else read
             if session is not None:
                 news = wanted.news(found.high_watermark, found.log_start_offset, found.size, found.error)
                 if found.size:
@@ -353,13 +368,13 @@ class _Fetch:
             if wanted.topic != last:
                 topics.append((wanted.topic, []))
                 last = wanted.topic
-            topics[-1][1].append(_with_loaded(found, loaded) if loaded and found.size else found)
+            topics[-1][1].append(found)
         pieces, size = answer(
             self._version,
             self._correlation_id,
             0,
             context.session_id,
-            self._read_committed,
+            self.read_committed,
             topics,
             self._endpoints(leaders) if leaders else (),
         )
@@ -375,8 +390,45 @@ class _Fetch:
         ]
 
 
+class _Watch:
+    """Counts what becomes readable in one partition for a fetch that waits for many bytes."""
+
+    __slots__ = ("_epoch", "_fetch", "_left", "_log_start", "_partition", "_read_committed", "_seen")
+
+    def __init__(self, fetch: _Fetch, partition: Partition, wanted: FetchPartition) -> None:
+        self._fetch = fetch
+        self._partition = partition
+        self._read_committed = fetch.read_committed
+        self._left = wanted.max_bytes
+        self._seen = self._end()
+        self._log_start = partition.log_start_offset
+        self._epoch = partition.leader_epoch
+
+    def _end(self) -> int:
+        partition = self._partition
+        return partition.last_stable_offset if self._read_committed else partition.high_watermark
+
+    def __call__(self) -> None:
+        partition = self._partition
+        if (
+            partition.deleted
+            or partition.leader_epoch != self._epoch
+            or partition.log_start_offset != self._log_start
+        ):
+            self._fetch.wake()
+            return
+        end = self._end()
+        if end > self._seen and self._left > 0:
+            size = partition.read(self._seen, self._left, self._read_committed, True).size
+            self._seen = end
+            self._left -= size
+            self._fetch.count(size)
+
+
 def _with_loaded(found: PartitionAnswer, loaded: dict[int, memoryview]) -> PartitionAnswer:
-    return found._replace(pieces=[loaded.get(id(piece), piece) for piece in found.pieces])
+    """Memory in place of file ranges; what was cut in loading makes the answer smaller."""
+    pieces = [loaded.get(id(piece), piece) for piece in found.pieces]
+    return found._replace(pieces=pieces, size=sum(map(len, pieces)))
 
 
 def _is_memory(piece: object) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 Buffer = bytes | bytearray | memoryview
 
@@ -33,14 +33,15 @@ replica,] and, unless flexible, the size of the records."""
 
 
 class PartitionAnswer(NamedTuple):
-    """What one partition answers. Offsets are -1 with an error; ``size`` is that of ``pieces`` together."""
+    """What one partition answers. Offsets are -1 with an error; ``size`` is that of ``pieces`` together,
+    which are memory by the time the answer is written (before, they may be file ranges)."""
 
     index: int
     error: int
     high_watermark: int
     last_stable_offset: int
     log_start_offset: int
-    pieces: Sequence[Buffer]
+    pieces: Sequence[Any]
     size: int
     leader: tuple[int, int] | None = None
     """Current leader and its epoch, told with NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH (KIP-951)."""
