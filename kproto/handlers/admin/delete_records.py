@@ -26,7 +26,7 @@ HIGH_WATERMARK: Final = -1
 UNKNOWN: Final = -1
 
 
-async def handle(ctx: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+def handle(ctx: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
     """Advance the log start of each partition; a fault in one does not stop the others."""
     services = ctx.broker
     image = services.image()
@@ -36,14 +36,12 @@ async def handle(ctx: RequestContext, request: DeleteRecordsRequest) -> DeleteRe
         partitions.update((each.partition_index, each) for each in topic.partitions)
     response = DeleteRecordsResponse()
     for name, partitions in wanted.items():
-        results = [
-            await _delete(services, image.topics.get(name), partition) for partition in partitions.values()
-        ]
+        results = [_delete(services, image.topics.get(name), partition) for partition in partitions.values()]
         response.topics.append(DeleteRecordsTopicResult(name=name, partitions=results))
     return response
 
 
-async def _delete(
+def _delete(
     services: Services, topic: TopicRecord | None, wanted: DeleteRecordsPartition
 ) -> DeleteRecordsPartitionResult:
     result = DeleteRecordsPartitionResult(partition_index=wanted.partition_index, low_watermark=UNKNOWN)
@@ -53,7 +51,7 @@ async def _delete(
         before = high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
         if not 0 <= before <= high_watermark:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
-        result.low_watermark = await services.blocking.run(partition.delete_records, before)
+        result.low_watermark = partition.delete_records(before)
     except KafkaError as error:
         result.error_code = error.code
     return result
