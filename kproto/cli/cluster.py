@@ -1,0 +1,128 @@
+"""How the commands talk to a cluster: one connection per broker, versions negotiated, leaders looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final
+
+import click
+
+from kproto.errors import TABLE, ErrorCode
+from kproto.net.client import Client
+from kproto.wire.generated.api_versions import ApiVersionsRequest
+from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
+from kproto.wire.messages import codec
+
+DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
+API_VERSIONS: Final = 18
+METADATA: Final = 3
+FIND_COORDINATOR: Final = 10
+
+
+def bootstrap_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--bootstrap``, the same for every command that needs a broker."""
+    return click.option(
+        "--bootstrap", default=DEFAULT_BOOTSTRAP, show_default=True, metavar="HOST:PORT", help="Any broker."
+    )(function)
+
+
+def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--json``, the same for every command that prints rows."""
+    return click.option("--json", "as_json", is_flag=True, help="JSON for machines.")(function)
+
+
+def require(error_code: int, what: str, message: str | None = None) -> None:
+    """Turn a Kafka error code into one line and exit code 1."""
+    if error_code != ErrorCode.NONE:
+        info = TABLE.get(ErrorCode(error_code)) if error_code in ErrorCode.__members__.values() else None
+        name = info.name if info else f"error {error_code}"
+        text = message or (info.message if info else "")
+        raise click.ClickException(f"{what}: {name}: {text}" if text else f"{what}: {name}")
+
+
+@dataclass(slots=True)
+class Session:
+    """One connection; ``call`` picks the highest version both sides speak."""
+
+    client: Client
+    versions: dict[int, tuple[int, int]]
+
+    def version(self, key: int) -> int:
+        """The version to use for an API. Raises ClickException when there is none in common."""
+        low, high = self.versions.get(key, (0, -1))
+        mine = codec(key)
+        chosen = min(high, mine.max_version)
+        if chosen < max(low, mine.min_version):
+            raise click.ClickException(f"the broker does not serve {mine.name}")
+        return chosen
+
+    def call(self, key: int, request: Any) -> Any:
+        """Send one request and return its answer."""
+        return self.client.call(key, self.version(key), request)
+
+
+def open_session(host: str, port: int) -> Session:
+    """Connect and ask for the broker's versions. Raises ClickException when nobody answers."""
+    try:
+        client = Client(host, port)
+    except OSError as error:
+        raise click.ClickException(f"{host}:{port}: {error.strerror or error}") from None
+    answer = client.call(API_VERSIONS, 3, ApiVersionsRequest())
+    return Session(client, {key.api_key: (key.min_version, key.max_version) for key in answer.api_keys})
+
+
+class Cluster:
+    """All brokers behind a bootstrap address."""
+
+    def __init__(self, bootstrap: str) -> None:
+        host, _, port = bootstrap.rpartition(":")
+        if not port.isdigit():
+            raise click.ClickException(f"--bootstrap {bootstrap}: expected HOST:PORT")
+        self.any = open_session(host or "127.0.0.1", int(port))
+        self._by_node: dict[int, Session] = {}
+        self._addresses: dict[int, tuple[str, int]] = {}
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for session in (self.any, *self._by_node.values()):
+            session.client.close()
+
+    def metadata(self, topics: Iterable[str] | None, *, create: bool = False) -> Any:
+        """A Metadata answer for ``topics`` (None: all)."""
+        wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
+        request = MetadataRequest(topics=wanted, allow_auto_topic_creation=create)
+        answer = self.any.call(METADATA, request)
+        self._addresses.update({broker.node_id: (broker.host, broker.port) for broker in answer.brokers})
+        return answer
+
+    def topic(self, name: str, *, create: bool = False) -> Any:
+        """One topic of a Metadata answer. Raises ClickException when it is unknown."""
+        found = self.metadata([name], create=create).topics[0]
+        require(found.error_code, name)
+        return found
+
+    def node(self, node_id: int) -> Session:
+        """The session with a broker that a Metadata answer named."""
+        if node_id not in self._by_node:
+            address = self._addresses.get(node_id)
+            if address is None:
+                raise click.ClickException(f"broker {node_id} is not known (no leader?)")
+            self._by_node[node_id] = open_session(*address)
+        return self._by_node[node_id]
+
+    def coordinator(self, group: str) -> Session:
+        """The session with the coordinator of a consumer group."""
+        from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
+
+        request = FindCoordinatorRequest(key=group, key_type=0, coordinator_keys=[group])
+        answer = self.any.call(FIND_COORDINATOR, request)
+        found = answer.coordinators[0] if self.any.version(FIND_COORDINATOR) >= 4 else answer
+        require(found.error_code, f"group {group}", found.error_message)
+        self._addresses[found.node_id] = (found.host, found.port)
+        return self.node(found.node_id)

@@ -1,0 +1,141 @@
+"""``kproto consume``: print the records of a topic as lines or JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import click
+
+from kproto.cli.cluster import Cluster, bootstrap_option, require
+from kproto.cli.offsets import EARLIEST, LATEST, look_up
+from kproto.wire.batch import iter_batches
+from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from kproto.wire.records import Record, iter_records
+
+FETCH: Final = 1
+MAX_WAIT_MS: Final = 500
+MAX_BYTES: Final = 8 * 1024 * 1024
+PARTITION_MAX_BYTES: Final = 1024 * 1024
+
+
+class _Found(NamedTuple):
+    partition: int
+    record: Record
+
+
+@click.command()
+@click.argument("topic")
+@click.option("--from-beginning", is_flag=True, help="Default: only what comes from now on.")
+@click.option("--from-time", type=int, metavar="MS", help="From the first record at or after this time.")
+@click.option("--partition", "only", type=int, help="Only this partition.")
+@click.option("--max-records", type=int, help="Stop after so many.")
+@click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Stop when nothing came so long.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per record, with its position.")
+@bootstrap_option
+def consume(
+    topic: str,
+    from_beginning: bool,
+    from_time: int | None,
+    only: int | None,
+    max_records: int | None,
+    timeout_s: float | None,
+    as_json: bool,
+    bootstrap: str,
+) -> None:
+    """Print the records of TOPIC until interrupted; no group, nothing is committed."""
+    left = max_records if max_records is not None else -1
+    with Cluster(bootstrap) as cluster:
+        reader = _Reader(cluster, topic, only)
+        reader.seek(EARLIEST if from_beginning else LATEST if from_time is None else from_time)
+        try:
+            for found in reader.records(timeout_s):
+                if left == 0:
+                    break
+                _print(found, as_json)
+                left -= 1
+                if left == 0:
+                    break
+        except KeyboardInterrupt:
+            pass
+        except BrokenPipeError:
+            sys.stderr.close()
+
+
+class _Reader:
+    """Fetches from all leaders of a topic in turn; keeps the next offset of each partition."""
+
+    def __init__(self, cluster: Cluster, name: str, only: int | None) -> None:
+        self._cluster = cluster
+        self._topic = cluster.topic(name)
+        partitions = [p for p in self._topic.partitions if only is None or p.partition_index == only]
+        if not partitions:
+            raise click.ClickException(f"{name} has no partition {only}")
+        self._leaders = {p.partition_index: p.leader_id for p in partitions}
+        self._next: dict[int, int] = {}
+
+    def seek(self, timestamp: int) -> None:
+        """Start at a timestamp in ms, or EARLIEST or LATEST; past the last record is LATEST."""
+        found = look_up(self._cluster, [self._topic], timestamp)
+        if -1 in found.values():
+            latest = look_up(self._cluster, [self._topic], LATEST)
+            found = {key: offset if offset >= 0 else latest[key] for key, offset in found.items()}
+        self._next = {index: found[self._topic.name, index] for index in self._leaders}
+
+    def records(self, timeout_s: float | None) -> Iterator[_Found]:
+        """Records as they come, in order within each partition; ends when nothing came for ``timeout_s``."""
+        heard = time.monotonic()
+        while timeout_s is None or time.monotonic() - heard < timeout_s:
+            for leader in sorted(set(self._leaders.values())):
+                for found in self._fetch(leader):
+                    heard = time.monotonic()
+                    yield found
+
+    def _fetch(self, leader: int) -> Iterator[_Found]:
+        session = self._cluster.node(leader)
+        wanted = [
+            FetchPartition(
+                partition=index, fetch_offset=self._next[index], partition_max_bytes=PARTITION_MAX_BYTES
+            )
+            for index, owner in self._leaders.items()
+            if owner == leader
+        ]
+        topic = FetchTopic(topic=self._topic.name, topic_id=self._topic.topic_id, partitions=wanted)
+        request = FetchRequest(max_wait_ms=MAX_WAIT_MS, min_bytes=1, max_bytes=MAX_BYTES, topics=[topic])
+        answer = session.call(FETCH, request)
+        require(answer.error_code, self._topic.name)
+        for found_topic in answer.responses:
+            for data in found_topic.partitions:
+                require(data.error_code, f"{self._topic.name}-{data.partition_index}")
+                yield from self._records_of(data)
+
+    def _records_of(self, data: Any) -> Iterator[_Found]:
+        for batch in iter_batches(data.records or b""):
+            for record in iter_records(batch):
+                if record.offset >= self._next[data.partition_index]:
+                    self._next[data.partition_index] = record.offset + 1
+                    yield _Found(data.partition_index, record)
+
+
+def _print(found: _Found, as_json: bool) -> None:
+    record = found.record
+    if as_json:
+        document = {
+            "partition": found.partition,
+            "offset": record.offset,
+            "timestamp": record.timestamp,
+            "key": _text(record.key),
+            "value": _text(record.value),
+            "headers": [[name, _text(value)] for name, value in record.headers],
+        }
+        sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.buffer.write((record.value or b"") + b"\n")
+    sys.stdout.flush()
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else bytes(data).decode("utf-8", "backslashreplace")

@@ -1,0 +1,110 @@
+"""``kproto group``: list, describe and delete consumer groups of any Kafka cluster."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from kproto.cli.cluster import Cluster, bootstrap_option, json_option, require
+from kproto.cli.offsets import LATEST, look_up
+from kproto.wire.generated.delete_groups import DeleteGroupsRequest
+from kproto.wire.generated.describe_groups import DescribeGroupsRequest
+from kproto.wire.generated.list_groups import ListGroupsRequest
+from kproto.wire.generated.offset_fetch import OffsetFetchRequest
+
+DESCRIBE_GROUPS: Final = 15
+LIST_GROUPS: Final = 16
+OFFSET_FETCH: Final = 9
+OFFSET_FETCH_BY_NAME: Final = 7
+"""The highest version that takes one group and names topics instead of ids."""
+DELETE_GROUPS: Final = 42
+
+
+@click.group()
+def group() -> None:
+    """List, describe and delete consumer groups."""
+
+
+@group.command("list")
+@bootstrap_option
+@json_option
+def list_groups(bootstrap: str, as_json: bool) -> None:
+    """Print all consumer groups."""
+    from kproto.cli.output import print_rows
+
+    rows: list[dict[str, Any]] = []
+    with Cluster(bootstrap) as cluster:
+        for broker in cluster.metadata([]).brokers:
+            answer = cluster.node(broker.node_id).call(LIST_GROUPS, ListGroupsRequest())
+            require(answer.error_code, f"broker {broker.node_id}")
+            rows += [
+                {
+                    "group": g.group_id,
+                    "protocol": g.protocol_type,
+                    "state": g.group_state,
+                    "type": g.group_type,
+                }
+                for g in answer.groups
+            ]
+    rows.sort(key=lambda row: str(row["group"]))
+    print_rows(rows, ("group", "protocol", "state", "type"), as_json=as_json)
+
+
+@group.command()
+@click.argument("name")
+@bootstrap_option
+@json_option
+def describe(name: str, bootstrap: str, as_json: bool) -> None:
+    """Print the members of group NAME and how far behind it is."""
+    from kproto.cli.output import print_json, print_rows
+
+    with Cluster(bootstrap) as cluster:
+        session = cluster.coordinator(name)
+        found = session.call(DESCRIBE_GROUPS, DescribeGroupsRequest(groups=[name])).groups[0]
+        require(found.error_code, name)
+        offsets = _offsets(cluster, name)
+    members = [
+        {"member": m.member_id, "client": m.client_id, "host": m.client_host, "instance": m.group_instance_id}
+        for m in found.members
+    ]
+    if as_json:
+        print_json({"group": name, "state": found.group_state, "members": members, "offsets": offsets})
+        return
+    print_rows(
+        members, ("member", "client", "host", "instance"), as_json=False, title=f"{name}: {found.group_state}"
+    )
+    print_rows(offsets, ("topic", "partition", "committed", "latest", "lag"), as_json=False)
+
+
+def _offsets(cluster: Cluster, name: str) -> list[dict[str, Any]]:
+    session = cluster.coordinator(name)
+    request = OffsetFetchRequest(group_id=name, topics=None)
+    answer = session.client.call(OFFSET_FETCH, OFFSET_FETCH_BY_NAME, request)
+    require(answer.error_code, name)
+    committed = {
+        (topic.name, partition.partition_index): partition.committed_offset
+        for topic in answer.topics
+        for partition in topic.partitions
+    }
+    alive = [t for t in cluster.metadata(sorted({t for t, _ in committed})).topics if t.error_code == 0]
+    latest = look_up(cluster, alive, LATEST) if committed else {}
+    rows = []
+    for (topic, index), offset in sorted(committed.items()):
+        end = latest.get((topic, index))
+        lag = None if end is None else end - offset
+        rows.append({"topic": topic, "partition": index, "committed": offset, "latest": end, "lag": lag})
+    return rows
+
+
+@group.command()
+@click.argument("names", nargs=-1, required=True)
+@bootstrap_option
+def delete(names: tuple[str, ...], bootstrap: str) -> None:
+    """Delete consumer groups NAMES (they must be empty)."""
+    with Cluster(bootstrap) as cluster:
+        for name in names:
+            request = DeleteGroupsRequest(groups_names=[name])
+            answer = cluster.coordinator(name).call(DELETE_GROUPS, request).results[0]
+            require(answer.error_code, name)
+            click.echo(f"deleted {name}")

@@ -1,0 +1,163 @@
+"""``kproto topic``: list, create, describe, alter and delete topics of any Kafka cluster."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from kproto.cli.cluster import Cluster, bootstrap_option, json_option, require
+from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from kproto.wire.generated.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kproto.wire.generated.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from kproto.wire.generated.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+
+CREATE_TOPICS: Final = 19
+DELETE_TOPICS: Final = 20
+DESCRIBE_CONFIGS: Final = 32
+CREATE_PARTITIONS: Final = 37
+INCREMENTAL_ALTER_CONFIGS: Final = 44
+TOPIC_RESOURCE: Final = 2
+TIMEOUT_MS: Final = 30_000
+SET: Final = 0
+DELETE: Final = 1
+DEFAULT_SOURCE: Final = 5
+
+
+@click.group()
+def topic() -> None:
+    """List, create, describe, alter and delete topics."""
+
+
+def _pairs(pairs: tuple[str, ...]) -> dict[str, str]:
+    split = [pair.partition("=") for pair in pairs]
+    for name, separator, value in split:
+        if not separator:
+            raise click.ClickException(f"--set {name}{value}: expected NAME=VALUE")
+    return {name.strip(): value.strip() for name, _, value in split}
+
+
+@topic.command("list")
+@click.option("--internal", is_flag=True, help="Internal topics too.")
+@bootstrap_option
+@json_option
+def list_topics(internal: bool, bootstrap: str, as_json: bool) -> None:
+    """Print all topics."""
+    from kproto.cli.output import print_rows
+
+    with Cluster(bootstrap) as cluster:
+        rows = [
+            {
+                "name": found.name,
+                "partitions": len(found.partitions),
+                "replication": max((len(p.replica_nodes) for p in found.partitions), default=0),
+                "id": found.topic_id.hex(),
+            }
+            for found in sorted(cluster.metadata(None).topics, key=lambda found: str(found.name))
+            if internal or not found.is_internal
+        ]
+    print_rows(rows, ("name", "partitions", "replication", "id"), as_json=as_json)
+
+
+@topic.command()
+@click.argument("name")
+@click.option("--partitions", type=int, default=-1, help="Default: the broker's num.partitions.")
+@click.option("--replication", type=int, default=-1, help="Default: default.replication.factor.")
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A topic config; may be repeated.")
+@bootstrap_option
+def create(name: str, partitions: int, replication: int, pairs: tuple[str, ...], bootstrap: str) -> None:
+    """Create topic NAME."""
+    configs = [CreatableTopicConfig(name=key, value=value) for key, value in _pairs(pairs).items()]
+    wanted = CreatableTopic(
+        name=name, num_partitions=partitions, replication_factor=replication, configs=configs
+    )
+    with Cluster(bootstrap) as cluster:
+        request = CreateTopicsRequest(topics=[wanted], timeout_ms=TIMEOUT_MS)
+        answer = cluster.any.call(CREATE_TOPICS, request).topics[0]
+    require(answer.error_code, name, answer.error_message)
+    click.echo(f"created {name}")
+
+
+@topic.command()
+@click.argument("names", nargs=-1, required=True)
+@bootstrap_option
+def delete(names: tuple[str, ...], bootstrap: str) -> None:
+    """Delete topics NAMES."""
+    with Cluster(bootstrap) as cluster:
+        states = [DeleteTopicState(name=name) for name in names]
+        request = DeleteTopicsRequest(topics=states, topic_names=list(names), timeout_ms=TIMEOUT_MS)
+        for answer in cluster.any.call(DELETE_TOPICS, request).responses:
+            require(answer.error_code, answer.name or "?", answer.error_message)
+            click.echo(f"deleted {answer.name}")
+
+
+@topic.command()
+@click.argument("name")
+@bootstrap_option
+@json_option
+def describe(name: str, bootstrap: str, as_json: bool) -> None:
+    """Print the partitions of topic NAME, and its configs that differ from the default."""
+    from kproto.cli.output import print_json, print_rows
+
+    with Cluster(bootstrap) as cluster:
+        found = cluster.topic(name)
+        resource = DescribeConfigsResource(
+            resource_type=TOPIC_RESOURCE, resource_name=name, configuration_keys=None
+        )
+        answer = cluster.any.call(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[resource])).results[0]
+    require(answer.error_code, name, answer.error_message)
+    configs = {
+        config.name: config.value for config in answer.configs if config.config_source != DEFAULT_SOURCE
+    }
+    partitions: list[dict[str, Any]] = [
+        {
+            "partition": partition.partition_index,
+            "leader": partition.leader_id,
+            "epoch": partition.leader_epoch,
+            "replicas": partition.replica_nodes,
+            "isr": partition.isr_nodes,
+        }
+        for partition in sorted(found.partitions, key=lambda p: int(p.partition_index))
+    ]
+    if as_json:
+        print_json({"name": name, "id": found.topic_id.hex(), "configs": configs, "partitions": partitions})
+        return
+    print_rows(partitions, ("partition", "leader", "epoch", "replicas", "isr"), as_json=False, title=name)
+    print_rows(
+        [{"config": key, "value": value} for key, value in sorted(configs.items())],
+        ("config", "value"),
+        as_json=False,
+    )
+
+
+@topic.command()
+@click.argument("name")
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Set a topic config.")
+@click.option("--unset", "removed", multiple=True, metavar="NAME", help="Back to the default.")
+@click.option("--partitions", type=int, help="Raise the number of partitions.")
+@bootstrap_option
+def alter(
+    name: str, pairs: tuple[str, ...], removed: tuple[str, ...], partitions: int | None, bootstrap: str
+) -> None:
+    """Change configs or the number of partitions of topic NAME."""
+    changes = [AlterableConfig(name=k, config_operation=SET, value=v) for k, v in _pairs(pairs).items()]
+    changes += [AlterableConfig(name=key, config_operation=DELETE, value=None) for key in removed]
+    if not changes and partitions is None:
+        raise click.ClickException("nothing to change: give --set, --unset or --partitions")
+    with Cluster(bootstrap) as cluster:
+        if changes:
+            resource = AlterConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=name, configs=changes)
+            request = IncrementalAlterConfigsRequest(resources=[resource])
+            answer = cluster.any.call(INCREMENTAL_ALTER_CONFIGS, request).responses[0]
+            require(answer.error_code, name, answer.error_message)
+        if partitions is not None:
+            more = CreatePartitionsTopic(name=name, count=partitions, assignments=None)
+            asked = CreatePartitionsRequest(topics=[more], timeout_ms=TIMEOUT_MS)
+            result = cluster.any.call(CREATE_PARTITIONS, asked).results[0]
+            require(result.error_code, name, result.error_message)
+    click.echo(f"altered {name}")
