@@ -19,6 +19,7 @@ from kproto.config import (
     ConfigDef,
     ConfigError,
     ConfigType,
+    ConfigValue,
     Settings,
     inherited,
     validate_topic_configs,
@@ -110,18 +111,23 @@ def _alter_topic(image: MetadataImage, change: ConfigChange, settings: Settings)
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {change.resource_name!r}.")
     fallback = {name: value_text(inherited(each, settings)) or "" for name, each in TOPIC_CONFIGS.items()}
     wanted = _applied(topic.configs, change, TOPIC_CONFIGS, fallback)
-    for name in FIXED_AT_CREATION:
-        if change.replace and name not in wanted and name in topic.configs:
-            wanted[name] = topic.configs[name]
-        if wanted.get(name, TOPIC_CONFIGS[name].default) != topic.configs.get(
-            name, TOPIC_CONFIGS[name].default
-        ):
-            raise KafkaError(ErrorCode.INVALID_CONFIG, f"{name} is fixed when a topic is created.")
+    if change.replace:
+        wanted.update(
+            (name, topic.configs[name]) for name in FIXED_AT_CREATION & (topic.configs.keys() - wanted.keys())
+        )
     try:
         checked = validate_topic_configs(wanted)
+        for name in FIXED_AT_CREATION:
+            if _fixed_value(checked, name) != _fixed_value(topic.configs, name):
+                raise ConfigError(f"{name} is fixed when a topic is created.")
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
     return {} if checked == topic.configs else {topic.key: replace(topic, configs=checked).encode()}
+
+
+def _fixed_value(configs: Mapping[str, str], name: str) -> ConfigValue:
+    definition = TOPIC_CONFIGS[name]
+    return definition.parse(configs[name]) if name in configs else definition.default
 
 
 def _alter_broker(image: MetadataImage, change: ConfigChange, settings: Settings) -> dict[str, bytes]:

@@ -71,6 +71,7 @@ class Controller:
         "_node_id",
         "_producer_id",
         "_producer_id_end",
+        "_refilling",
         "_running",
         "_settings",
         "_store",
@@ -87,6 +88,7 @@ class Controller:
         self._guard = Condition(CONTROLLER_EPOCH_KEY, ABSENT)
         self._last_broker_epoch = 0
         self._next_producer_id = 0
+        self._refilling = asyncio.Lock()
         self._producer_id = 0
         self._producer_id_end = 0
 
@@ -184,9 +186,10 @@ class Controller:
     async def next_producer_id(self) -> int:
         """One producer id that was never given out before; ids lost with the process are skipped."""
         while self._producer_id >= self._producer_id_end:
-            first, count = await self.allocate_producer_ids()
-            if self._producer_id >= self._producer_id_end:
-                self._producer_id, self._producer_id_end = first, first + count
+            async with self._refilling:
+                if self._producer_id >= self._producer_id_end:
+                    first, count = await self.allocate_producer_ids()
+                    self._producer_id, self._producer_id_end = first, first + count
         self._producer_id += 1
         return self._producer_id - 1
 

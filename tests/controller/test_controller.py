@@ -1,0 +1,227 @@
+"""The controller's shell: commits, published images, restarts, rivals."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from pathlib import Path
+
+import pytest
+
+from kproto.config import load
+from kproto.controller import (
+    ConfigChange,
+    ConfigOp,
+    Controller,
+    NewPartitions,
+    NewTopic,
+    OpType,
+    ResourceType,
+    TopicRef,
+)
+from kproto.controller.registration import Registration
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage, StoreError
+from kproto.metadata.memory import MemoryStore
+from kproto.metadata.sqlite import SqliteStore
+
+from .worlds import run, started
+
+
+def test_images_are_published_in_order_before_the_call_returns() -> None:
+    async def body() -> None:
+        controller = await started()
+        seen: list[MetadataImage] = []
+        controller.subscribe(seen.append)
+        await controller.create_topics([NewTopic("a"), NewTopic("b")])
+        assert [sorted(image.topics) for image in seen] == [["a", "b"]]
+        await asyncio.gather(*(controller.create_topics([NewTopic(f"c{number}")]) for number in range(5)))
+        await controller.delete_topics([TopicRef("a")])
+        await controller.create_partitions([NewPartitions("b", 3)])
+        assert [image.revision for image in seen] == [seen[0].revision + step for step in range(8)]
+        assert all(after.base_revision == before.revision for before, after in itertools.pairwise(seen))
+        assert seen[-1] is controller.image
+        assert seen[-1].topics["b"].partitions == 3
+
+    run(body)
+
+
+def test_validate_only_and_refusals_change_nothing() -> None:
+    async def body() -> None:
+        controller = await started()
+        before = controller.image
+        outcome = (await controller.create_topics([NewTopic("a", 3, 1)], validate_only=True))[0]
+        assert outcome.error is None
+        assert outcome.topic is not None
+        assert outcome.topic.partitions == 3
+        await controller.create_topics([NewTopic("a/b")])
+        await controller.delete_topics([TopicRef("none")])
+        change = ConfigChange(ResourceType.BROKER, "1", [ConfigOp("log.retention.ms", OpType.SET, "5")])
+        assert await controller.alter_configs([change], validate_only=True) == [None]
+        assert controller.image is before
+
+    run(body)
+
+
+def test_a_restart_bumps_the_leader_epochs_of_the_brokers_own_streamlets(tmp_path: Path) -> None:
+    """Rules 2 and 2b: a new broker epoch at every start, leader epoch + 1 for everything it leads."""
+
+    async def body() -> None:
+        store = await SqliteStore.open(tmp_path / "metadata.db")
+        controller = await started(store, brokers=2)
+        await controller.create_topics([NewTopic("one", 3, 1, ((0, (1,)), (1, (2,)), (2, (1,))), {})])
+        refused = controller.image.topics.get("one")
+        assert refused is None, "partitions and an assignment exclude each other"
+        await controller.create_topics([NewTopic("one", assignments=((0, (1,)), (1, (2,)), (2, (1,))))])
+        cluster_id = controller.image.cluster_id
+        await store.close()
+
+        store = await SqliteStore.open(tmp_path / "metadata.db")
+        controller = Controller(store, load(), 1)
+        await controller.start()
+        broker = await controller.register_broker(Registration(1, "elsewhere", 1234, "rack"))
+        assert broker.epoch == 3
+        image = controller.image
+        assert image.cluster_id == cluster_id
+        assert len(cluster_id) == 22
+        assert image.brokers[1].host == "elsewhere"
+        assert [image.leader_epoch("one", partition) for partition in range(3)] == [1, 0, 1]
+        assert image.controller_id == 1
+        await store.close()
+
+    run(body)
+
+
+def test_producer_ids_are_never_given_twice() -> None:
+    async def body() -> None:
+        store = MemoryStore()
+        controller = await started(store)
+        first = await asyncio.gather(*(controller.next_producer_id() for _ in range(2500)))
+        again = await started(store)
+        second = [await again.next_producer_id() for _ in range(10)]
+        blocks = [await again.allocate_producer_ids() for _ in range(2)]
+        assert sorted(first) == list(range(2500))
+        assert second == list(range(3000, 3010))
+        assert blocks == [(4000, 1000), (5000, 1000)]
+
+    run(body)
+
+
+def test_a_controller_that_was_replaced_commits_nothing() -> None:
+    async def body() -> None:
+        store = MemoryStore()
+        old = await started(store)
+        new = await started(store)
+        await new.create_topics([NewTopic("mine")])
+        with pytest.raises(KafkaError) as refused:
+            await old.create_topics([NewTopic("late")])
+        assert refused.value.code is ErrorCode.NOT_CONTROLLER
+        assert set(old.image.topics) == set()
+        assert set((await started(store)).image.topics) == {"mine"}
+
+    run(body)
+
+
+def test_two_controllers_starting_at_once_leave_one() -> None:
+    async def body() -> None:
+        store = MemoryStore()
+
+        class Slow(MemoryStore):
+            async def range(self, prefix: str):  # type: ignore[no-untyped-def]
+                found = await store.range(prefix)
+                await asyncio.sleep(0.01)
+                return found
+
+            async def transact(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+                return await store.transact(*args, **kwargs)
+
+        results = await asyncio.gather(
+            *(Controller(Slow(), load(), node).start() for node in (1, 2)), return_exceptions=True
+        )
+        failed = [each for each in results if isinstance(each, StoreError)]
+        assert len(failed) == 1
+
+    run(body)
+
+
+def test_a_caller_that_goes_away_does_not_tear_image_and_store_apart() -> None:
+    async def body() -> None:
+        store = MemoryStore()
+        controller = await started(store)
+        call = asyncio.ensure_future(controller.create_topics([NewTopic("kept")]))
+        await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (await controller.create_topics([NewTopic("next")]))[0].error is None
+        revision, entries = await store.range("topics/")
+        assert sorted(controller.image.topics) == ["kept", "next"] == [entry.key[7:] for entry in entries]
+        assert revision == controller.image.revision
+
+    run(body)
+
+
+def test_a_store_that_fails_is_a_storage_error_and_the_next_call_works(tmp_path: Path) -> None:
+    async def body() -> None:
+        store = await SqliteStore.open(tmp_path / "metadata.db")
+        controller = await started(store)
+        pages = await store._submit(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
+        await store._submit(
+            lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+        )
+        big = NewTopic("big", 2000, 1)
+        with pytest.raises(KafkaError) as refused:
+            await controller.create_topics([big])
+        assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+        assert not controller.image.topics
+        await store._submit(
+            lambda connection: connection.execute("PRAGMA max_page_count = 100000").fetchone()
+        )
+        assert (await controller.create_topics([big]))[0].error is None
+        await store.close()
+
+    run(body)
+
+
+def test_offsets_topic_is_created_once() -> None:
+    async def body() -> None:
+        controller = await started()
+        topics = await asyncio.gather(*(controller.ensure_offsets_topic() for _ in range(3)))
+        assert len({topic.topic_id for topic in topics}) == 1
+        assert topics[0].partitions == 50
+        auto = await controller.auto_create(["__consumer_offsets", "mine"])
+        assert [outcome.error.code if outcome.error else None for outcome in auto] == [
+            ErrorCode.TOPIC_ALREADY_EXISTS,
+            None,
+        ]
+
+    run(body)
+
+
+def test_five_thousand_partitions_are_created_and_restarted_fast(tmp_path: Path) -> None:
+    """Ten batches of 500 topics, then one topic of 5,000; then a restart that bumps 10,000 leader epochs."""
+
+    async def body() -> None:
+        store = await SqliteStore.open(tmp_path / "metadata.db")
+        controller = await started(store)
+        began = time.perf_counter()
+        for batch in range(10):
+            outcomes = await controller.create_topics([NewTopic(f"t-{batch}-{n}", 1, 1) for n in range(500)])
+            assert all(outcome.error is None for outcome in outcomes)
+        assert (await controller.create_topics([NewTopic("big", 5000, 1)]))[0].error is None
+        created = time.perf_counter() - began
+        await store.close()
+
+        store = await SqliteStore.open(tmp_path / "metadata.db")
+        controller = Controller(store, load(), 1)
+        began = time.perf_counter()
+        await controller.start()
+        await controller.register_broker(Registration(1, "h", 1))
+        restarted = time.perf_counter() - began
+        assert controller.image.leader_epoch("big", 4999) == 1
+        assert created < 3, "creating 10,000 partitions takes 0.2 s on two idle cores"
+        assert restarted < 1, "bumping 10,000 leader epochs takes 0.2 s on two idle cores"
+        await store.close()
+
+    run(body)
