@@ -7,8 +7,8 @@ programs of ours that drive the Java client and franz-go, ``setup/`` what the Ma
 
 The broker under test is ``kproto serve`` in a subprocess, or with ``--target kafka`` Apache Kafka
 (the reference: what a test demands must hold there too), or with
-``KPROTO_COMPAT_BOOTSTRAP=host:port`` what runs there. Tests marked ``owns_broker`` start, kill and
-limit a kproto of their own and run for it only.
+``KPROTO_COMPAT_BOOTSTRAP=host:port`` what runs there. Tests marked ``owns_broker`` start and kill one
+of their own, so they need one of the first two; ``kproto_only`` says what it says.
 
 May import the standard library and the clients, never ``kproto.wire``: the tests' own bytes are
 built by hand, so that a mistake in kproto's codecs cannot hide itself.

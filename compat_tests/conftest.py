@@ -16,14 +16,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "owns_broker: starts, kills and limits a kproto of its own")
+    config.addinivalue_line("markers", "owns_broker: starts and kills a broker of its own")
+    config.addinivalue_line("markers", "kproto_only: demands what only kproto promises")
+    config.addinivalue_line("markers", "crash: kills the broker KPROTO_CRASH_ROUNDS times")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Against another broker, the tests that need a kproto of their own are not part of the run."""
-    if chosen(config.getoption("--target")) == "kproto":
+    name = chosen(config.getoption("--target"))
+    if name == "kproto":
         return
-    foreign = [item for item in items if item.get_closest_marker("owns_broker")]
+    foreign = [item for item in items if item.get_closest_marker("kproto_only")]
+    if name == "other":
+        foreign += [item for item in items if item.get_closest_marker("owns_broker")]
     config.hook.pytest_deselected(items=foreign)
     items[:] = [item for item in items if item not in foreign]
 

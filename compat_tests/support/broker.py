@@ -6,13 +6,14 @@ stopped by their process id; a dead broker's last log lines are part of the erro
 
 from __future__ import annotations
 
-import os
+import base64
 import signal
 import socket
 import struct
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -61,17 +62,22 @@ class Subprocess:
 
     def start(self) -> None:
         """Start; return when the broker answers. AssertionError with its log when it ends or stays mute."""
+        process = self.spawn()
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not answers("127.0.0.1", self.port):
+            if process.poll() is not None:
+                raise AssertionError(f"broker ended with {process.returncode}:\n{self.log_tail()}")
+            if time.monotonic() > deadline:
+                raise AssertionError(f"broker does not answer after {START_TIMEOUT_S} s:\n{self.log_tail()}")
+            time.sleep(0.01)
+
+    def spawn(self) -> subprocess.Popen[bytes]:
+        """Start it and do not wait."""
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
                 list(self.command()), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while not answers("127.0.0.1", self.port):
-            if self.process.poll() is not None:
-                raise AssertionError(f"broker ended with {self.process.returncode}:\n{self.log_tail()}")
-            if time.monotonic() > deadline:
-                raise AssertionError(f"broker does not answer after {START_TIMEOUT_S} s:\n{self.log_tail()}")
-            time.sleep(0.01)
+        return self.process
 
     def log_tail(self, size: int = 6000) -> str:
         return self.log_path.read_bytes()[-size:].decode("utf-8", "replace")
@@ -196,18 +202,7 @@ class ApacheKafka(Subprocess):
     def start(self) -> None:
         if not (self.data_dir / "meta.properties").exists():
             tool = ["java", "-Xmx256M", "-XX:TieredStopAtLevel=1", *JVM_QUIET, "-cp", KAFKA_JARS]
-            format_it = ["kafka.tools.StorageTool", "format", "-t", "kprotoCompatReference", "-c"]
+            cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
+            format_it = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c"]
             subprocess.run([*tool, *format_it, str(self.config_path)], check=True, stdout=subprocess.DEVNULL)
         super().start()
-
-
-def wait_gone(pid: int, timeout_s: float = 10.0) -> None:
-    """Return when the process is gone; psutil.TimeoutExpired otherwise."""
-    try:
-        psutil.Process(pid).wait(timeout_s)
-    except psutil.NoSuchProcess:
-        return
-
-
-def repository_root() -> Path:
-    return Path(os.fspath(Path(__file__).resolve().parents[2]))

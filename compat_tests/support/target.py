@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from compat_tests.support.broker import ApacheKafka, Kproto, Subprocess
 
@@ -45,3 +47,10 @@ def running_target(name: str, directory: Path) -> Iterator[Target]:
     with broker:
         yield Target(name, broker.bootstrap, broker)
         assert broker.running(), f"the broker died during the tests:\n{broker.log_tail()}"
+
+
+def own_broker(config: pytest.Config, directory: Path, settings: Mapping[str, object]) -> Subprocess:
+    """A broker of the test's own, of the chosen kind, not started; Kafka gets no kproto settings."""
+    if chosen(config.getoption("--target")) == "kafka":
+        return ApacheKafka(directory, {k: v for k, v in settings.items() if not k.startswith("kproto.")})
+    return Kproto(directory, settings)

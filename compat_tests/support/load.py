@@ -1,0 +1,220 @@
+"""Load that knows what it was promised: producers and a group member that go on while the broker dies.
+
+Every value names its partition and number and carries noise derived from both, so that what comes back can be
+compared to the last byte without keeping what was sent.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from compat_tests.support.confluent import consumer, producer, read_partition
+from compat_tests.support.ports import wait_until
+
+NOISE = random.Random(17).randbytes(1 << 20)
+
+
+def value_of(partition: int, number: int, size: int) -> bytes:
+    """Record `number` of a partition: up to `size` bytes of noise behind its name."""
+    start = (partition * 7_919 + number * 104_729) % (len(NOISE) // 2)
+    return b"%d:%d:" % (partition, number) + NOISE[start : start + start % size]
+
+
+def number_of(value: bytes) -> int:
+    return int(value.split(b":", 2)[1])
+
+
+@dataclass(slots=True)
+class Promises:
+    """What a producer was told: acked[partition][number] = offset; sent[partition] = numbers handed over."""
+
+    acked: dict[int, dict[int, int]] = field(default_factory=dict)
+    sent: dict[int, int] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+
+    def total(self) -> int:
+        return sum(len(offsets) for offsets in self.acked.values())
+
+
+class ProducerLoad:
+    """One producer in a thread, round robin over its partitions, at most `rate` records a second."""
+
+    def __init__(
+        self, bootstrap: str, topic: str, partitions: list[int], size: int, rate: int, **settings: object
+    ) -> None:
+        self.topic = topic
+        self.partitions = partitions
+        self.size = size
+        self.promises = Promises({p: {} for p in partitions}, dict.fromkeys(partitions, 0))
+        self._pause_s = 10 / rate
+        self._client: Producer = producer(
+            bootstrap, message_timeout_ms=600_000, acks="all", socket_timeout_ms=5000, linger_ms=1, **settings
+        )
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _acked(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self.promises.failed.append(f"{message.topic()}-{message.partition()}: {error}")
+            return
+        value, partition, offset = message.value(), message.partition(), message.offset()
+        assert value is not None
+        assert partition is not None
+        assert offset is not None
+        self.promises.acked[partition][number_of(value)] = offset
+
+    def _run(self) -> None:
+        turn = 0
+        while not self._stop.is_set():
+            for _ in range(10):
+                partition = self.partitions[turn % len(self.partitions)]
+                turn += 1
+                number = self.promises.sent[partition]
+                value = value_of(partition, number, self.size)
+                while not self._offered(partition, value):
+                    self._client.poll(0.05)
+                self.promises.sent[partition] = number + 1
+            self._client.poll(self._pause_s)
+        self._client.flush(60)
+
+    def _offered(self, partition: int, value: bytes) -> bool:
+        try:
+            self._client.produce(self.topic, value, partition=partition, on_delivery=self._acked)
+        except BufferError:
+            return self._stop.is_set()
+        return True
+
+    def finish(self) -> Promises:
+        """Send no more, wait until all is acknowledged; AssertionError when something never is."""
+        self._stop.set()
+        self._thread.join(90)
+        assert not self._thread.is_alive(), "the producer did not get its acknowledgements within 90 s"
+        assert self.promises.failed == [], self.promises.failed[:10]
+        return self.promises
+
+
+class MemberLoad:
+    """A group member in a thread: reads, remembers what it saw, commits, remembers what was acknowledged."""
+
+    def __init__(self, bootstrap: str, topic: str, group: str) -> None:
+        self.topic = topic
+        self.group = group
+        self.committed: dict[int, int] = {}
+        self.seen: dict[tuple[int, int], int] = {}
+        self.commits = 0
+        self.backwards: list[str] = []
+        self._bootstrap = bootstrap
+        self._client = consumer(bootstrap, group_id=group, session_timeout_ms=6000, heartbeat_interval_ms=500)
+        self._client.subscribe([topic])
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            batch = [message for message in self._client.consume(500, 0.1) if message.error() is None]
+            for message in batch:
+                self.seen[message.partition(), message.offset()] = number_of(message.value())
+            if batch:
+                self._commit(batch)
+        self._client.close()
+
+    def _commit(self, batch: list[Message]) -> None:
+        ends = {message.partition(): message.offset() + 1 for message in batch}
+        places = [TopicPartition(self.topic, partition, end) for partition, end in ends.items()]
+        try:
+            done = self._client.commit(offsets=places, asynchronous=False)
+        except KafkaException:
+            return
+        for place in done or []:
+            if place.error is None:
+                self.commits += 1
+                if place.offset < self.committed.get(place.partition, 0):
+                    self.backwards.append(f"{place.partition}: {place.offset}")
+                self.committed[place.partition] = place.offset
+
+    def check_stored(self, promised: dict[int, int], timeout_s: float = 30.0) -> None:
+        """What the broker has stored is not below what it had acknowledged earlier."""
+        if not promised:
+            return
+        reader = consumer(self._bootstrap, group_id=self.group)
+        places = [TopicPartition(self.topic, partition) for partition in promised]
+
+        def ask() -> list[TopicPartition] | None:
+            try:
+                return reader.committed(places, timeout=5)
+            except KafkaException:
+                return None
+
+        stored = wait_until("committed offsets", ask, timeout_s)
+        reader.close()
+        for place in stored or []:
+            before = promised[place.partition]
+            assert place.offset >= before, f"{place.partition}: {before} was committed, {place.offset} stored"
+
+    def finish(self) -> None:
+        self._stop.set()
+        self._thread.join(60)
+        assert not self._thread.is_alive(), "the member did not stop"
+        assert self.backwards == [], self.backwards
+
+
+def numbers_stored(bootstrap: str, load: ProducerLoad, partition: int) -> Iterator[tuple[int, int]]:
+    """(offset, number) of every record in the partition, each compared with what was sent."""
+    for message in read_partition(bootstrap, load.topic, partition, check_crcs=True):
+        value = message.value()
+        assert value is not None
+        number = number_of(value)
+        assert value == value_of(partition, number, load.size), (
+            f"{load.topic}-{partition}: {number} is damaged"
+        )
+        yield message.offset(), number
+
+
+def verify_exactly_once(bootstrap: str, load: ProducerLoad) -> int:
+    """An idempotent producer's partitions hold 0, 1, 2 ... at the offsets acknowledged, nothing else."""
+    for partition, acked in load.promises.acked.items():
+        stored = list(numbers_stored(bootstrap, load, partition))
+        assert [number for _, number in stored] == list(range(load.promises.sent[partition])), (
+            f"partition {partition}: {first_break([number for _, number in stored])}"
+        )
+        assert {number: offset for offset, number in stored} == acked
+    return load.promises.total()
+
+
+def verify_at_least_once(bootstrap: str, load: ProducerLoad) -> int:
+    """A plain producer's partitions hold every acknowledged record at its offset, first occurrences in order."""
+    repeats = 0
+    for partition, acked in load.promises.acked.items():
+        stored = dict(numbers_stored(bootstrap, load, partition))
+        for number, offset in acked.items():
+            assert stored.get(offset) == number, (
+                f"partition {partition}: {number} was acknowledged at {offset}"
+            )
+        firsts = list(dict.fromkeys(stored[offset] for offset in sorted(stored)))
+        assert firsts == list(range(load.promises.sent[partition])), first_break(firsts)
+        repeats += len(stored) - len(firsts)
+    return repeats
+
+
+def verify_seen(bootstrap: str, member: MemberLoad, load: ProducerLoad) -> None:
+    """Whatever a consumer was shown is still there: nothing visible was taken back."""
+    for partition in load.partitions:
+        stored = dict(numbers_stored(bootstrap, load, partition))
+        for (where, offset), number in member.seen.items():
+            if where == partition:
+                assert stored.get(offset) == number, f"{partition}@{offset} showed {number}"
+
+
+def first_break(numbers: list[int]) -> str:
+    """Where a sequence stops counting 0, 1, 2 ..."""
+    for place, number in enumerate(numbers):
+        if place != number:
+            return f"{number} in place {place}, before it {numbers[max(0, place - 3) : place]}"
+    return f"ends after {len(numbers)}"
