@@ -36,34 +36,38 @@ async def _delete(ctx: RequestContext, shard: Shard, request: OffsetDeleteReques
     error = shard.delete_error(request.group_id)
     if error is not ErrorCode.NONE:
         return _fail(error)
-    errors = [_topic_error(ctx, shard, request.group_id, topic) for topic in request.topics]
+    errors = [_errors(ctx, shard, request.group_id, topic) for topic in request.topics]
     offsets: list[TopicPartition] = [
         (topic.name, partition.partition_index)
-        for topic, own in zip(request.topics, errors, strict=True)
+        for topic, row in zip(request.topics, errors, strict=True)
+        for partition, own in zip(topic.partitions, row, strict=True)
         if own is ErrorCode.NONE
-        for partition in topic.partitions
     ]
     error = await shard.delete_offsets(request.group_id, offsets)
     if error is not ErrorCode.NONE:
         return _fail(error)
-    topics = [_topic_response(topic, own) for topic, own in zip(request.topics, errors, strict=True)]
+    topics = [_topic_response(topic, row) for topic, row in zip(request.topics, errors, strict=True)]
     return OffsetDeleteResponse(topics=topics)
 
 
-def _topic_error(
+def _errors(
     ctx: RequestContext, shard: Shard, group_id: str, topic: OffsetDeleteRequestTopic
-) -> ErrorCode:
-    if topic.name not in ctx.broker.image().topics:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if shard.is_subscribed(group_id, topic.name):
-        return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-    return ErrorCode.NONE
+) -> list[ErrorCode]:
+    """One error per partition of the request."""
+    record = ctx.broker.image().topics.get(topic.name)
+    partitions = record.partitions if record is not None else 0
+    subscribed = shard.is_subscribed(group_id, topic.name)
+    allowed = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if subscribed else ErrorCode.NONE
+    return [
+        allowed if 0 <= partition.partition_index < partitions else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        for partition in topic.partitions
+    ]
 
 
-def _topic_response(topic: OffsetDeleteRequestTopic, error: ErrorCode) -> OffsetDeleteResponseTopic:
+def _topic_response(topic: OffsetDeleteRequestTopic, errors: list[ErrorCode]) -> OffsetDeleteResponseTopic:
     partitions = [
         OffsetDeleteResponsePartition(partition_index=partition.partition_index, error_code=error)
-        for partition in topic.partitions
+        for partition, error in zip(topic.partitions, errors, strict=True)
     ]
     return OffsetDeleteResponseTopic(name=topic.name, partitions=partitions)
 

@@ -1,0 +1,83 @@
+"""``offsets_log``'s port on the partitions of ``kproto.log``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from kproto.check import check
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.reader import FileRange, load_blocking, load_nowait
+from kproto.wire.batch import hop
+
+if TYPE_CHECKING:
+    from kproto.log.manager import LogManager
+    from kproto.log.partition import Partition
+    from kproto.metadata import MetadataImage
+
+TOPIC: Final = "__consumer_offsets"
+READ_BYTES: Final = 1024 * 1024
+
+
+class PartitionLog:
+    """The partitions of ``__consumer_offsets`` that this broker leads."""
+
+    def __init__(self, image: Callable[[], MetadataImage], node_id: int, logs: LogManager) -> None:
+        self._image = image
+        self._node_id = node_id
+        self._logs = logs
+
+    def append(self, index: int, batch: bytearray, done: Callable[[int, KafkaError | None], None]) -> None:
+        """See :class:`~kproto.handlers.groups.offsets_log.OffsetsLogPort`."""
+        partition = self._partition(index)
+        base_offset = partition.append(memoryview(batch), owned=True)[0]
+        vlog = partition.vlog
+        assert vlog is not None  # else append had refused
+        vlog.when_durable(vlog.end, partial(done, base_offset, None))
+
+    def bounds(self, index: int) -> tuple[int, int]:
+        partition = self._partition(index)
+        return partition.log_start_offset, partition.log_end_offset
+
+    async def scan(self, index: int) -> AsyncIterator[memoryview]:
+        """Batches of the live log. What is read is copied, so segment memory may be reused meanwhile."""
+        partition = self._partition(index)
+        offset = partition.log_start_offset
+        while offset < partition.high_watermark:
+            before = offset
+            for piece in await _read(partition, offset):
+                for position, size, fields in hop(piece):
+                    offset = fields[0] + fields[6] + 1
+                    yield piece[position : position + size]
+            check(offset > before, f"{partition} returns nothing at {offset}; is a segment file damaged?")
+
+    async def truncate_prefix(self, index: int, offset: int) -> None:
+        """Advance the log start. The open group is closed, so that the next call can drop it as a whole."""
+        partition = self._partition(index)
+        partition.delete_records(offset)
+        partition.roll_group()
+
+    def _partition(self, index: int) -> Partition:
+        image = self._image()
+        topic = image.topics.get(TOPIC)
+        if topic is not None and image.partition_streamlet(topic, index).leader == self._node_id:
+            partition = self._logs.partition(topic.topic_id, index)
+            if partition is not None:
+                return partition
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{TOPIC}-{index} is not led here")
+
+
+async def _read(partition: Partition, offset: int) -> list[memoryview]:
+    """About ``READ_BYTES`` of batches from the one with ``offset`` on, in memory of their own."""
+    pieces: list[memoryview] = []
+    for piece in partition.read(offset, READ_BYTES).pieces:
+        if not isinstance(piece, FileRange):
+            pieces.append(memoryview(bytes(piece)))
+            continue
+        loaded = load_nowait([piece])
+        if loaded is None:
+            loaded = await asyncio.get_running_loop().run_in_executor(None, load_blocking, [piece])
+        pieces.extend(loaded)
+    return pieces
