@@ -123,10 +123,12 @@ class Dispatcher:
             log.exception("%s of %s failed, closing its connection", messages.name, context.peer)
             exchange.connection.close("internal error")
 
-    async def drain(self) -> None:
-        """Wait for the handlers that are still busy."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+    async def drain(self, timeout: float = 1.0) -> None:
+        """Wait for the handlers that are still busy, at most ``timeout`` seconds."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=timeout)
+            for task in late:
+                task.cancel()
 
 
 def _client_id(frame: memoryview, length: int) -> tuple[str | None, int]:

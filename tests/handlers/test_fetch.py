@@ -1,0 +1,360 @@
+"""Fetch against a whole broker: limits, long polls, sessions, errors."""
+
+import struct
+import threading
+import time
+
+import pytest
+from conftest import Kafka, chunk_of, fetch_request, produce_request, producer
+
+from kproto.errors import ErrorCode
+from kproto.testing import kafka_broker
+from kproto.wire.generated.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kproto.wire.generated.fetch import FetchTopic, ForgottenTopic
+from kproto.wire.records import parse_batch
+
+
+def one(response):
+    """The only partition of an answer."""
+    (topic,) = response.responses
+    (partition,) = topic.partitions
+    return partition
+
+
+def values(partition) -> list[bytes]:
+    found = []
+    data = partition.records
+    while len(data):
+        size = struct.unpack_from(">i", data, 8)[0] + 12
+        found += [record.value for record in parse_batch(data[:size])]
+        data = data[size:]
+    return found
+
+
+def offsets(partition) -> list[int]:
+    found = []
+    data = partition.records
+    while len(data):
+        base, size = struct.unpack_from(">qi", data)
+        found.append(base)
+        data = data[size + 12 :]
+    return found
+
+
+@pytest.mark.parametrize("version", range(4, 19))
+def test_what_was_produced_is_fetched_in_every_version(kafka, version):
+    name, topic_id = kafka.create()
+    kafka.stored(name, chunk_of(b"a", b"b"))
+    kafka.stored(name, chunk_of(b"c"))
+    found = one(kafka.fetch(topic_id if version >= 13 else name, (0, 0), version=version))
+    assert (found.error_code, found.high_watermark, found.last_stable_offset) == (0, 3, 3)
+    assert found.log_start_offset == (0 if version >= 5 else -1)
+    assert found.aborted_transactions is None
+    assert values(found) == [b"a", b"b", b"c"]
+
+
+def test_the_chunk_that_holds_the_offset_comes_whole(kafka):
+    name, _ = kafka.create()
+    kafka.stored(name, chunk_of(b"a", b"b", b"c"))
+    kafka.stored(name, chunk_of(b"d"))
+    assert values(one(kafka.fetch(name, (0, 1)))) == [b"a", b"b", b"c", b"d"]
+    assert values(one(kafka.fetch(name, (0, 3)))) == [b"d"]
+    assert values(one(kafka.fetch(name, (0, 4)))) == []
+
+
+def test_read_committed_gets_an_empty_list_of_aborted_transactions(kafka):
+    name, _ = kafka.create()
+    kafka.stored(name, chunk_of(b"a", producer=producer(9, 0, 0)))
+    found = one(kafka.fetch(name, (0, 0), isolation_level=1))
+    assert found.aborted_transactions == []
+    assert values(found) == [b"a"]
+
+
+def test_offset_out_of_range(kafka):
+    name, _ = kafka.create()
+    kafka.stored(name, chunk_of(b"a"))
+    for offset in (-1, 2, 1 << 40):
+        found = one(kafka.fetch(name, (0, offset), max_wait_ms=5000))
+        assert (found.error_code, found.high_watermark) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
+
+
+def test_unknown_topics_and_partitions(kafka):
+    name, _ = kafka.create()
+    assert one(kafka.fetch(name, (1, 0))).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert one(kafka.fetch("no such topic", (0, 0))).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert one(kafka.fetch(bytes([9] * 16), (0, 0))).error_code == ErrorCode.UNKNOWN_TOPIC_ID
+
+
+def test_leader_epochs(kafka):
+    name, _ = kafka.create()
+    epoch = kafka.leader_epoch(name)
+    assert one(kafka.fetch(name, (0, 0), epoch=epoch)).error_code == 0
+    assert one(kafka.fetch(name, (0, 0), epoch=epoch + 1)).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+    if epoch > 0:
+        assert one(kafka.fetch(name, (0, 0), epoch=epoch - 1)).error_code == ErrorCode.FENCED_LEADER_EPOCH
+
+
+def test_a_fetch_with_an_old_epoch_is_fenced_and_told_the_leader(tmp_path):
+    """Every start of the broker raises the leader epochs it leads."""
+    settings = {"node.id": "1"}
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        name, topic_id = kafka.create()
+        old = kafka.leader_epoch(name)
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        answer = kafka.fetch(topic_id, (0, 0), epoch=old)
+        found = one(answer)
+        assert found.error_code == ErrorCode.FENCED_LEADER_EPOCH
+        assert (found.current_leader.leader_id, found.current_leader.leader_epoch) == (1, old + 1)
+        assert [(n.node_id, n.port) for n in answer.node_endpoints] == [(1, broker.port)]
+
+
+# Limits
+
+
+def test_at_least_one_chunk_even_when_it_is_larger_than_every_limit(kafka):
+    name, _ = kafka.create(2)
+    for partition in (0, 1):
+        for _ in range(3):
+            kafka.stored(name, chunk_of(b"x" * 5000), partition)
+    response = kafka.fetch(name, (0, 0), (1, 0), partition_max_bytes=10, max_bytes=10)
+    first, second = response.responses[0].partitions
+    assert (offsets(first), offsets(second)) == ([0], []), "only the first partition with data may exceed"
+    assert second.high_watermark == 3
+    first, second = kafka.fetch(name, (0, 3), (1, 1), partition_max_bytes=10).responses[0].partitions
+    assert (offsets(first), offsets(second)) == ([], [1])
+
+
+def test_limits_cut_between_chunks(kafka):
+    name, _ = kafka.create(3)
+    chunk = chunk_of(b"x" * 1000)
+    for partition in range(3):
+        for _ in range(10):
+            kafka.stored(name, chunk, partition)
+    wanted = [(0, 0), (1, 5), (2, 0)]
+    limit = 4 * len(chunk) + 5
+    found = kafka.fetch(name, *wanted, partition_max_bytes=limit).responses[0].partitions
+    assert [offsets(p) for p in found] == [[0, 1, 2, 3], [5, 6, 7, 8], [0, 1, 2, 3]]
+    found = (
+        kafka.fetch(name, *wanted, partition_max_bytes=limit, max_bytes=6 * len(chunk))
+        .responses[0]
+        .partitions
+    )
+    assert [offsets(p) for p in found] == [[0, 1, 2, 3], [5, 6], []]
+
+
+def test_old_data_comes_from_files_exactly(tmp_path):
+    """More data than log memory: reads mix file ranges and memory, and every chunk comes exactly once."""
+    settings = {"kproto.log.memory.bytes": "2097152", "log.segment.bytes": "1048576"}
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        name, topic_id = kafka.create()
+        sent = []
+        for i in range(400):
+            sent.append(b"%06d" % i * (10 + i * 37 % 4000))
+            kafka.stored(name, chunk_of(sent[-1]))
+        for limit in (1 << 20, 1 << 24, 50_000):
+            offset, found = 0, []
+            while offset < 400:
+                read = one(kafka.fetch(topic_id, (0, offset), partition_max_bytes=limit))
+                assert read.error_code == 0
+                got = values(read)
+                assert got, f"nothing at {offset} of {read.high_watermark}"
+                found += got
+                offset += len(got)
+            assert found == sent
+        for offset in (0, 1, 137, 250, 399):
+            assert offsets(one(kafka.fetch(topic_id, (0, offset), partition_max_bytes=1)))[0] == offset
+
+
+# Long polls
+
+
+@pytest.mark.parametrize("wait_ms", [0, 50, 300])
+def test_a_fetch_without_data_ends_on_time(kafka, wait_ms):
+    name, _ = kafka.create()
+    start = time.monotonic()
+    assert values(one(kafka.fetch(name, (0, 0), max_wait_ms=wait_ms))) == []
+    assert wait_ms / 1000 <= time.monotonic() - start + 0.002 < wait_ms / 1000 + 0.25
+
+
+def test_a_fetch_of_nothing_ends_at_once(kafka):
+    start = time.monotonic()
+    kafka.fetch("x", max_wait_ms=5000)
+    assert time.monotonic() - start < 1
+
+
+def test_data_ends_the_wait(broker, kafka):
+    name, topic_id = kafka.create(3)
+    with Kafka(broker.host, broker.port) as consumer:
+        consumer.send(1, 18, fetch_request(topic_id, (0, 0), (1, 0), (2, 0), max_wait_ms=20_000))
+        time.sleep(0.1)
+        start = time.monotonic()
+        kafka.stored(name, chunk_of(b"news"), 2)
+        found = consumer.receive().responses[0].partitions
+        assert time.monotonic() - start < 2
+        assert [values(p) for p in found] == [[], [], [b"news"]]
+
+
+def test_min_bytes_counts_over_chunks_and_partitions(broker, kafka):
+    name, topic_id = kafka.create(2)
+    chunk = chunk_of(b"x" * 1000)
+    with Kafka(broker.host, broker.port) as consumer:
+        request = fetch_request(topic_id, (0, 0), (1, 0), max_wait_ms=20_000, min_bytes=5 * len(chunk))
+        consumer.send(1, 18, request)
+        consumer.socket.settimeout(0.3)
+        for i in range(4):
+            kafka.stored(name, chunk, i % 2)
+        with pytest.raises(TimeoutError):
+            consumer.socket.recv(1)
+        consumer.socket.settimeout(10)
+        kafka.stored(name, chunk, 0)
+        found = consumer.receive().responses[0].partitions
+        assert [offsets(p) for p in found] == [[0, 1, 2], [0, 1]]
+
+
+def test_too_few_bytes_are_answered_when_the_time_is_over(kafka):
+    name, _ = kafka.create()
+    kafka.stored(name, chunk_of(b"few"))
+    start = time.monotonic()
+    assert values(one(kafka.fetch(name, (0, 0), max_wait_ms=200, min_bytes=100_000))) == [b"few"]
+    assert 0.19 < time.monotonic() - start < 2
+
+
+def test_later_requests_wait_behind_a_long_poll_but_are_handled(broker, kafka):
+    name, _ = kafka.create()
+    with Kafka(broker.host, broker.port) as consumer:
+        consumer.send(1, 12, fetch_request(name, (0, 0), max_wait_ms=20_000))
+        start = time.monotonic()
+        consumer.send(0, 9, produce_request(name, (0, chunk_of(b"from behind"))))
+        assert values(one(consumer.receive())) == [b"from behind"]
+        assert consumer.receive().responses[0].partition_responses[0].base_offset == 0
+        assert time.monotonic() - start < 5
+
+
+def test_a_client_that_goes_away_leaves_no_waiter(broker, kafka):
+    name, topic_id = kafka.create()
+    for _ in range(20):
+        with Kafka(broker.host, broker.port) as consumer:
+            consumer.send(1, 18, fetch_request(topic_id, (0, 0), max_wait_ms=20_000))
+            time.sleep(0.01)
+    time.sleep(0.1)
+    assert kafka.stored(name, chunk_of(b"x")) == 0
+
+
+def test_deleting_records_or_the_topic_ends_the_wait(broker, kafka):
+    name, topic_id = kafka.create()
+    kafka.stored(name, chunk_of(b"a", b"b"))
+    with Kafka(broker.host, broker.port) as consumer:
+        request = fetch_request(topic_id, (0, 0), max_wait_ms=20_000, min_bytes=1 << 20)
+        consumer.send(1, 18, request)
+        time.sleep(0.1)
+        part = DeleteRecordsPartition(partition_index=0, offset=2)
+        topic = DeleteRecordsTopic(name=name, partitions=[part])
+        kafka.call(21, 2, DeleteRecordsRequest(topics=[topic], timeout_ms=1000))
+        assert one(consumer.receive()).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+        consumer.send(1, 18, fetch_request(topic_id, (0, 2), max_wait_ms=20_000))
+        time.sleep(0.1)
+        kafka.call(20, 6, DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=1000))
+        assert one(consumer.receive()).error_code in (
+            ErrorCode.UNKNOWN_TOPIC_ID,
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        )
+
+
+def test_many_waiting_consumers_all_wake(broker, kafka):
+    name, topic_id = kafka.create()
+    consumers = [Kafka(broker.host, broker.port) for _ in range(30)]
+    for consumer in consumers:
+        consumer.send(1, 18, fetch_request(topic_id, (0, 0), max_wait_ms=20_000))
+    time.sleep(0.1)
+    kafka.stored(name, chunk_of(b"all"))
+    for consumer in consumers:
+        assert values(one(consumer.receive())) == [b"all"]
+        consumer.close()
+
+
+def test_stopping_the_broker_ends_long_polls(tmp_path):
+    with kafka_broker(data_dir=str(tmp_path)) as broker:
+        consumer = Kafka(broker.host, broker.port)
+        _, topic_id = consumer.create()
+        consumer.send(1, 18, fetch_request(topic_id, (0, 0), max_wait_ms=60_000))
+        time.sleep(0.1)
+        answers = []
+        reader = threading.Thread(target=lambda: answers.append(consumer.receive()))
+        reader.start()
+        start = time.monotonic()
+    reader.join(10)
+    assert time.monotonic() - start < 10
+    assert values(one(answers[0])) == []
+    consumer.close()
+
+
+# Sessions
+
+
+def test_a_session_tells_only_what_is_new(kafka):
+    name, topic_id = kafka.create(3)
+    full = kafka.fetch(topic_id, (0, 0), (1, 0), (2, 0), session_epoch=0)
+    assert full.session_id > 0
+    assert len(full.responses[0].partitions) == 3
+    session = {"session_id": full.session_id}
+    assert kafka.fetch(topic_id, **session, session_epoch=1).responses == []
+    kafka.stored(name, chunk_of(b"x"), 1)
+    found = one(kafka.fetch(topic_id, **session, session_epoch=2))
+    assert (found.partition_index, values(found)) == (1, [b"x"])
+    again = one(kafka.fetch(topic_id, **session, session_epoch=3))
+    assert values(again) == [b"x"], "the client has not moved on"
+    assert kafka.fetch(topic_id, (1, 1), **session, session_epoch=4).responses == []
+
+
+def test_a_session_forgets_and_adds(kafka):
+    name, topic_id = kafka.create(3)
+    for partition in range(3):
+        kafka.stored(name, chunk_of(b"%d" % partition), partition)
+    full = kafka.fetch(topic_id, (0, 0), (1, 0), session_epoch=0)
+    request = fetch_request(topic_id, (2, 0), session_id=full.session_id, session_epoch=1)
+    request.forgotten_topics_data = [ForgottenTopic(topic_id=topic_id, partitions=[0])]
+    found = kafka.call(1, 18, request).responses[0].partitions
+    assert {p.partition_index: values(p) for p in found} == {1: [b"1"], 2: [b"2"]}
+
+
+def test_partitions_take_turns_when_the_answer_is_full(kafka):
+    name, topic_id = kafka.create(3)
+    for partition in range(3):
+        kafka.stored(name, chunk_of(b"x" * 1000), partition)
+    limits = {"max_bytes": 1, "partition_max_bytes": 1000_000}
+    full = kafka.fetch(topic_id, (0, 0), (1, 0), (2, 0), session_epoch=0, **limits)
+    served = [[p.partition_index for p in full.responses[0].partitions if values(p)]]
+    for epoch in (1, 2, 3):
+        answer = kafka.fetch(topic_id, session_id=full.session_id, session_epoch=epoch, **limits)
+        served.append([p.partition_index for t in answer.responses for p in t.partitions if values(p)])
+    assert served == [[0], [1], [2], [0]]
+
+
+def test_session_errors(kafka):
+    name, topic_id = kafka.create()
+    full = kafka.fetch(topic_id, (0, 0), session_epoch=0)
+    wrong = kafka.fetch(topic_id, session_id=full.session_id, session_epoch=7)
+    assert (wrong.error_code, wrong.responses) == (ErrorCode.INVALID_FETCH_SESSION_EPOCH, [])
+    unknown = kafka.fetch(topic_id, session_id=full.session_id ^ 1, session_epoch=1)
+    assert unknown.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    mixed = kafka.fetch(name, session_id=full.session_id, session_epoch=1)
+    assert mixed.error_code == ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+    closed = kafka.fetch(topic_id, session_id=full.session_id, session_epoch=-1)
+    assert (closed.error_code, closed.session_id) == (0, 0)
+    gone = kafka.fetch(topic_id, session_id=full.session_id, session_epoch=1)
+    assert gone.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_topics_of_one_request_are_answered_each(kafka):
+    names = [kafka.create()[0] for _ in range(3)]
+    for name in names:
+        kafka.stored(name, chunk_of(name.encode()))
+    request = fetch_request(names[0], (0, 0))
+    request.topics += [FetchTopic(topic=n, partitions=request.topics[0].partitions) for n in names[1:]]
+    answer = kafka.call(1, 12, request)
+    assert {t.topic: values(t.partitions[0]) for t in answer.responses} == {n: [n.encode()] for n in names}
