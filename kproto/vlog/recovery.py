@@ -12,9 +12,11 @@ is everything after a power loss: what is not in a *synced* segment file is in t
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
 
 from crc32c import crc32c
 
@@ -32,27 +34,12 @@ SegmentPath = Callable[[bytes, int, int, int], str | None]
 """``(topic id, partition, group, segment)`` -> path of the segment file; None when it was deleted on
 purpose."""
 PartitionKey = tuple[bytes, int]
+_ATTEMPT_AND_OFFSET: Final = itemgetter(8, 5)
 
 
 class JournalCorruptError(Exception):
     """Acked bytes are damaged (rule 24c) and this is their only copy. The message tells where and what to
     do."""
-
-
-class RecoveredChunk(NamedTuple):
-    """One chunk. Its bytes are ``length`` at ``file_position`` of ``path``, or, with ``path`` None, in its
-    segment file already (at ``segment_position``)."""
-
-    base_offset: int
-    next_offset: int
-    leader_epoch: int
-    group: int
-    segment: int
-    segment_position: int
-    length: int
-    crc: int
-    path: str | None
-    file_position: int
 
 
 class InheritedFile:
@@ -86,7 +73,7 @@ class Recovered:
     __slots__ = ("bytes", "chunks", "files", "losses")
 
     def __init__(self) -> None:
-        self.chunks: dict[PartitionKey, list[RecoveredChunk]] = {}
+        self.chunks: dict[PartitionKey, list[ScannedChunk]] = {}
         self.files: list[list[InheritedFile]] = []
         """Per virtual log, oldest file first."""
         self.bytes = 0
@@ -97,21 +84,17 @@ class Recovered:
         readers = {file.path: file.read for files in self.files for file in files}
         for key, chunks in self.chunks.items():
             runs: list[JournalRun] = []
-            last: tuple[str, int, int] | None = None
+            path, begin, end, first, last = "", -1, -1, -1, -1
             for chunk in chunks:
-                if chunk.path is None:
+                if chunk.file_position < 0:
                     continue
-                if last == (chunk.path, chunk.file_position, chunk.base_offset):
-                    run = runs[-1]
-                    runs[-1] = run._replace(length=run.length + chunk.length, next_offset=chunk.next_offset)
-                else:
-                    read = readers[chunk.path]
-                    runs.append(
-                        JournalRun(
-                            read, chunk.file_position, chunk.length, chunk.base_offset, chunk.next_offset
-                        )
-                    )
-                last = (chunk.path, chunk.file_position + chunk.length, chunk.next_offset)
+                if chunk.file_position != end or chunk.base_offset != last or chunk.path != path:
+                    if begin >= 0:
+                        runs.append(JournalRun(readers[path], begin, end - begin, first, last))
+                    path, begin, first = chunk.path, chunk.file_position, chunk.base_offset
+                end, last = chunk.file_position + chunk.length, chunk.next_offset
+            if begin >= 0:
+                runs.append(JournalRun(readers[path], begin, end - begin, first, last))
             yield key, runs
 
     def settle(self, settled: Callable[[bytes, int, int], bool]) -> None:
@@ -147,7 +130,13 @@ def recover(
     ``accept_loss`` (unclean.leader.election.enable): then, as for data lost with the page cache, what is
     behind the damage is kept, each partition ends at its first gap, and ``losses`` says so.
     """
-    return _Recovery(disk, boot, segment_path, accept_loss).run(directory, starts)
+    collecting = gc.isenabled()
+    gc.disable()  # many small tuples and no garbage: collections would take half of the time
+    try:
+        return _Recovery(disk, boot, segment_path, accept_loss).run(directory, starts)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class _Recovery:
@@ -163,7 +152,7 @@ class _Recovery:
     def run(self, directory: str, starts: Iterable[ScanStart]) -> Recovered:
         begin = {(start.owner_epoch, start.vlog): start for start in starts}
         by_vlog = self._headers(directory)
-        found: dict[PartitionKey, list[tuple[int, ScannedChunk, str]]] = {}
+        found: dict[PartitionKey, list[ScannedChunk]] = {}
         trusted = True
         for key in sorted(by_vlog):
             files = by_vlog[key]
@@ -205,7 +194,7 @@ class _Recovery:
         files: Sequence[tuple[FileHeader, str]],
         inherited: Sequence[InheritedFile],
         start: ScanStart | None,
-        found: dict[PartitionKey, list[tuple[int, ScannedChunk, str]]],
+        found: dict[PartitionKey, list[ScannedChunk]],
     ) -> None:
         """Scan the files of one virtual log, as far as they are not known to be in segment files."""
         usable = (
@@ -237,19 +226,23 @@ class _Recovery:
         at: tuple[int, int] | None,
         follower: FileHeader | None,
         inherited: InheritedFile,
-        found: dict[PartitionKey, list[tuple[int, ScannedChunk, str]]],
+        found: dict[PartitionKey, list[ScannedChunk]],
     ) -> None:
         """Scan one file; ``follower`` is the header of the next virtual segment."""
         position, chain = at or (header.start, header.chain)
+        needed = inherited.needed
         reader = JournalReader(self._disk, path)
         try:
             scan = FileScan(reader, header, position, chain)
             while True:
                 for frame in scan.frames():
                     for chunk in frame.chunks:
-                        partition = (chunk.topic_id, chunk.partition)
-                        inherited.needed[partition] = chunk.next_offset
-                        found.setdefault(partition, []).append((header.owner_epoch, chunk, path))
+                        partition = chunk[:2]
+                        needed[partition] = chunk[6]
+                        mine = found.get(partition)
+                        if mine is None:
+                            mine = found[partition] = []
+                        mine.append(chunk)
                 if follower is not None and scan.position == follower.start:
                     return
                 later = scan.later()
@@ -276,35 +269,20 @@ class _Recovery:
         self._result.losses.append(line)
 
     def _ordered(
-        self, partition: PartitionKey, found: list[tuple[int, ScannedChunk, str]], trusted: bool
-    ) -> list[RecoveredChunk]:
-        """The chunks of one partition by offset. A later owner epoch replaces what an earlier one left
-        above."""
-        found.sort(key=lambda one: (one[0], one[1].base_offset))
+        self, partition: PartitionKey, found: list[ScannedChunk], trusted: bool
+    ) -> list[ScannedChunk]:
+        """The chunks of one partition by offset. A later attempt replaces what an earlier one left above."""
+        found.sort(key=_ATTEMPT_AND_OFFSET)
         chunks: list[ScannedChunk] = []
-        paths: list[str] = []
-        for _, chunk, path in found:
-            while chunks and chunks[-1].next_offset > chunk.base_offset:
-                chunks.pop()
-                paths.pop()
+        end = -1
+        for chunk in found:
+            if chunk.base_offset < end:
+                while chunks and chunks[-1].next_offset > chunk.base_offset:
+                    chunks.pop()
             chunks.append(chunk)
-            paths.append(path)
+            end = chunk.next_offset
         keep = self._checked_direct(partition, chunks, trusted)
-        return [
-            RecoveredChunk(
-                c.base_offset,
-                c.next_offset,
-                c.leader_epoch,
-                c.group,
-                c.segment,
-                c.segment_position,
-                c.length,
-                c.crc,
-                None if c.file_position < 0 else path,
-                c.file_position,
-            )
-            for c, path in zip(chunks[keep.start : keep.stop], paths[keep.start : keep.stop], strict=True)
-        ]
+        return chunks if len(keep) == len(chunks) else chunks[keep.start : keep.stop]
 
     def _checked_direct(
         self, partition: PartitionKey, chunks: Sequence[ScannedChunk], trusted: bool

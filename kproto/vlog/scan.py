@@ -72,8 +72,8 @@ def decide(damaged: bool, proven: bool, survives: bool) -> Verdict:
 
 
 class ScannedChunk(NamedTuple):
-    """One chunk of a sound frame. ``file_position`` is where its bytes are in the journal file, -1 if
-    direct."""
+    """One chunk of a sound frame. Its bytes are ``length`` at ``file_position`` of the journal file ``path``,
+    or, with ``file_position`` -1, in its segment file already (at ``segment_position``)."""
 
     topic_id: bytes
     partition: int
@@ -86,6 +86,7 @@ class ScannedChunk(NamedTuple):
     attempt: int
     length: int
     crc: int
+    path: str
     file_position: int
 
 
@@ -161,7 +162,7 @@ class FileScan:
         view = self._reader.view(at, header.length)
         if len(view) < header.length or not head_is_sound(view, 0, header):
             return None
-        chunks = _chunks(view, header, at)
+        chunks = _chunks(view, header, self._reader.path, at)
         return None if chunks is None else ScannedFrame(header, chunks)
 
     def _belongs(self, header: FrameHeader, position: int) -> bool:
@@ -210,20 +211,33 @@ class FileScan:
         self.chain = header.previous
 
 
-def _chunks(view: memoryview, header: FrameHeader, file_at: int) -> list[ScannedChunk] | None:
+def _chunks(view: memoryview, header: FrameHeader, path: str, file_at: int) -> list[ScannedChunk] | None:
     """The chunks of the frame in ``view``, which starts at ``file_at``; None unless all of them are
     intact."""
     at = FRAME_SIZE + header.chunks * ENTRY_SIZE
     chunks: list[ScannedChunk] = []
     head = CHUNK_HEAD.unpack_from
-    make = ScannedChunk._make
+    new, kind = tuple.__new__, ScannedChunk
     for topic, part, group, seg, place, base, epoch, attempt, offsets, size, crc, flags in ENTRY.iter_unpack(
         view[FRAME_SIZE:at]
     ):
         if flags & DIRECT:
-            chunks.append(
-                make((topic, part, group, seg, place, base, base + offsets, epoch, attempt, size, crc, -1))
+            fields = (
+                topic,
+                part,
+                group,
+                seg,
+                place,
+                base,
+                base + offsets,
+                epoch,
+                attempt,
+                size,
+                crc,
+                path,
+                -1,
             )
+            chunks.append(new(kind, fields))
             continue
         end = at + size
         if size < SMALLEST_CHUNK or end > header.length:
@@ -239,23 +253,21 @@ def _chunks(view: memoryview, header: FrameHeader, file_at: int) -> list[Scanned
             or crc32c(view[at + CRC_FROM : end]) != crc
         ):
             return None
-        chunks.append(
-            make(
-                (
-                    topic,
-                    part,
-                    group,
-                    seg,
-                    place,
-                    base,
-                    base + offsets,
-                    epoch,
-                    attempt,
-                    size,
-                    crc,
-                    file_at + at,
-                )
-            )
+        fields = (
+            topic,
+            part,
+            group,
+            seg,
+            place,
+            base,
+            base + offsets,
+            epoch,
+            attempt,
+            size,
+            crc,
+            path,
+            file_at + at,
         )
+        chunks.append(new(kind, fields))
         at = end
     return chunks if at == header.length else None

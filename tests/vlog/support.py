@@ -170,10 +170,9 @@ def recovered_bytes(world: World, recovered: Recovered, partition: Partition) ->
     found: dict[int, bytes] = {}
     for one in recovered.chunks.get((partition.topic_id, partition.index), []):
         path, at = one.path, one.file_position
-        if path is None:
-            path = world.segment_path(partition.topic_id, partition.index, one.group, one.segment)
+        if at < 0:
+            path = world.segment_path(partition.topic_id, partition.index, one.group, one.segment) or ""
             at = one.segment_position
-        assert path is not None
         with open(path, "rb") as stream:
             stream.seek(at)
             found[one.base_offset] = stream.read(one.length)

@@ -24,7 +24,9 @@ def test_one_push_takes_all_references_of_a_turn(tmp_path: Path, loop: TestLoop)
     assert parts[0].vlog.durable == 0, "nothing is written before the turn ends"
     loop.turn()
     assert parts[0].vlog.durable == 6
-    assert [part.history for part in parts] == [[2], [2], [2]], "one high watermark step per partition and push"
+    assert [part.history for part in parts] == [[2], [2], [2]], (
+        "one high watermark step per partition and push"
+    )
 
 
 def test_waiters_fire_by_position_after_the_high_watermarks(tmp_path: Path, loop: TestLoop) -> None:
@@ -70,7 +72,9 @@ def test_neighbours_in_a_block_are_one_piece(tmp_path: Path, loop: TestLoop) -> 
     assert pieces == [1, 3], "the file header; then one head and one piece for each partition"
 
 
-def test_large_partitions_go_to_their_segment_file_small_ones_to_the_journal(tmp_path: Path, loop: TestLoop) -> None:
+def test_large_partitions_go_to_their_segment_file_small_ones_to_the_journal(
+    tmp_path: Path, loop: TestLoop
+) -> None:
     world = World.start(str(tmp_path), loop, kproto__direct__bytes="16384")
     small, large = world.partition(index=0), world.partition(index=1)
     small.append(1000)
@@ -88,7 +92,9 @@ def test_large_partitions_go_to_their_segment_file_small_ones_to_the_journal(tmp
 
 
 def test_segments_roll_and_every_file_is_found_again(tmp_path: Path, loop: TestLoop) -> None:
-    world = World.start(str(tmp_path), loop, kproto__virtual__segment__bytes="1048576", kproto__direct__bytes="0")
+    world = World.start(
+        str(tmp_path), loop, kproto__virtual__segment__bytes="1048576", kproto__direct__bytes="0"
+    )
     part = world.partition()
     for _ in range(300):
         part.append(10_000)
@@ -100,7 +106,9 @@ def test_segments_roll_and_every_file_is_found_again(tmp_path: Path, loop: TestL
 
 
 def test_a_push_that_does_not_fit_is_split(tmp_path: Path, loop: TestLoop) -> None:
-    world = World.start(str(tmp_path), loop, kproto__virtual__segment__bytes="1048576", kproto__direct__bytes="0")
+    world = World.start(
+        str(tmp_path), loop, kproto__virtual__segment__bytes="1048576", kproto__direct__bytes="0"
+    )
     part = world.partition()
     for size in (600_000, 600_000, 2_500_000, 100):
         part.append(size)

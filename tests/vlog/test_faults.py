@@ -1,0 +1,207 @@
+"""Full disks, failing writes and syncs, the journal's limit: an error, never a lost ack (rules 35, 37)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from kproto.vlog import space
+from tests.vlog.conftest import TestLoop
+from tests.vlog.support import FaultyDisk, Partition, World, recovered_bytes
+
+SMALL = {
+    "kproto__virtual__segment__bytes": "1048576",
+    "kproto__journal__bytes": "8388608",
+    "kproto__direct__bytes": "0",
+}
+
+
+@pytest.fixture(autouse=True)
+def _quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(space, "RETRY_S", 0.02)
+
+
+def fill_until_blocked(world: World, loop: TestLoop, part: Partition, limit: int = 400) -> None:
+    for _ in range(limit):
+        if part.vlog.blocked:
+            return
+        part.append(50_000)
+        loop.until(lambda: part.vlog.durable == part.vlog.end or part.vlog.blocked)
+    pytest.fail("the full disk was not noticed")
+
+
+def test_a_full_disk_is_said_before_an_accepted_append_depends_on_it(tmp_path: Path, loop: TestLoop) -> None:
+    disk = FaultyDisk()
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition()
+    part.append()
+    loop.turn()
+    disk.full = True
+    fill_until_blocked(world, loop, part)
+    assert part.high_watermark == part.log_end_offset, "everything accepted before still fitted"
+    assert not world.poison
+    disk.full = False
+    loop.until(lambda: not part.vlog.blocked)
+    part.append()
+    loop.until(lambda: part.high_watermark == part.log_end_offset)
+    assert recovered_bytes(world, world.recover(), part) == part.chunks
+
+
+def test_what_did_not_fit_is_pushed_when_there_is_room_again(tmp_path: Path, loop: TestLoop) -> None:
+    disk = FaultyDisk()
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    disk.full = True
+    part = world.partition()
+    fired: list[int] = []
+    part.vlog.when_durable(part.append(), lambda: fired.append(1))
+    loop.turn()
+    assert part.vlog.blocked
+    assert not fired
+    disk.full = False
+    loop.until(lambda: fired)
+    assert part.high_watermark == 1
+    loop.until(lambda: not part.vlog.blocked)
+
+
+def test_enospc_of_a_frame_write_keeps_the_frame(tmp_path: Path, loop: TestLoop) -> None:
+    disk = FaultyDisk()
+    disk.write_errno = errno.ENOSPC
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition()
+    part.append()
+    loop.turn()
+    disk.writes_fail = lambda fd: True
+    part.append()
+    loop.turn()
+    assert part.high_watermark == 1
+    assert part.vlog.blocked
+    disk.writes_fail = None
+    loop.until(lambda: part.high_watermark == 2)
+    part.append()
+    loop.turn()
+    assert recovered_bytes(world, world.recover(), part) == part.chunks
+
+
+def test_a_full_disk_under_a_direct_write_falls_back_to_the_journal(tmp_path: Path, loop: TestLoop) -> None:
+    disk = FaultyDisk()
+    disk.write_errno = errno.ENOSPC
+    world = World.start(str(tmp_path), loop, disk=disk, kproto__direct__bytes="1000")
+    part = world.partition()
+    part.append(500)
+    loop.turn()
+    journal = {pusher._file.fd for pusher in world.manager._pushers.values() if pusher._file}
+    disk.writes_fail = lambda fd: fd not in journal
+    part.append(5000)
+    loop.turn()
+    assert part.high_watermark == 2, "acked: the bytes are in the journal"
+    assert part.vlog.blocked, "and nothing more is accepted while the disk is full"
+    disk.writes_fail = None
+    loop.until(lambda: not part.vlog.blocked)
+    assert recovered_bytes(world, world.recover(), part) == part.chunks
+
+
+@pytest.mark.parametrize("policy", ["memory", "synced"])
+def test_eio_is_poison(tmp_path: Path, loop: TestLoop, policy: str) -> None:
+    disk = FaultyDisk()
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition(**({"flush__messages": "1"} if policy == "synced" else {}))
+    part.append()
+    loop.until(lambda: part.high_watermark == 1)
+    disk.writes_fail = lambda fd: True
+    fired: list[int] = []
+    part.vlog.when_durable(part.append(), lambda: fired.append(1))
+    loop.turn()
+    disk.writes_fail = None
+    part.append()
+    for _ in range(5):
+        loop.turn()
+    assert len(world.poison) == 1
+    assert part.vlog.blocked
+    assert part.high_watermark == 1
+    assert not fired, "a poisoned directory never acks again (S16)"
+    world.manager.close()
+
+
+@pytest.mark.parametrize("config", [{"flush__messages": "1"}, {"flush__messages": "2"}])
+def test_a_failed_fdatasync_is_poison_and_never_retried(
+    tmp_path: Path, loop: TestLoop, config: dict[str, str]
+) -> None:
+    disk = FaultyDisk()
+    disk.syncs_fail = True
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition(**config)
+    part.append()
+    part.append()
+    loop.until(lambda: world.poison)
+    disk.syncs_fail = False
+    acked = part.high_watermark
+    part.append()
+    for _ in range(5):
+        loop.turn()
+    assert part.high_watermark == acked
+    assert acked == (0 if config["flush__messages"] == "1" else 2)
+    assert len(world.poison) == 1
+    world.manager.close()
+
+
+def test_the_journal_stays_below_its_limit_and_old_data_moves_to_segments(
+    tmp_path: Path, loop: TestLoop
+) -> None:
+    world = World.start(str(tmp_path), loop, **SMALL)
+    idle, busy = world.partition(index=0), world.partition(index=1)
+    idle.append(100)
+    largest = 0
+    for _ in range(600):
+        busy.append(50_000)
+        loop.until(lambda: busy.vlog.durable == busy.vlog.end)
+        names = os.listdir(world.journal_path())
+        largest = max(largest, sum(os.path.getsize(os.path.join(world.journal_path(), n)) for n in names))
+    assert largest <= 8 << 20
+    assert idle.segment.synced == idle.segment.end, (
+        "the idle partition was written out to free its journal file"
+    )
+    found = recovered_bytes(world, world.recover(), busy)
+    assert found == {base: data for base, data in busy.chunks.items() if base >= min(found)}
+    on_disk = Path(busy.segment.path).read_bytes()
+    assert on_disk == bytes(busy.segment.memory[: len(on_disk)])
+    assert len(on_disk) // 50_000 >= min(found), "what left the journal is in the segment file"
+    world.manager.close()
+
+
+def test_many_virtual_logs_share_a_small_journal(tmp_path: Path, loop: TestLoop) -> None:
+    """No deadlock when idle virtual logs hold all the room: their segments are closed and cleaned."""
+    world = World.start(str(tmp_path), loop, kproto__vlogs__per__broker="8", **SMALL)
+    parts = [world.partition(index=i) for i in range(8)]
+    for part in parts:
+        for _ in range(40):
+            part.append(30_000)
+            loop.until(lambda: part.vlog.durable == part.vlog.end)  # noqa: B023
+    assert world.manager.journal.bytes <= 9 << 20
+    assert all(part.high_watermark == 40 for part in parts)
+    world.manager.close()
+
+
+def test_a_clean_end_leaves_no_journal(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **SMALL)
+    part = world.partition()
+    for _ in range(50):
+        part.append(50_000)
+        loop.until(lambda: part.vlog.durable == part.vlog.end)
+    part.append()
+    loop.until(world.manager.drain)
+    part.segment.flush(part.segment.end)
+    part.segment.sync()
+    world.manager.close()
+    assert os.listdir(world.journal_path()) == []
+
+
+def test_an_end_without_synced_segments_keeps_the_journal(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **SMALL)
+    part = world.partition()
+    part.append()
+    loop.turn()
+    world.manager.close()
+    assert recovered_bytes(world, world.recover(), part) == part.chunks

@@ -1,0 +1,293 @@
+"""What a start finds in the journal: torn tails at every byte, damage, lost page cache, several processes
+(rule 24)."""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.dump import frames, journal_files
+from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE, identity
+from kproto.vlog.recovery import JournalCorruptError, Recovered
+from kproto.vlog.scan import Verdict, decide
+from kproto.vlog.scan_point import decode_starts, encode_starts
+from tests.vlog.conftest import TestLoop
+from tests.vlog.support import BOOT, Partition, World, recovered_bytes
+
+OTHER_BOOT = bytes(16 * [9])
+INLINE = {"kproto__direct__bytes": "0"}
+SMALL = {**INLINE, "kproto__virtual__segment__bytes": "1048576"}
+
+
+def pushes(world: World, loop: TestLoop, part: Partition, count: int, size: int = 200) -> None:
+    for _ in range(count):
+        part.append(size)
+        loop.until(lambda: part.vlog.durable == part.vlog.end)
+
+
+def only_file(world: World) -> str:
+    (file,) = journal_files(world.disk, world.journal_path())
+    return file.path
+
+
+def overwrite(path: str, at: int, data: bytes) -> None:
+    with open(path, "r+b") as stream:
+        stream.seek(at)
+        stream.write(data)
+
+
+def ends(world: World, found: Recovered, part: Partition) -> int:
+    chunks = found.chunks.get((part.topic_id, part.index), [])
+    return chunks[-1].next_offset if chunks else 0
+
+
+def test_the_decision_table_is_complete() -> None:
+    """Every combination has exactly the row that rule 24 gives it."""
+    rows = {
+        (damaged, proven, survives): decide(damaged, proven, survives)
+        for damaged, proven, survives in product((False, True), repeat=3)
+    }
+    assert {key: row for key, row in rows.items() if not key[0]} == {
+        (False, proven, survives): Verdict.USE for proven, survives in product((False, True), repeat=2)
+    }
+    assert rows[True, False, False] is Verdict.CUT
+    assert rows[True, False, True] is Verdict.CUT
+    assert rows[True, True, True] is Verdict.CORRUPT
+    assert rows[True, True, False] is Verdict.LOST
+
+
+def test_a_tail_torn_at_any_byte_costs_exactly_its_frame(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **INLINE)
+    part = world.partition()
+    pushes(world, loop, part, 3)
+    path = only_file(world)
+    length = FRAME_SIZE + ENTRY_SIZE + 200
+    content = Path(path).read_bytes()[: FILE_HEADER_SIZE + 3 * length]
+    for frame in (1, 2):
+        start = FILE_HEADER_SIZE + frame * length
+        for cut in range(start, start + length):
+            Path(path).write_bytes(content[:cut] + b"\xa5" * (len(content) - cut))
+            assert ends(world, world.recover(), part) == frame, f"torn at byte {cut - start} of frame {frame}"
+    Path(path).write_bytes(content)
+    assert ends(world, world.recover(), part) == 3
+
+
+def test_every_byte_of_the_last_frame_matters(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **INLINE)
+    part = world.partition()
+    pushes(world, loop, part, 2)
+    path = only_file(world)
+    length = FRAME_SIZE + ENTRY_SIZE + 200
+    start = FILE_HEADER_SIZE + length
+    content = Path(path).read_bytes()[: start + length]
+    for at in range(start, start + length):
+        damaged = bytearray(content)
+        damaged[at] ^= 0x40
+        Path(path).write_bytes(damaged)
+        assert ends(world, world.recover(), part) == 1, f"byte {at - start} of the frame is not covered"
+
+
+def test_damage_below_what_was_durable_is_corruption(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **INLINE)
+    part, other = world.partition(index=0), world.partition(index=1)
+    pushes(world, loop, part, 2)
+    pushes(world, loop, other, 1)
+    length = FRAME_SIZE + ENTRY_SIZE + 200
+    overwrite(only_file(world), FILE_HEADER_SIZE + length + FRAME_SIZE + ENTRY_SIZE + 100, b"rotten")
+    with pytest.raises(JournalCorruptError, match="only copy"):
+        world.recover()
+    found = world.recover(accept_loss=True)
+    assert (ends(world, found, part), ends(world, found, other)) == (1, 1), (
+        "others are found behind the damage"
+    )
+    assert len(found.losses) == 1
+
+
+def test_bytes_lost_with_the_page_cache_are_reported_not_refused(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **INLINE)
+    part, other = world.partition(index=0), world.partition(index=1)
+    pushes(world, loop, part, 2)
+    pushes(world, loop, other, 1)
+    overwrite(only_file(world), FILE_HEADER_SIZE + FRAME_SIZE, b"\0" * 60)
+    found = world.recover(boot=OTHER_BOOT)
+    assert ends(world, found, other) == 1
+    assert [chunk.base_offset for chunk in found.chunks[part.topic_id, 0]] == [1], "the log sees the gap at 0"
+    assert "lost" in found.losses[0]
+
+
+def test_synced_data_must_survive_a_power_loss(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **INLINE)
+    part = world.partition(flush__messages="1")
+    pushes(world, loop, part, 3)
+    overwrite(only_file(world), FILE_HEADER_SIZE + FRAME_SIZE, b"\0" * 60)
+    with pytest.raises(JournalCorruptError):
+        world.recover(boot=OTHER_BOOT)
+    world.manager.close()
+
+
+def test_a_missing_virtual_segment_is_corruption(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **SMALL)
+    part = world.partition()
+    pushes(world, loop, part, 50, 60_000)
+    files = journal_files(world.disk, world.journal_path())
+    assert len(files) >= 3
+    os.unlink(files[1].path)
+    with pytest.raises(JournalCorruptError):
+        world.recover()
+    assert len(world.recover(accept_loss=True).losses) >= 1
+
+
+def test_a_recycled_file_shows_nothing_of_its_former_life(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **SMALL)
+    part = world.partition()
+    while not part.vlog.segments or part.vlog.segments[-1].number < 6:
+        pushes(world, loop, part, 1, 100_000)
+        part.segment.flush(part.segment.end)
+        part.segment.sync()
+    loop.until(lambda: not world.manager.cleaner.closed)
+    files = journal_files(world.disk, world.journal_path())
+    (file,) = files
+    assert file.header is not None
+    found = world.recover()
+    assert not found.losses
+    kept = recovered_bytes(world, found, part)
+    assert kept == {base: data for base, data in part.chunks.items() if base >= min(kept)}
+    assert ends(world, found, part) == part.high_watermark
+    content = Path(file.path).read_bytes()
+    former = [identity(file.header.vlog, 1, number) in content for number in range(1, file.header.vseg)]
+    assert any(former), "recycled, not erased: frames of former segments are there, and were not believed"
+
+
+def test_the_checkpoint_shortens_the_scan(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **SMALL)
+    part, late = world.partition(index=0), world.partition(index=1)
+    pushes(world, loop, part, 40, 60_000)
+    part.segment.flush(part.segment.end)
+    starts = decode_starts(encode_starts(world.manager.scan_start()))
+    pushes(world, loop, late, 3)
+    found = world.recover(starts)
+    assert (part.topic_id, 0) not in found.chunks
+    assert recovered_bytes(world, found, late) == late.chunks
+    after_power_loss = world.recover(starts, boot=OTHER_BOOT)
+    assert recovered_bytes(world, after_power_loss, part) == part.chunks, "flushed is not synced"
+
+
+def test_a_later_process_replaces_what_an_earlier_one_left(tmp_path: Path, loop: TestLoop) -> None:
+    first = World.start(str(tmp_path), loop, epoch=1, **INLINE)
+    part = first.partition()
+    pushes(first, loop, part, 5)
+    second = World.start(str(tmp_path), loop, epoch=2, **INLINE)
+    again = second.partition(base=3)
+    pushes(second, loop, again, 2, 300)
+    found = second.recover()
+    expected = {base: data for base, data in part.chunks.items() if base < 3} | again.chunks
+    assert recovered_bytes(second, found, part) == expected
+    assert [chunk.leader_epoch for chunk in found.chunks[part.topic_id, 0]] == [1, 1, 1, 2, 2]
+
+
+def test_runs_join_neighbours_and_read_them(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **INLINE)
+    part = world.partition()
+    for count in (3, 2):
+        for _ in range(count):
+            part.append(150)
+        loop.turn()
+    found = world.recover()
+    ((_, runs),) = list(found.runs())
+    assert [(run.base_offset, run.next_offset, run.length) for run in runs] == [(0, 3, 450), (3, 5, 300)]
+    data = b"".join(bytes(run.read(run.position, run.length)) for run in runs)
+    assert data == b"".join(part.chunks.values())
+
+
+def test_references_are_checked_against_the_segment_file(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, kproto__direct__bytes="1000")
+    part = world.partition()
+    pushes(world, loop, part, 4, 2000)
+    path = part.segment.path
+    assert ends(world, world.recover(), part) == 4
+    overwrite(path, 2 * 2000 + 1000, b"rotten")
+    assert ends(world, world.recover(boot=OTHER_BOOT), part) == 2, "the third chunk is damaged"
+    os.unlink(path)
+    assert ends(world, world.recover(), part) == 0, "deleted by retention: nothing to bring back"
+
+
+def test_old_files_stay_until_the_log_has_settled_them(tmp_path: Path, loop: TestLoop) -> None:
+    first = World.start(str(tmp_path), loop, epoch=1, **INLINE)
+    parts = [first.partition(index=i) for i in range(2)]
+    for part in parts:
+        pushes(first, loop, part, 2)
+    old = only_file(first)
+    second = World.start(str(tmp_path), loop, epoch=2, **INLINE)
+    settled: set[int] = set()
+    asked: set[tuple[int, int]] = set()
+
+    def is_settled(_: bytes, index: int, end: int) -> bool:
+        asked.add((index, end))
+        return index in settled
+
+    second.manager.inherit(second.recover(), is_settled)
+    settled.add(0)
+    second.manager.tick()
+    assert os.path.exists(old)
+    assert asked == {(0, 2), (1, 2)}
+    settled.add(1)
+    second.manager.tick()
+    assert not os.path.exists(old)
+    assert second.manager.journal.bytes == 0
+
+
+def test_a_file_that_never_began_is_deleted(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **INLINE)
+    stray = Path(world.journal_path(), "0000000000000009-0000000000000001-00000001.journal")
+    stray.write_bytes(b"\0" * 4096)
+    found = world.recover()
+    assert not stray.exists()
+    assert not found.chunks
+
+
+def test_sixty_four_mebibytes_of_tail_are_read_quickly(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **INLINE)
+    parts = [world.partition(index=i) for i in range(64)]
+    for _ in range(900):
+        for part in parts:
+            part.append(1024)
+        loop.turn()
+    began = time.perf_counter()
+    found = world.recover()
+    took = time.perf_counter() - began
+    assert sum(len(chunks) for chunks in found.chunks.values()) == 57_600
+    assert took < 1.5, f"{took:.2f} s: the budget is 0.3 s on an idle machine"
+    print(f"57,600 chunks of 1 KB: {took * 1000:.0f} ms")
+
+
+def test_the_dump_shows_frames_and_chunks(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, epoch=5, **INLINE)
+    part = world.partition(index=3)
+    part.append(100, records=7)
+    part.append(120)
+    loop.turn()
+    (file,) = journal_files(world.disk, world.journal_path())
+    assert file.describe()["owner epoch"] == 5
+    assert file.describe()["flush policy"] == "memory"
+    (frame,) = frames(world.disk, file.path)
+    assert (frame.header.position, frame.header.chunks) == (0, 2)
+    assert [(c.partition, c.base_offset, c.next_offset, c.length) for c in frame.chunks] == [
+        (3, 0, 7, 100),
+        (3, 7, 8, 120),
+    ]
+
+
+def test_journal_files_of_an_unknown_boot_are_never_trusted(tmp_path: Path, loop: TestLoop) -> None:
+    """Where the system has no boot id, a damaged place counts as lost, never as corruption."""
+    world = World.start(str(tmp_path), loop, boot=bytes(16), **INLINE)
+    part = world.partition()
+    pushes(world, loop, part, 3)
+    overwrite(only_file(world), FILE_HEADER_SIZE + FRAME_SIZE, b"\0" * 60)
+    assert "lost" in world.recover(boot=bytes(16)).losses[0]
+    assert bytes(16) != BOOT
+    assert FlushPolicy.MEMORY == 0
