@@ -69,6 +69,7 @@ def _result(
     return CreatableTopicResult(
         name=topic.name,
         topic_id=topic.topic_id,
+        error_message=None,
         num_partitions=topic.partitions,
         replication_factor=topic.replication_factor,
         configs=configs,

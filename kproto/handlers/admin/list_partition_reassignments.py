@@ -17,7 +17,7 @@ def handle(
     _ctx: RequestContext, _request: ListPartitionReassignmentsRequest
 ) -> ListPartitionReassignmentsResponse:
     """Nothing is being reassigned."""
-    return ListPartitionReassignmentsResponse()
+    return ListPartitionReassignmentsResponse(error_message=None)
 
 
 HANDLER = Handler(key=46, min_version=0, max_version=0, handle=handle)
