@@ -26,7 +26,7 @@ async def handle(ctx: RequestContext, request: CreatePartitionsRequest) -> Creat
     return CreatePartitionsResponse(
         results=[
             CreatePartitionsTopicResult(
-                name=outcome.name,
+                name=outcome.name or "",
                 error_code=outcome.error.code if outcome.error is not None else ErrorCode.NONE,
                 error_message=outcome.error.message if outcome.error is not None else None,
             )

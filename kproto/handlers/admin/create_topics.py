@@ -50,7 +50,10 @@ def _result(
     if outcome.error is not None or outcome.topic is None:
         assert outcome.error is not None
         return CreatableTopicResult(
-            name=outcome.name, error_code=outcome.error.code, error_message=outcome.error.message, configs=[]
+            name=outcome.name or "",
+            error_code=outcome.error.code,
+            error_message=outcome.error.message,
+            configs=[],
         )
     topic = outcome.topic
     overrides = frozenset(topic.configs.items())
