@@ -137,17 +137,16 @@ class Producer:
         owned: bool,
     ) -> None:
         """One request; see :data:`kproto.handlers.context.RawHandle`."""
-        request = parse(version, frame, position)
-        acks = request.acks
+        transactional, acks, timeout_ms, wanted = parse(version, frame, position)
         refused: KafkaError | None = None
         if not -1 <= acks <= 1:
             refused = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
-        elif request.transactional:
+        elif transactional:
             refused = KafkaError(ErrorCode.INVALID_REQUEST, "transactions are not supported by this broker")
         failed = False
         touched: list[VirtualLogPort] = []
         topics: list[TopicOutcome] = []
-        for key, parts in request.topics:
+        for key, parts in wanted:
             outcomes: list[Outcome] = []
             for index, records in parts:
                 try:
@@ -176,10 +175,10 @@ class Producer:
             self._end_unanswered(exchange, topics, failed)
         elif failed or not topics:
             answer = self._answer(version, correlation_id, topics)
-            self._wait(exchange, answer, touched, request.timeout_ms, version, correlation_id, topics)
+            self._wait(exchange, answer, touched, timeout_ms, version, correlation_id, topics)
         else:
             answer = _stored_frame(version, correlation_id, topics)
-            self._wait(exchange, answer, touched, request.timeout_ms, version, correlation_id, topics)
+            self._wait(exchange, answer, touched, timeout_ms, version, correlation_id, topics)
 
     # --- where a chunk goes ------------------------------------------------------------------------
 

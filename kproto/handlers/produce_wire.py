@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Final
 
 from kproto.wire import WireError
 
@@ -27,6 +27,12 @@ _ACKS_TIMEOUT: Final = Struct(">hi")
 _INT32: Final = Struct(">i")
 _INT16: Final = Struct(">h")
 _INDEX_SIZE: Final = Struct(">ii")
+_FRONT_V9: Final = Struct(">BhiBB").unpack_from
+"""Length of the transactional id, acks, timeout, count of topics, length of the first name (compact: + 1)."""
+_ONE_PART_V9: Final = Struct(">BiBBB").unpack_from
+"""Count of partitions, index, up to three bytes of the records' size."""
+_ONE_PART_V9_SIZE: Final = 8
+_INDEX_AND_SIZE_V9: Final = Struct(">iBB").unpack_from
 _HEAD_FLEXIBLE: Final = Struct(">iiBB")
 _HEAD_CLASSIC: Final = Struct(">iii")
 _ONE_V3: Final = Struct(">iihqqi")
@@ -41,23 +47,51 @@ _PART_V8: Final = Struct(">ihqqqih")
 _PART_V9: Final = Struct(">ihqqqBBB")
 
 
-class ParsedProduce(NamedTuple):
-    """A request. Record views point into the frame."""
-
-    transactional: bool
-    acks: int
-    timeout_ms: int
-    topics: list[ParsedTopic]
+ParsedProduce = tuple[bool, int, int, list[ParsedTopic]]
+"""Whether it has a transactional id, acks, timeout in ms, topics. Record views point into the frame."""
 
 
 def parse(version: int, frame: memoryview, position: int) -> ParsedProduce:
     """Read the body at ``position``; raises WireError when it does not fit into the frame."""
     try:
         if version >= FIRST_FLEXIBLE:
+            if version < FIRST_WITH_IDS:
+                parsed = _parse_one_named(frame, position)
+                if parsed is not None:
+                    return parsed
             return _parse_flexible(frame, position, version >= FIRST_WITH_IDS)
         return _parse_classic(frame, position)
     except (struct.error, IndexError) as error:
         raise WireError("a produce request ends too early") from error
+
+
+def _parse_one_named(frame: memoryview, position: int) -> ParsedProduce | None:
+    """The request librdkafka sends most: one topic, one partition, below 2 MiB; None when it is another."""
+    transactional, acks, timeout_ms, topics, name = _FRONT_V9(frame, position)
+    if transactional or topics != 2 or not 0 < name < 0x80:
+        return None
+    start = position + 8
+    position = start + name
+    if len(frame) < position + _ONE_PART_V9_SIZE:
+        return None
+    parts, index, low, middle, high = _ONE_PART_V9(frame, position)
+    if parts != 2:
+        return None
+    if low < 0x80:
+        size = low
+        first = position + 6
+    elif middle < 0x80:
+        size = low & 0x7F | middle << 7
+        first = position + 7
+    elif high < 0x80:
+        size = low & 0x7F | (middle & 0x7F) << 7 | high << 14
+        first = position + 8
+    else:
+        return None
+    stop = first + size - 1
+    if size == 0 or stop + 3 != len(frame) or frame[stop] or frame[stop + 1] or frame[stop + 2]:
+        return None
+    return False, acks, timeout_ms, [(bytes(frame[start:position]), [(index, frame[first:stop])])]
 
 
 def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedProduce:
@@ -89,11 +123,14 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
             partition_count, position = _varint(frame, position - 1)
         parts: list[tuple[int, memoryview | None]] = []
         for _ in range(partition_count - 1):
-            index = _INT32.unpack_from(frame, position)[0]
-            size = frame[position + 4]
-            position += 5
-            if size > 127:
-                size, position = _varint(frame, position - 1)
+            index, size, middle = _INDEX_AND_SIZE_V9(frame, position)
+            if size < 0x80:
+                position += 5
+            elif middle < 0x80:
+                size = size & 0x7F | middle << 7
+                position += 6
+            else:
+                size, position = _varint(frame, position + 4)
             if size:
                 stop = position + size - 1
                 if stop > end:
@@ -107,7 +144,7 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
         topics.append((key, parts))
     if frame[position]:
         _skip_tags(frame, position)
-    return ParsedProduce(transactional, acks, timeout_ms, topics)
+    return transactional, acks, timeout_ms, topics
 
 
 def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
@@ -145,7 +182,7 @@ def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
             parts.append((index, frame[position:stop]))
             position = stop
         topics.append((key, parts))
-    return ParsedProduce(transactional, acks, timeout_ms, topics)
+    return transactional, acks, timeout_ms, topics
 
 
 def topic_name(version: int, key: Key) -> str:

@@ -16,7 +16,7 @@ from kproto.wire.generated.delete_records import (
 )
 from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kproto.wire.generated.fetch import FetchTopic, ForgottenTopic
-from kproto.wire.records import parse_batch
+from kproto.wire.records import iter_records
 
 
 def one(response):
@@ -31,7 +31,7 @@ def values(partition) -> list[bytes]:
     data = partition.records
     while len(data):
         size = struct.unpack_from(">i", data, 8)[0] + 12
-        found += [record.value for record in parse_batch(data[:size])]
+        found += [record.value for record in iter_records(data[:size])]
         data = data[size:]
     return found
 

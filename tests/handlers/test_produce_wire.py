@@ -51,17 +51,25 @@ def written(version: int, request: tuple) -> bytearray:
 @given(version=st.sampled_from(VERSIONS), request=requests)
 @settings(max_examples=300, deadline=None)
 def test_parse_reads_what_the_generated_codec_writes(version, request):
-    parsed = parse(version, memoryview(written(version, request)), 4)
+    *front, parsed = parse(version, memoryview(written(version, request)), 4)
     transactional_id, acks, timeout_ms, topics = request
-    assert (parsed.transactional, parsed.acks, parsed.timeout_ms) == (
-        transactional_id is not None,
-        acks,
-        timeout_ms,
-    )
-    assert len(parsed.topics) == len(topics)
-    for (key, found), (name, topic_id, partitions) in zip(parsed.topics, topics, strict=True):
+    assert front == [transactional_id is not None, acks, timeout_ms]
+    assert len(parsed) == len(topics)
+    for (key, found), (name, topic_id, partitions) in zip(parsed, topics, strict=True):
         assert (key == topic_id) if version >= FIRST_WITH_IDS else (topic_name(version, key) == name)
         assert [(i, None if r is None else bytes(r)) for i, r in found] == partitions
+
+
+@pytest.mark.parametrize("size", [0, 1, 126, 127, 16_381, 16_383, 16_384, 2_097_150, 2_097_151, 2_097_152])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_one_partition_of_every_length_of_size(version, size):
+    data = bytes(size)
+    request = (None, -1, 7, [("topic", bytes(16), [(5, data)])])
+    front = parse(version, memoryview(written(version, request)), 4)
+    assert front[:3] == (False, -1, 7)
+    ((_, ((index, records),)),) = front[3]
+    assert index == 5
+    assert records == data
 
 
 @given(version=st.sampled_from(VERSIONS), request=requests, seed=st.integers(0, 2**32))
@@ -73,10 +81,10 @@ def test_whatever_comes_parse_answers_or_raises_a_wire_error(version, request, s
         data[rng.randrange(len(data))] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
     data = data[: rng.randint(4, len(data))] if rng.random() < 0.5 else data
     try:
-        parsed = parse(version, memoryview(data), 4)
+        parsed = parse(version, memoryview(data), 4)[3]
     except WireError:
         return
-    size = sum(len(r) for _, found in parsed.topics for _, r in found if r is not None)
+    size = sum(len(r) for _, found in parsed for _, r in found if r is not None)
     assert size <= len(data)
 
 
@@ -95,7 +103,7 @@ stored = st.tuples(
 @settings(max_examples=300, deadline=None)
 def test_answers_read_back_with_the_generated_codec(version, correlation_id, topics):
     request = (None, 1, 2, [(name, topic_id, [(0, b"")]) for name, topic_id, _ in topics])
-    keys = [key for key, _ in parse(version, memoryview(written(version, request)), 4).topics]
+    keys = [key for key, _ in parse(version, memoryview(written(version, request)), 4)[3]]
     answers = [(key, found) for key, (_, _, found) in zip(keys, topics, strict=True)]
     check_answer(version, correlation_id, all_stored(version, correlation_id, answers), topics)
 
@@ -105,7 +113,7 @@ def test_answers_read_back_with_the_generated_codec(version, correlation_id, top
 def test_the_answer_to_one_partition_is_the_same(version, correlation_id, name, one):
     topic_id = bytes(range(16))
     request = (None, 1, 2, [(name, topic_id, [(0, b"")])])
-    key = parse(version, memoryview(written(version, request)), 4).topics[0][0]
+    key = parse(version, memoryview(written(version, request)), 4)[3][0][0]
     frame = one_stored(version, correlation_id, key, *one)
     assert frame == all_stored(version, correlation_id, [(key, [one])])
     check_answer(version, correlation_id, frame, [(name, topic_id, [one])])
