@@ -511,13 +511,21 @@ async def test_deleted_topics_take_their_offsets_along(world: World) -> None:
     assert await everything(world, "g") == {("u", 0): 3}
     await world.create("t")
     assert await fetched(world, "g", "t") == -1
-    # Deleted while nobody looked: found out in loading.
-    await commit(world, "g", 4, topics=topics)
+
+
+@scenario("gone", "again", "stays")
+async def test_topics_deleted_behind_a_crash_are_found_out_in_loading(world: World) -> None:
+    await world.call(FIND, 3, key="g")
+    names = ("gone", "again", "stays")
+    await commit(
+        world, "g", 4, topics=[OffsetCommitRequestTopic(name=n, partitions=partitions(4, 0)) for n in names]
+    )
     world.groups.close()
-    world.groups.on_image = lambda image: None  # type: ignore[method-assign]
-    await world.delete("u")
+    await world.delete("gone")
+    await world.delete("again")
+    await world.create("again")
     world.begin()
-    assert await everything(world, "g") == {("t", 0): 3}
+    assert await everything(world, "g") == {("stays", 0): 4}
 
 
 @scenario("t", offsets_retention_minutes="1")

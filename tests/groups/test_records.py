@@ -43,12 +43,19 @@ def test_offset_key_is_the_generated_one(group: str, topic: str, partition: int)
     assert records.parse_key(key) == records.OffsetKey(group, topic, partition)
 
 
-@given(int64, int32, names, int64, st.integers(-1, 1 << 62))
+@given(
+    int64,
+    int32,
+    st.text(max_size=200),
+    int64,
+    st.integers(-1, 1 << 62),
+    st.binary(min_size=16, max_size=16) | st.just(bytes(16)),
+)
 def test_offset_value_is_the_generated_one(
-    offset: int, epoch: int, metadata: str, commit_ms: int, expire_ms: int
+    offset: int, epoch: int, metadata: str, commit_ms: int, expire_ms: int, topic_id: bytes
 ) -> None:
-    committed = Committed(offset, epoch, metadata, commit_ms, expire_ms)
-    version = 3 if expire_ms < 0 else 1
+    committed = Committed(offset, epoch, metadata, commit_ms, expire_ms, topic_id)
+    version = 4 if expire_ms < 0 else 1
     generated = data.OFFSET_COMMIT_VALUE.write_versioned(
         version,
         OffsetCommitValue(
@@ -57,11 +64,12 @@ def test_offset_value_is_the_generated_one(
             metadata=metadata,
             commit_timestamp=commit_ms,
             expire_timestamp=expire_ms,
+            topic_id=topic_id,
         ),
     )
     value = records.offset_value(committed)
     assert value == generated
-    kept = committed if version == 3 else committed._replace(leader_epoch=-1)
+    kept = committed if version == 4 else committed._replace(leader_epoch=-1, topic_id=bytes(16))
     assert records.parse_offset_value(value) == kept
 
 

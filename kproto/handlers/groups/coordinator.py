@@ -85,6 +85,8 @@ class GroupCoordinator:
 
     def on_image(self, image: MetadataImage) -> None:
         """Metadata changed: forget offsets of deleted topics, give up partitions led by others."""
+        if self._closed:
+            return
         names = frozenset(image.topics)
         gone = self._topics - names if self._topics is not None else ()
         self._topics = names
@@ -140,8 +142,9 @@ class GroupCoordinator:
                 await self._loaded(index)
         return list(self._shards.values())
 
-    def topic_exists(self, name: str) -> bool:
-        return name in self._image().topics
+    def _topic_id(self, name: str) -> bytes | None:
+        topic = self._image().topics.get(name)
+        return None if topic is None else topic.topic_id
 
     def _leads(self, image: MetadataImage, index: int) -> bool:
         topic = image.topics.get(OFFSETS_TOPIC)
@@ -183,7 +186,7 @@ class GroupCoordinator:
         keyed = KeyedLog(self._port, index, self.clock.wall_ms)
         shard = Shard(keyed, self.clock, self._limits, self._timers)
         try:
-            await shard.load(self.topic_exists)
+            await shard.load(self._topic_id)
         except KafkaError:
             raise KafkaError(ErrorCode.NOT_COORDINATOR) from None
         except Exception as error:

@@ -81,7 +81,12 @@ def _judge(ctx: RequestContext, request: OffsetCommitRequest) -> _Judged:
                 error = ErrorCode.OFFSET_METADATA_TOO_LARGE
             else:
                 offset = Committed(
-                    partition.committed_offset, partition.committed_leader_epoch, metadata, now_ms, expire_ms
+                    partition.committed_offset,
+                    partition.committed_leader_epoch,
+                    metadata,
+                    now_ms,
+                    expire_ms,
+                    record.topic_id,
                 )
                 judged.accepted.append((record.name, partition.partition_index, offset))
             row.append(error)

@@ -8,18 +8,21 @@ from typing import NamedTuple
 
 from kproto.handlers.groups.group import Group
 from kproto.handlers.groups.states import State
+from kproto.wire import ZERO_UUID
 
 CONSUMER_PROTOCOL = "consumer"
 
 
 class Committed(NamedTuple):
-    """One committed offset. ``expire_ms`` is -1 unless the commit asked for a retention (v2-4 only)."""
+    """One committed offset. ``expire_ms`` is -1 unless the commit asked for a retention (v2-4 only);
+    ``topic_id`` is all zeros when the record does not say which topic of that name was meant."""
 
     offset: int
     leader_epoch: int
     metadata: str
     commit_ms: int
     expire_ms: int = -1
+    topic_id: bytes = ZERO_UUID
 
 
 class Offsets:

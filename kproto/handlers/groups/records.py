@@ -1,9 +1,9 @@
 """The records of ``__consumer_offsets`` in Kafka's own formats, so that Kafka's tools can read them.
 
 Keys begin with a type: 0 and 1 an offset (group, topic, partition), 2 a group. Offsets are written as value
-version 3, or 1 when the commit asked for a retention of its own; groups as version 3. All versions that
-Kafka ever wrote are read. The two that a commit writes are packed by hand, as commits are many; a test
-compares them with the generated codecs.
+version 4, or 1 when the commit asked for a retention of its own; groups as version 3: as Kafka 4.3 does.
+All versions that Kafka ever wrote are read. The two that a commit writes are packed by hand, as commits are
+many; a test compares them with the generated codecs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from kproto.handlers.groups.model import Snapshot, SnapshotMember
 from kproto.handlers.groups.offsets import Committed
+from kproto.wire import ZERO_UUID
 from kproto.wire.data import (
     GROUP_METADATA_KEY,
     GROUP_METADATA_KEY_TYPE,
@@ -25,10 +26,12 @@ from kproto.wire.data import (
 OFFSET_KEY: Final = 1
 _KEY_SCHEMA: Final = 0
 """Key schemas have one version; what stands before them is the type."""
-_OFFSET_VALUE: Final = 3
+_OFFSET_VALUE: Final = 4
 _OFFSET_VALUE_WITH_EXPIRY: Final = 1
 _GROUP_VALUE: Final = 3
 _TYPE: Final = Struct(">h")
+_TOPIC_ID_TAG: Final = b"\x01\x00\x10"
+"""One tagged field: number 0, 16 bytes."""
 
 
 class OffsetKey(NamedTuple):
@@ -65,13 +68,28 @@ def offset_key(group: str, topic: str, partition: int) -> bytes:
 
 
 def offset_value(committed: Committed) -> bytes:
-    """OffsetCommitValue version 3; 1, which has no leader epoch, when there is an expiry of its own."""
-    offset, epoch, metadata, commit_ms, expire_ms = committed
+    """OffsetCommitValue version 4; 1, without leader epoch and topic id, when it has an expiry of its own."""
+    offset, epoch, metadata, commit_ms, expire_ms, topic_id = committed
     text = metadata.encode()
     if expire_ms >= 0:
         head = pack(">hqh", _OFFSET_VALUE_WITH_EXPIRY, offset, len(text))
         return head + text + pack(">qq", commit_ms, expire_ms)
-    return pack(">hqih", _OFFSET_VALUE, offset, epoch, len(text)) + text + pack(">q", commit_ms)
+    tags = b"\0" if topic_id == ZERO_UUID else _TOPIC_ID_TAG + topic_id
+    head = pack(">hqi", _OFFSET_VALUE, offset, epoch)
+    return head + _compact_length(len(text)) + text + pack(">q", commit_ms) + tags
+
+
+def _compact_length(size: int) -> bytes:
+    """Length of a compact string: one more, as an unsigned varint."""
+    size += 1
+    if size < 0x80:
+        return bytes((size,))
+    out = bytearray()
+    while size > 0x7F:
+        out.append(size & 0x7F | 0x80)
+        size >>= 7
+    out.append(size)
+    return bytes(out)
 
 
 def group_key(group: str) -> bytes:
@@ -130,7 +148,12 @@ def parse_offset_value(value: bytes) -> Committed:
     """OffsetCommitValue version 0 to 4; WireError when it is none."""
     _, offset = OFFSET_COMMIT_VALUE.parse_versioned(value)
     return Committed(
-        offset.offset, offset.leader_epoch, offset.metadata, offset.commit_timestamp, offset.expire_timestamp
+        offset.offset,
+        offset.leader_epoch,
+        offset.metadata,
+        offset.commit_timestamp,
+        offset.expire_timestamp,
+        offset.topic_id,
     )
 
 

@@ -39,7 +39,7 @@ from kproto.handlers.groups.offsets_log import KeyedLog, Pair
 from kproto.handlers.groups.records import GroupKey, OffsetKey
 from kproto.handlers.groups.states import State
 from kproto.handlers.groups.timers import Timers
-from kproto.wire import WireError
+from kproto.wire import ZERO_UUID, WireError
 
 log = logging.getLogger(__name__)
 
@@ -84,9 +84,9 @@ class Shard:
 
     # ---- loading and unloading ----------------------------------------------------------------------
 
-    async def load(self, topic_exists: Callable[[str], bool]) -> None:
-        """Read the partition. Offsets of topics that are gone were missed by :meth:`drop_topics` because
-        of a crash; they are deleted now."""
+    async def load(self, topic_id: Callable[[str], bytes | None]) -> None:
+        """Read the partition. Offsets of topics that are gone (``topic_id`` knows no or another id) were
+        missed by :meth:`drop_topics` because of a crash; they are deleted now."""
         await self.log.load()
         for i, (key, stored) in enumerate(list(self.log.live.items())):
             if i % LOAD_SLICE == LOAD_SLICE - 1:
@@ -95,8 +95,15 @@ class Shard:
                 self._restore(key, stored.value)
             except WireError as error:
                 log.warning("__consumer_offsets-%d: unreadable record kept: %s", self.log.index, error)
-        topics = {topic for entry in self.entries.values() for topic in entry.offsets.topics}
-        self.drop_topics(topic for topic in topics if not topic_exists(topic))
+        self._delete(
+            [
+                (group_id, topic, partition)
+                for group_id, entry in self.entries.items()
+                for topic, partition, committed in entry.offsets.all()
+                if not _is_of(committed, topic_id(topic))
+            ],
+            None,
+        )
 
     def _restore(self, key: bytes, value: bytes) -> None:
         what = records.parse_key(key)
@@ -355,3 +362,8 @@ class Shard:
 
     def _now(self) -> Now:
         return Now(int(self._clock.monotonic() * 1000), self._clock.wall_ms())
+
+
+def _is_of(committed: Committed, topic_id: bytes | None) -> bool:
+    """Is this an offset of the topic that has ``topic_id`` now (None: there is none of its name)?"""
+    return topic_id is not None and committed.topic_id in (ZERO_UUID, topic_id)
