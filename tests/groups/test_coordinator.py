@@ -364,6 +364,20 @@ async def test_a_refused_write_is_told_in_the_groups_words(world: World) -> None
     assert (await sync(world, "g", again)).error_code == 0
 
 
+@scenario("t", offsets_commit_timeout_ms="80")
+async def test_a_commit_that_does_not_become_durable_is_answered(world: World) -> None:
+    await world.call(FIND, 3, key="g")
+    await commit(world, "g", 1)
+    world.port.auto = False
+    assert await commit(world, "g", 2) == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+    partition = world.port.partition(partition_of("g", 50))
+    later = asyncio.ensure_future(commit(world, "g", 3))
+    await asyncio.sleep(0.01)
+    partition.sync()
+    assert await later == [0]
+    assert await fetched(world, "g") == 3
+
+
 # ---- restart ----------------------------------------------------------------------------------------
 
 

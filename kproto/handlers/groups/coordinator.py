@@ -184,7 +184,8 @@ class GroupCoordinator:
 
     async def _load(self, index: int) -> Shard:
         keyed = KeyedLog(self._port, index, self.clock.wall_ms)
-        shard = Shard(keyed, self.clock, self._limits, self._timers)
+        timeout_s = self.settings.offsets_commit_timeout_ms / 1000
+        shard = Shard(keyed, self.clock, self._limits, self._timers, timeout_s)
         try:
             await shard.load(self._topic_id)
         except KafkaError:

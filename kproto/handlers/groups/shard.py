@@ -38,7 +38,7 @@ from kproto.handlers.groups.offsets import (
 from kproto.handlers.groups.offsets_log import KeyedLog, Pair
 from kproto.handlers.groups.records import GroupKey, OffsetKey
 from kproto.handlers.groups.states import State
-from kproto.handlers.groups.timers import Timers
+from kproto.handlers.groups.timers import Patience, Timers
 from kproto.wire import ZERO_UUID, WireError
 
 log = logging.getLogger(__name__)
@@ -75,12 +75,15 @@ class Entry:
 class Shard:
     """See the module docstring. Requests may come once :meth:`load` has returned."""
 
-    def __init__(self, log_: KeyedLog, clock: Clock, limits: GroupLimits, timers: Timers) -> None:
+    def __init__(
+        self, log_: KeyedLog, clock: Clock, limits: GroupLimits, timers: Timers, commit_timeout_s: float
+    ) -> None:
         self.entries: dict[str, Entry] = {}
         self.log = log_
         self._clock = clock
         self._limits = limits
         self._timers = timers
+        self._patience = Patience(commit_timeout_s, ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
     # ---- loading and unloading ----------------------------------------------------------------------
 
@@ -120,6 +123,7 @@ class Shard:
     def unload(self, error: ErrorCode) -> None:
         """This broker does not coordinate these groups any more: answer whatever waits with ``error``."""
         self.log.close()
+        self._patience.close()
         for entry in self.entries.values():
             if entry.group.state is not State.DEAD:
                 self._run(entry, entry.group.kill(self._now(), error))
@@ -162,7 +166,9 @@ class Shard:
         entry = self.entries.get(group_id)
         if entry is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
-        return entry.group.heartbeat(self._now(), member_id, instance_id, generation)
+        error = entry.group.heartbeat(self._now(), member_id, instance_id, generation)
+        self._timers.schedule(entry, entry.group.wake_at)
+        return error
 
     def leave(self, group_id: str, leaving: Sequence[Leaving]) -> list[ErrorCode]:
         entry = self.entries.get(group_id)
@@ -210,13 +216,16 @@ class Shard:
         error = entry.group.commit_error(member_id, instance_id, generation)
         if error is ErrorCode.NONE and member_id:
             entry.group.touch(self._now(), member_id)
+            self._timers.schedule(entry, entry.group.wake_at)
         return error
 
     def commit(
         self, group_id: str, offsets: Sequence[tuple[str, int, Committed]]
     ) -> asyncio.Future[ErrorCode]:
-        """Write offsets that :meth:`check_commit` allowed; the answer comes when they are durable."""
-        answer: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        """Write offsets that :meth:`check_commit` allowed; the answer comes when they are durable, or is
+        COORDINATOR_NOT_AVAILABLE when that takes longer than ``commit_timeout_s`` (they may become durable
+        later)."""
+        answer = self._patience.new_answer()
         self.obtain(group_id)
         pairs: list[Pair] = [
             (records.offset_key(group_id, topic, partition), records.offset_value(committed))

@@ -1,13 +1,16 @@
-"""One event-loop timer for any number of groups: a heap of moments, entries that moved are skipped."""
+"""One event-loop timer for any number of groups (:class:`Timers`), one for any number of answers
+(:class:`Patience`)."""
 
 from __future__ import annotations
 
 import asyncio
 import heapq
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
 from kproto.clock import Clock
+from kproto.errors import ErrorCode
 from kproto.handlers.groups.group import NEVER
 
 
@@ -19,7 +22,8 @@ class Sleeper(Protocol):
 
 
 class Timers:
-    """Calls ``wake(sleeper)`` at or shortly after the moment asked for."""
+    """Calls ``wake(sleeper)`` at or shortly after the moment asked for: a heap of moments, in which entries
+    that have moved are skipped."""
 
     def __init__(self, clock: Clock, wake: Callable[[Sleeper], None]) -> None:
         self._clock = clock
@@ -64,3 +68,46 @@ class Timers:
                 self._wake(sleeper)
         if self._heap and self._heap[0][0] < self._handle_at:
             self._set_handle(self._heap[0][0])
+
+
+class Patience:
+    """Futures that get ``error`` unless they are answered within ``timeout_s`` of the event loop's time."""
+
+    def __init__(self, timeout_s: float, error: ErrorCode) -> None:
+        self._timeout_s = timeout_s
+        self._error = error
+        self._waiting: deque[tuple[float, asyncio.Future[ErrorCode]]] = deque()
+        """Oldest first; answered ones are dropped when they reach the front."""
+        self._handle: asyncio.TimerHandle | None = None
+
+    def new_answer(self) -> asyncio.Future[ErrorCode]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[ErrorCode] = loop.create_future()
+        self._drop_answered()
+        self._waiting.append((loop.time() + self._timeout_s, answer))
+        if self._handle is None:
+            self._handle = loop.call_later(self._timeout_s, self._fire)
+        return answer
+
+    def close(self) -> None:
+        """Give up on whoever still waits."""
+        if self._handle is not None:
+            self._handle.cancel()
+        for _, answer in self._waiting:
+            if not answer.done():
+                answer.set_result(self._error)
+        self._waiting.clear()
+
+    def _fire(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._handle = None
+        self._drop_answered()
+        while self._waiting and self._waiting[0][0] <= loop.time():
+            self._waiting.popleft()[1].set_result(self._error)
+            self._drop_answered()
+        if self._waiting:
+            self._handle = loop.call_at(self._waiting[0][0], self._fire)
+
+    def _drop_answered(self) -> None:
+        while self._waiting and self._waiting[0][1].done():
+            self._waiting.popleft()
