@@ -106,7 +106,7 @@ def _decompress_gzip(data: Buf, limit: int) -> bytes:
 
 def _compress_snappy(cramjam: Any, data: memoryview) -> bytes:
     out = bytearray(_XERIAL_HEADER)
-    for at in range(0, len(data), _XERIAL_BLOCK):
+    for at in range(0, len(data) or 1, _XERIAL_BLOCK):
         block = cramjam.snappy.compress_raw(data[at : at + _XERIAL_BLOCK])
         out += len(block).to_bytes(4, "big")
         out += bytes(block)

@@ -1,0 +1,1 @@
+"""kproto.wire against its oracles and hostile bytes. May import ``kproto.wire``."""
