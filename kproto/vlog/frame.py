@@ -24,7 +24,7 @@ from __future__ import annotations
 from struct import Struct, pack
 from typing import Final, NamedTuple
 
-from crc32c import crc32c
+from kproto.wire.crc import crc32c
 
 FILE_MAGIC: Final = b"KPROTOJ1"
 FRAME_MAGIC: Final = 0x4B504652

@@ -18,13 +18,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from crc32c import crc32c
-
 from kproto.log.ports import JournalRun
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FileHeader
 from kproto.vlog.journal import SPARE_PREFIX, SUFFIX
 from kproto.vlog.scan import CHUNK_HEAD, CRC_FROM, FileScan, JournalReader, ScannedChunk, Verdict, decide
+from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from kproto.disk import Disk

@@ -23,8 +23,6 @@ from enum import Enum
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from crc32c import crc32c
-
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import (
     DIRECT,
@@ -40,6 +38,7 @@ from kproto.vlog.frame import (
     head_is_sound,
     identity,
 )
+from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from kproto.disk import Disk

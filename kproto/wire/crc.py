@@ -9,10 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    Crc = Callable[[Any, int], int]
 
 __all__ = ["crc32c"]
 
