@@ -34,13 +34,13 @@ from kproto.handlers.fetch_wire import (
     TopicAnswer,
     answer,
 )
-from kproto.handlers.leading import check_epoch, led_here
+from kproto.handlers.leading import NO_EPOCH, check_epoch, error_of, led_here
+from kproto.log.reader import EMPTY, FileRange, load_blocking, load_nowait
 from kproto.wire.messages import codec
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
-    from kproto.log.reader import FileRange
-    from kproto.metadata import TopicRecord
+    from kproto.metadata import MetadataImage, TopicRecord
     from kproto.net.server import Exchange
     from kproto.wire.generated.fetch import FetchRequest
 
@@ -199,6 +199,9 @@ class _Fetch:
     def _read(self) -> None:
         """Read every partition as far as the limits allow."""
         services = self._fetcher.services
+        image = services.image()
+        committed = self.read_committed
+        incremental = self._context.incremental
         left = min(self._max_bytes, max(services.budget.free() // 2, LEAST_BYTES_UNDER_PRESSURE))
         first = True
         self._size = 0
@@ -207,38 +210,47 @@ class _Fetch:
         self._partitions = partitions = []
         for wanted in self._context.partitions:
             try:
-                partition = self._partition(wanted)
+                partition = wanted.partition
+                if partition is None or wanted.image is not image:
+                    partition = self._find(wanted, image)
+                if wanted.leader_epoch != NO_EPOCH:
+                    check_epoch(partition, wanted.leader_epoch)
                 partitions.append((partition, wanted))
-                read = partition.read(wanted.offset, min(wanted.max_bytes, left), self.read_committed, first)
+                high_watermark = partition.high_watermark
+                stable = partition.last_stable_offset
+                log_start = partition.log_start_offset
+                if wanted.offset == (stable if committed else high_watermark):
+                    if (
+                        incremental
+                        and wanted.sent_high_watermark == high_watermark
+                        and wanted.sent_log_start == log_start
+                    ):
+                        continue
+                    read = EMPTY
+                else:
+                    read = partition.read(wanted.offset, min(wanted.max_bytes, left), committed, first)
                 size = read.size
                 if size:
                     first = False
                     left = max(0, left - size)
                     self._size += size
-                found = PartitionAnswer(
-                    wanted.index,
-                    0,
-                    partition.high_watermark,
-                    partition.last_stable_offset,
-                    partition.log_start_offset,
-                    read.pieces,
-                    size,
-                )
-            except KafkaError as error:
+                found = PartitionAnswer(wanted.index, 0, high_watermark, stable, log_start, read.pieces, size)
+            except Exception as error:
                 self._failed = True
-                found = self._refused(wanted, error.code)
-            except Exception:
-                log.exception("fetch of %r partition %d failed", wanted.topic, wanted.index)
-                self._failed = True
-                found = self._refused(wanted, ErrorCode.UNKNOWN_SERVER_ERROR)
+                found = self._refused(wanted, error_of(error)[0])
             answers.append((wanted, found))
 
-    def _partition(self, wanted: FetchPartition) -> Partition:
-        record = self._fetcher.topic_record(wanted.topic)
-        if record is None and not isinstance(wanted.topic, str):
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+    def _find(self, wanted: FetchPartition, image: MetadataImage) -> Partition:
+        """The partition, noted for as long as ``image`` is the newest."""
+        if isinstance(wanted.topic, str):
+            record = image.topics.get(wanted.topic)
+        else:
+            record = image.topics_by_id.get(wanted.topic)
+            if record is None:
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
         partition = led_here(self._fetcher.services, record, wanted.index)
-        check_epoch(partition, wanted.leader_epoch)
+        wanted.partition = partition
+        wanted.image = image
         return partition
 
     def _refused(self, wanted: FetchPartition, code: ErrorCode) -> PartitionAnswer:
@@ -317,12 +329,12 @@ class _Fetch:
     def _answer(self) -> None:
         """End all waiting and answer with what was read last, loading file ranges first."""
         self._stop_waiting()
-        ranges = [piece for _, found in self._answers for piece in found.pieces if not _is_memory(piece)]
+        ranges = [
+            piece for _, found in self._answers for piece in found.pieces if isinstance(piece, FileRange)
+        ]
         if not ranges:
             self._send({})
             return
-        from kproto.log.reader import load_blocking, load_nowait
-
         loaded = load_nowait(ranges)
         if loaded is not None:
             self._send(dict(zip(map(id, ranges), loaded, strict=True)))
@@ -429,10 +441,6 @@ def _with_loaded(found: PartitionAnswer, loaded: dict[int, memoryview]) -> Parti
     """Memory in place of file ranges; what was cut in loading makes the answer smaller."""
     pieces = [loaded.get(id(piece), piece) for piece in found.pieces]
     return found._replace(pieces=pieces, size=sum(map(len, pieces)))
-
-
-def _is_memory(piece: object) -> bool:
-    return isinstance(piece, memoryview | bytes | bytearray)
 
 
 def _make(services: Services) -> RawHandle:

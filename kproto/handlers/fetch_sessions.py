@@ -12,9 +12,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kproto.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kproto.log.partition import Partition
+    from kproto.metadata import MetadataImage
 
 NO_SESSION: Final = 0
 INITIAL_EPOCH: Final = 0
@@ -31,10 +35,12 @@ class FetchPartition:
     """One partition a client fetches: what it asked for, and in a session what it was last told."""
 
     __slots__ = (
+        "image",
         "index",
         "leader_epoch",
         "max_bytes",
         "offset",
+        "partition",
         "sent_high_watermark",
         "sent_log_start",
         "topic",
@@ -49,6 +55,9 @@ class FetchPartition:
         """The client's current leader epoch, -1: not said."""
         self.sent_high_watermark = -1
         self.sent_log_start = -1
+        self.partition: Partition | None = None
+        self.image: MetadataImage | None = None
+        """The image in which ``partition`` was found; with another one it must be found again."""
 
     def news(self, high_watermark: int, log_start: int, size: int, error: int) -> bool:
         """Whether an incremental answer must mention this partition; notes what it will be told."""

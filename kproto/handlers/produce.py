@@ -13,13 +13,12 @@ Requests with a transactional id get INVALID_REQUEST until transactions exist. T
 from __future__ import annotations
 
 import asyncio
-import logging
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kproto.errors import TABLE, ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
-from kproto.handlers.leading import led_here
+from kproto.handlers.leading import error_of, led_here
 from kproto.handlers.produce_wire import (
     FIRST_WITH_IDS,
     Key,
@@ -28,6 +27,7 @@ from kproto.handlers.produce_wire import (
     parse,
     topic_name,
 )
+from kproto.wire import WireError
 from kproto.wire.messages import codec
 
 if TYPE_CHECKING:
@@ -36,14 +36,13 @@ if TYPE_CHECKING:
     from kproto.metadata import MetadataImage, TopicRecord
     from kproto.net.server import Exchange
 
-log = logging.getLogger(__name__)
-
 KEY: Final = 0
 FIRST_WITH_ZSTD: Final = 7
 FIRST_WITH_LEADER: Final = 10
 TIMEOUT_CHECK_SECONDS: Final = 0.1
 _ATTRIBUTES_LOW_BYTE: Final = 22
 _ZSTD: Final = 4
+_NONE: Final = ErrorCode.NONE
 
 Outcome = tuple[int, ErrorCode, str | None, int, int, int]
 """Partition index, error, message, base offset, log append time, log start offset."""
@@ -81,28 +80,9 @@ class _Joint:
             self._exchange.reply(frame)
 
 
-class _Waiting:
-    """One request whose chunks are appended but not known to be durable."""
-
-    __slots__ = ("correlation_id", "exchange", "frame", "target", "timeout_ms", "topics", "version")
-
-    def __init__(
-        self,
-        target: Answerable,
-        frame: bytes,
-        timeout_ms: int,
-        exchange: Exchange,
-        version: int,
-        correlation_id: int,
-        topics: list[TopicOutcome],
-    ) -> None:
-        self.target = target
-        self.frame = frame
-        self.timeout_ms = timeout_ms
-        self.exchange = exchange
-        self.version = version
-        self.correlation_id = correlation_id
-        self.topics = topics
+Waiting = tuple[Answerable, bytes, int, "Exchange", int, int, "list[TopicOutcome]"]
+"""Whose ``reply`` to call with which frame; and for the case that it takes too long: timeout in ms, exchange,
+version, correlation id, outcomes. A plain tuple, because one is made per request."""
 
 
 class Producer:
@@ -112,20 +92,25 @@ class Producer:
     ``when_durable``; the batch is answered, and flushed to the sockets, in one go.
     """
 
-    __slots__ = ("_batches", "_flying", "_image", "_loop", "_routes", "_seal_due", "_services", "_sweep")
+    __slots__ = ("_batches", "_flying", "_ids", "_loop", "_names", "_seal_due", "_services", "_sweep")
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._loop = asyncio.get_running_loop()
-        self._image: MetadataImage | None = None
-        self._routes: dict[tuple[bool, Key], _Route] = {}
-        """Routes of ``_image``; the flag says whether the key is an id."""
-        self._batches: dict[VirtualLogPort, list[_Waiting]] = {}
+        self._names: dict[Key, _Route] = {}
+        self._ids: dict[Key, _Route] = {}
+        """Routes of the current image, by key of a request with names and with ids."""
+        services.controller.subscribe(self._on_image)
+        self._batches: dict[VirtualLogPort, list[Waiting]] = {}
         """What this loop iteration appended, by virtual log."""
         self._seal_due = False
-        self._flying: list[tuple[float, list[_Waiting]]] = []
+        self._flying: list[tuple[float, list[Waiting]]] = []
         """Batches not durable at once: when they were sealed, who waits (emptied when answered)."""
         self._sweep: asyncio.TimerHandle | None = None
+
+    def _on_image(self, image: MetadataImage) -> None:  # noqa: ARG002
+        self._names.clear()
+        self._ids.clear()
 
     def handle(
         self,
@@ -143,69 +128,69 @@ class Producer:
             refused = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
         elif transactional:
             refused = KafkaError(ErrorCode.INVALID_REQUEST, "transactions are not supported by this broker")
-        failed = False
+        failed = refused is not None or not wanted
         touched: list[VirtualLogPort] = []
         topics: list[TopicOutcome] = []
+        routes = self._ids if version >= FIRST_WITH_IDS else self._names
         for key, parts in wanted:
+            route = routes.get(key)
             outcomes: list[Outcome] = []
             for index, records in parts:
                 try:
                     if refused is not None:
                         raise refused
-                    partition = self._partition(version, key, index)
+                    if route is None:
+                        route = routes[key] = self._route(version, key)
+                    partition = route.partitions.get(index) or self._partition(route, index)
                     if records is None:
                         raise KafkaError(ErrorCode.INVALID_RECORD, "a partition without a record batch")
                     if version < FIRST_WITH_ZSTD:
                         _refuse_zstd(records)
                     base_offset, time_ms, log_start, _ = partition.append(records, owned)
                     vlog = partition.vlog
-                    assert vlog is not None
                     if vlog not in touched:
-                        touched.append(vlog)
-                    outcomes.append((index, ErrorCode.NONE, None, base_offset, time_ms, log_start))
-                except KafkaError as error:
+                        touched.append(vlog)  # type: ignore[arg-type]
+                    outcomes.append((index, _NONE, None, base_offset, time_ms, log_start))
+                except Exception as error:
                     failed = True
-                    outcomes.append((index, error.code, error.message, -1, -1, -1))
-                except Exception:
-                    log.exception("append to partition %d of %r failed", index, key)
-                    failed = True
-                    outcomes.append((index, ErrorCode.UNKNOWN_SERVER_ERROR, None, -1, -1, -1))
+                    outcomes.append((index, *error_of(error), -1, -1, -1))
             topics.append((key, outcomes))
         if acks == 0:
             self._end_unanswered(exchange, topics, failed)
-        elif failed or not topics:
+            return
+        if failed:
             answer = self._answer(version, correlation_id, topics)
-            self._wait(exchange, answer, touched, timeout_ms, version, correlation_id, topics)
+        elif len(topics) == 1 and len(outcomes) == 1:
+            answer = one_stored(version, correlation_id, key, index, base_offset, time_ms, log_start)
         else:
             answer = _stored_frame(version, correlation_id, topics)
-            self._wait(exchange, answer, touched, timeout_ms, version, correlation_id, topics)
+        if len(touched) == 1:
+            self._wait(touched[0], (exchange, answer, timeout_ms, exchange, version, correlation_id, topics))
+        elif touched:
+            joint = _Joint(exchange, len(touched))
+            for vlog in touched:
+                self._wait(vlog, (joint, answer, timeout_ms, exchange, version, correlation_id, topics))
+        else:
+            exchange.reply(answer)
 
     # --- where a chunk goes ------------------------------------------------------------------------
 
-    def _partition(self, version: int, key: Key, index: int) -> Partition:
+    def _partition(self, route: _Route, index: int) -> Partition:
         """The partition; found once per image, then remembered. Raises KafkaError."""
-        image = self._services.image()
-        if image is not self._image:
-            self._image = image
-            self._routes.clear()
-        with_ids = version >= FIRST_WITH_IDS
-        route = self._routes.get((with_ids, key))
-        if route is None:
-            route = self._route(image, version, key)
-            self._routes[with_ids, key] = route
-        partition = route.partitions.get(index)
-        if partition is None:
-            partition = led_here(self._services, route.record, index)
-            route.partitions[index] = partition
+        partition = route.partitions[index] = led_here(self._services, route.record, index)
         return partition
 
-    def _route(self, image: MetadataImage, version: int, key: Key) -> _Route:
+    def _route(self, version: int, key: Key) -> _Route:
+        image = self._services.image()
         if version >= FIRST_WITH_IDS:
             record = image.topics_by_id.get(key)
             if record is None:
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
         else:
-            record = image.topics.get(topic_name(version, key))
+            try:
+                record = image.topics.get(topic_name(version, key))
+            except WireError as error:
+                raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION) from error
             if record is None:
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if record.internal:
@@ -214,30 +199,16 @@ class Producer:
 
     # --- waiting -----------------------------------------------------------------------------------
 
-    def _wait(
-        self,
-        exchange: Exchange,
-        answer: bytes,
-        touched: list[VirtualLogPort],
-        timeout_ms: int,
-        version: int,
-        correlation_id: int,
-        topics: list[TopicOutcome],
-    ) -> None:
-        """Answer when every touched virtual log is durable up to what it holds now."""
-        if not touched:
-            exchange.reply(answer)
-            return
-        target: Answerable = exchange if len(touched) == 1 else _Joint(exchange, len(touched))
-        waiting = _Waiting(target, answer, timeout_ms, exchange, version, correlation_id, topics)
-        for vlog in touched:
-            batch = self._batches.get(vlog)
-            if batch is None:
-                batch = self._batches[vlog] = []
-                if not self._seal_due:
-                    self._seal_due = True
-                    self._loop.call_soon(self._seal)
+    def _wait(self, vlog: VirtualLogPort, waiting: Waiting) -> None:
+        """Answer when ``vlog`` is durable up to what it holds at the end of this loop iteration."""
+        batch = self._batches.get(vlog)
+        if batch is not None:
             batch.append(waiting)
+            return
+        self._batches[vlog] = [waiting]
+        if not self._seal_due:
+            self._seal_due = True
+            self._loop.call_soon(self._seal)
 
     def _seal(self) -> None:
         """The loop iteration is over (and its push, which was scheduled before): wait for its batches."""
@@ -256,19 +227,11 @@ class Producer:
         self._flying = [entry for entry in self._flying if entry[1]]
         now = self._loop.time()
         for since, batch in self._flying:
-            for waiting in batch:
-                if since + waiting.timeout_ms / 1000 <= now and waiting.exchange.answer is None:
-                    waiting.exchange.reply(self._timed_out(waiting))
+            for _, _, timeout_ms, exchange, version, correlation_id, topics in batch:
+                if since + timeout_ms / 1000 <= now and exchange.answer is None:
+                    exchange.reply(self._answer(version, correlation_id, _timed_out(topics)))
         if self._flying:
             self._sweep = self._loop.call_later(TIMEOUT_CHECK_SECONDS, self._check_timeouts)
-
-    def _timed_out(self, waiting: _Waiting) -> bytes:
-        late = ErrorCode.REQUEST_TIMED_OUT
-        topics: list[TopicOutcome] = [
-            (key, [(o[0], late, None, -1, -1, -1) if o[1] is ErrorCode.NONE else o for o in outcomes])
-            for key, outcomes in waiting.topics
-        ]
-        return self._answer(waiting.version, waiting.correlation_id, topics)
 
     # --- answers -----------------------------------------------------------------------------------
 
@@ -325,27 +288,30 @@ class Producer:
 
     def _leader(self, version: int, key: Key, index: int) -> tuple[int, int]:
         image = self._services.image()
-        streamlet = image.partition_streamlet(self._route(image, version, key).record, index)
+        streamlet = image.partition_streamlet(self._route(version, key).record, index)
         return streamlet.leader, streamlet.leader_epoch
 
 
 def _stored_frame(version: int, correlation_id: int, topics: list[TopicOutcome]) -> bytes:
     """An answer without errors, by hand."""
-    if len(topics) == 1:
-        key, outcomes = topics[0]
-        if len(outcomes) == 1:
-            index, _, _, base_offset, time_ms, log_start = outcomes[0]
-            return one_stored(version, correlation_id, key, index, base_offset, time_ms, log_start)
     stored = [(key, [(o[0], o[3], o[4], o[5]) for o in outcomes]) for key, outcomes in topics]
     return all_stored(version, correlation_id, stored)
 
 
-def _release(batch: list[_Waiting]) -> None:
+def _timed_out(topics: list[TopicOutcome]) -> list[TopicOutcome]:
+    """The same outcomes with REQUEST_TIMED_OUT for what was stored."""
+    late = ErrorCode.REQUEST_TIMED_OUT
+    return [
+        (key, [(o[0], late, None, -1, -1, -1) if o[1] is _NONE else o for o in outcomes])
+        for key, outcomes in topics
+    ]
+
+
+def _release(batch: list[Waiting]) -> None:
     """Everything the batch waits for is durable: answer all, then send per connection once."""
-    server = batch[0].exchange.connection.server
-    with server.together():
+    with batch[0][3].connection.server.together():
         for waiting in batch:
-            waiting.target.reply(waiting.frame)
+            waiting[0].reply(waiting[1])
     batch.clear()
 
 
