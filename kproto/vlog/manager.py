@@ -231,8 +231,13 @@ class VlogManager:
         self.cleaner.work()
         self._drop_inherited()
 
+    @property
+    def stuck(self) -> bool:
+        """Waiting helps no more: the directory is poisoned, or the disk is full. A `drain` would not end."""
+        return self.poisoned is not None or self.space.full
+
     def drain(self) -> bool:
-        """Push what is pending; True when everything appended is durable. Call until it is."""
+        """Push what is pending; True when everything appended is durable. Call until it is, or `stuck`."""
         for pusher in self._pushers.values():
             pusher.run()
         return all(pusher.idle for pusher in self._pushers.values())

@@ -1,7 +1,7 @@
 """CRC-32C (Castagnoli), as record batches and journal frames use it; releases the GIL for large input.
 
-The package ``crc32c`` imports importlib.metadata for its version number, which is 30 ms of the broker's start;
-so its extension module is loaded without the package around it, where that works.
+The package ``crc32c`` imports importlib.metadata for its version number, which is 30 ms of the broker's
+start; so its extension module is loaded without the package around it, where that works.
 """
 
 from __future__ import annotations
