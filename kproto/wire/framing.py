@@ -100,7 +100,10 @@ def response_frame(messages: Codec, version: int, correlation_id: int, message: 
     out += LENGTH.pack(correlation_id)
     if messages.response_header_version(version) >= 1:
         out.append(0)
-    messages.write_response(version, message, out)
+    if isinstance(message, bytes):
+        out += message
+    else:
+        messages.write_response(version, message, out)
     LENGTH.pack_into(out, 0, len(out) - LENGTH_SIZE)
     return bytes(out)
 

@@ -1,7 +1,7 @@
 """One module per API and the index of them. Written by kproto.wire.generator: do not edit."""
 
-# key: (module, name, first version, last version, first flexible version, last version is unstable,
-#       records in the request, records in the response)
+# key: (module, name, first version, last version, first flexible version,
+#       last version is unstable, records in the request, records in the response)
 APIS: dict[int, tuple[str, str, int, int, int, bool, bool, bool]] = {
     0: ('produce', 'Produce', 3, 13, 9, False, True, False),
     1: ('fetch', 'Fetch', 4, 18, 12, False, False, True),
