@@ -1,0 +1,270 @@
+"""One broker process, wired together: the only module that knows every sub-package.
+
+Start: lock the data directory -> open the metadata store -> take a new broker epoch (rule 2) -> read the
+checkpoint and the journal of earlier processes -> serve. Stop: drain the connections, flush and sync what
+is in memory, leave the clean marker. What happens in between is in the sub-packages; here are only the
+calls upwards (durable -> high watermark, image -> log) and the timer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+from collections.abc import Callable
+from typing import Final
+
+from kproto.clock import Clock, SystemClock
+from kproto.config import Settings
+from kproto.controller import Controller
+from kproto.controller.registration import Registration
+from kproto.directory import DataDirectory, DirectoryError, LeftAs, open_directory
+from kproto.disk import Disk
+from kproto.errors import KafkaError
+from kproto.handlers.context import Services
+from kproto.handlers.dispatch import Dispatcher
+from kproto.handlers.groups.coordinator import GroupCoordinator
+from kproto.handlers.groups.partition_log import PartitionLog
+from kproto.log.files import parse_name, partition_directory
+from kproto.log.manager import LogManager
+from kproto.log.ports import LogPorts
+from kproto.metadata import MetadataImage, StoreError
+from kproto.metadata.sqlite import SqliteStore
+from kproto.net.budget import MemoryBudget
+from kproto.net.server import Connection, Limits, Server
+from kproto.net.threads import BlockingPool
+from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager, boot_id
+from kproto.vlog.recovery import JournalCorruptError, recover
+from kproto.vlog.scan_point import decode_starts
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS: Final = 0.25
+BUSY_TICK_SECONDS: Final = 0.002
+DRAIN_SECONDS: Final = 10.0
+GC_THRESHOLD: Final = 20_000
+"""Objects made before a young collection; the data path makes no cycles, so seldom is enough."""
+Announce = Callable[[str, int], None]
+
+
+class StartError(Exception):
+    """The broker cannot start; the message is one line for the operator."""
+
+
+class Broker:
+    """See the module docstring. All methods on one running event loop; one start, one stop."""
+
+    def __init__(self, settings: Settings, clock: Clock | None = None, disk: Disk | None = None) -> None:
+        self._settings = settings
+        self._clock = clock or SystemClock()
+        self._disk = disk or Disk()
+        self.host, self.port = settings.listen_address()
+        self.failed = asyncio.Event()
+        """Set when a write or sync failed for good: nothing is acked, the process must exit (rule 35)."""
+        self._ticker: asyncio.Task[None] | None = None
+
+    # Start
+
+    async def start(self) -> None:
+        """Return once clients are served; ``port`` is then the real one. Raises :class:`StartError`."""
+        settings = self._settings
+        try:
+            self._directory = open_directory(settings.log_dirs, settings.node_id, self._disk)
+        except DirectoryError as error:
+            raise StartError(str(error)) from None
+        try:
+            await self._start_in(self._directory)
+        except (StoreError, JournalCorruptError) as error:
+            raise StartError(str(error)) from None
+
+    async def _start_in(self, directory: DataDirectory) -> None:
+        settings = self._settings
+        if directory.left_as is LeftAs.POWER_LOST:
+            log.warning("the machine lost power or was restarted: unsynced data may be missing")
+        budget = MemoryBudget(settings.kproto_request_memory_bytes)
+        self._server = Server(self._dispatch, budget, _limits(settings))
+        self._bind()
+        self._store = await SqliteStore.open(os.path.join(directory.path, "metadata.sqlite"), self._clock)
+        self._controller = Controller(self._store, settings, settings.node_id)
+        await self._controller.start()
+        host, port = settings.advertised_address() or (self.host or "127.0.0.1", self.port)
+        me = await self._controller.register_broker(
+            Registration(settings.node_id, host, port, settings.broker_rack)
+        )
+        self._open_logs(directory, me.epoch)
+        self._groups = GroupCoordinator(
+            settings,
+            settings.node_id,
+            self._clock,
+            lambda: self._controller.image,
+            self._controller.ensure_offsets_topic,
+            PartitionLog(lambda: self._controller.image, settings.node_id, self._logs),
+        )
+        self._controller.subscribe(self._on_image)
+        self._blocking = BlockingPool()
+        services = Services(
+            settings=settings,
+            node_id=settings.node_id,
+            clock=self._clock,
+            image=lambda: self._controller.image,
+            controller=self._controller,
+            logs=self._logs,
+            groups=self._groups,
+            budget=budget,
+            blocking=self._blocking,
+            host=host,
+            port=port,
+        )
+        self._dispatcher = Dispatcher(services)
+        self._server.dispatch = self._dispatcher.dispatch
+        self._groups.start()
+        self._ticker = asyncio.get_running_loop().create_task(self._tick())
+        self._server.accept()
+
+    def _bind(self) -> None:
+        try:
+            self.port = self._server.bind(self.host, self.port)
+        except OSError as error:
+            raise StartError(f"cannot listen on {self.host}:{self.port}: {error.strerror or error}") from None
+
+    def _open_logs(self, directory: DataDirectory, owner_epoch: int) -> None:
+        """Open log and virtual logs, and hand the journal of earlier processes to the partitions."""
+        settings, loop = self._settings, asyncio.get_running_loop()
+        boot = boot_id()
+        self._vlogs = VlogManager(
+            directory.path, settings, self._disk, self._clock, loop, owner_epoch, self._on_poison, boot
+        )
+        ports = LogPorts(
+            assign_vlog=self._vlogs.assign,
+            defer=loop.call_soon,
+            on_poison=self._vlogs.poison,
+            scan_point=self._vlogs.scan_point,
+        )
+        self._logs = LogManager(directory.path, self._disk, self._clock, settings, ports, directory.left_as)
+        self._logs.apply_image(self._controller.image)
+        recovered = recover(
+            self._disk,
+            os.path.join(directory.path, JOURNAL_DIRECTORY),
+            decode_starts(self._logs.scan_from),
+            boot,
+            self._segment_path,
+        )
+        for line in recovered.losses:
+            log.warning("%s", line)
+        for (topic_id, index), runs in recovered.runs():
+            self._logs.recovered(topic_id, index, runs)
+        self._vlogs.inherit(recovered, self._logs.settled)
+
+    def _segment_path(self, topic_id: bytes, partition: int, group: int, number: int) -> str | None:
+        """The file of a segment that the journal refers to; None when it was deleted."""
+        record = self._controller.image.topics_by_id.get(topic_id)
+        if record is None:
+            return None
+        directory = partition_directory(self._directory.path, topic_id, record.active_groups, partition)
+        for file in self._disk.listdir(directory):
+            name = parse_name(file)
+            if name is not None and (name.group_base, name.number) == (group, number):
+                return os.path.join(directory, file)
+        return None
+
+    def _dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:  # noqa: ARG002
+        connection.close("the broker is still starting")
+
+    # Running
+
+    def _on_image(self, image: MetadataImage) -> None:
+        self._logs.apply_image(image)
+        self._groups.on_image(image)
+
+    def _on_poison(self, reason: str) -> None:
+        log.critical("storage failed, nothing is acked any more: %s", reason)
+        self.failed.set()
+
+    async def _tick(self) -> None:
+        while True:
+            more = False
+            try:
+                more = self._logs.tick(self._clock.monotonic())
+                more |= self._open_recovered()
+                self._vlogs.tick()
+            except Exception:
+                log.exception("housekeeping failed; trying again")
+            await asyncio.sleep(BUSY_TICK_SECONDS if more else TICK_SECONDS)
+
+    def _open_recovered(self) -> bool:
+        """Open one partition that has chunks in old journals, so that these can go; True: there are more."""
+        waiting = self._logs.unopened()
+        if waiting:
+            try:
+                self._logs.partition(*waiting[0])
+            except (OSError, KafkaError) as error:
+                log.warning(
+                    "partition %s-%d cannot be opened yet: %s", waiting[0][0].hex(), waiting[0][1], error
+                )
+                return False
+        return len(waiting) > 1
+
+    # Stop
+
+    async def stop(self) -> None:
+        """Answer what is in flight, close the connections, sync everything, leave the clean marker."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+        self._groups.close()
+        await self._server.drain(DRAIN_SECONDS)
+        await self._dispatcher.drain()
+        self._blocking.close()
+        clean = not self.failed.is_set() and await self._close_logs()
+        await self._store.close()
+        self._directory.close(clean=clean)
+
+    async def _close_logs(self) -> bool:
+        """Push, flush, sync; True when nothing of the journal is needed by the next start."""
+        while not self._vlogs.drain():
+            if self.failed.is_set():
+                return False
+            await asyncio.sleep(0.01)
+        clean = self._logs.close()
+        self._vlogs.close()
+        return clean
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        max_frame_bytes=settings.socket_request_max_bytes,
+        idle_ms=settings.connections_max_idle_ms,
+        max_connections=settings.max_connections,
+        max_connections_per_ip=settings.max_connections_per_ip,
+    )
+
+
+def run(settings: Settings, announce: Announce) -> int:
+    """Run a broker until SIGTERM or SIGINT; the exit code. Raises :class:`StartError`."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    with contextlib.suppress(KeyboardInterrupt):
+        return asyncio.run(_serve(settings, announce))
+    return 0
+
+
+async def _serve(settings: Settings, announce: Announce) -> int:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    broker = Broker(settings)
+    await broker.start()
+    announce(broker.host, broker.port)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD, 20, 50)
+    endings = [asyncio.ensure_future(event.wait()) for event in (stop, broker.failed)]
+    await asyncio.wait(endings, return_when=asyncio.FIRST_COMPLETED)
+    for ending in endings:
+        ending.cancel()
+    if broker.failed.is_set():
+        return 1
+    await broker.stop()
+    return 0
