@@ -12,11 +12,12 @@ the request (KIP-516); v13 a top-level error code, unused here.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Sequence
-from typing import Final
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from kproto.controller.names import is_internal, name_problem
 from kproto.errors import ErrorCode
+from kproto.handlers import metadata_wire
 from kproto.handlers.authorized import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.partitions import partition_states
@@ -31,9 +32,14 @@ from kproto.wire.generated.metadata import (
 )
 
 ZERO_UUID: Final = bytes(16)
+NOTHING: Final[Mapping[str, int]] = {}
 
 
-def handle(ctx: RequestContext, request: MetadataRequest) -> MetadataResponse | Awaitable[MetadataResponse]:
+Answer = MetadataResponse | bytes
+"""A body of the flexible versions is written by hand: see ``metadata_wire``."""
+
+
+def handle(ctx: RequestContext, request: MetadataRequest) -> Answer | Awaitable[Answer]:
     """Answer from the image; awaitable only when topics have to be created first."""
     if request.topics is None or (ctx.version == 0 and not request.topics):
         return _answer(ctx, request, None)
@@ -73,77 +79,96 @@ async def _create_and_answer(
     request: MetadataRequest,
     wanted: Sequence[MetadataRequestTopic],
     creatable: Sequence[str],
-) -> MetadataResponse:
+) -> Answer:
     outcomes = await ctx.broker.controller.auto_create(creatable)
     refused = {
-        outcome.name: outcome.error.code
+        outcome.name or "": outcome.error.code
         for outcome in outcomes
         if outcome.error is not None and outcome.error.code is not ErrorCode.TOPIC_ALREADY_EXISTS
     }
-    response = _answer(ctx, request, wanted)
-    for topic in response.topics:
-        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and topic.name in refused:
-            topic.error_code = refused[topic.name]
-    return response
+    return _answer(ctx, request, wanted, refused)
 
 
 def _answer(
-    ctx: RequestContext, request: MetadataRequest, wanted: Sequence[MetadataRequestTopic] | None
-) -> MetadataResponse:
+    ctx: RequestContext,
+    request: MetadataRequest,
+    wanted: Sequence[MetadataRequestTopic] | None,
+    refused: Mapping[str, int] = NOTHING,
+) -> Answer:
+    """``refused`` are the codes of topics whose creation failed just now."""
     image = ctx.broker.image()
-    topic_operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
-    response = MetadataResponse(
-        brokers=_brokers(image), cluster_id=image.cluster_id, controller_id=image.controller_id
+    found = (
+        [Found(topic, ErrorCode.NONE, topic.name, topic.topic_id) for topic in image.topics.values()]
+        if wanted is None
+        else [_find(image, topic, refused, ctx.version) for topic in wanted]
     )
-    if request.include_cluster_authorized_operations:
-        response.cluster_authorized_operations = CLUSTER_OPERATIONS
-    if wanted is None:
-        response.topics = [_topic(image, topic, topic_operations) for topic in image.topics.values()]
-    else:
-        response.topics = [_asked(image, topic, topic_operations, ctx.version) for topic in wanted]
-    return response
+    operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
+    on_cluster = CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED
+    if ctx.version >= metadata_wire.FIRST_VERSION:
+        entries = [_encoded(image, each, ctx.version) for each in found]
+        return metadata_wire.write_response(image, ctx.version, entries, operations, on_cluster)
+    return MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(node_id=each.node_id, host=each.host, port=each.port, rack=each.rack)
+            for each in image.brokers.values()
+        ],
+        cluster_id=image.cluster_id,
+        controller_id=image.controller_id,
+        topics=[_shown(image, each, operations) for each in found],
+        cluster_authorized_operations=on_cluster,
+    )
 
 
-def _brokers(image: MetadataImage) -> list[MetadataResponseBroker]:
-    return [
-        MetadataResponseBroker(node_id=each.node_id, host=each.host, port=each.port, rack=each.rack)
-        for each in image.brokers.values()
-    ]
+class Found(NamedTuple):
+    """What a topic of the request turned out to be: ``topic``, or why there is none."""
+
+    topic: TopicRecord | None
+    code: int
+    name: str | None
+    topic_id: bytes
 
 
-def _asked(
-    image: MetadataImage, asked: MetadataRequestTopic, operations: int, version: int
-) -> MetadataResponseTopic:
-    """The answer for one topic of the request; an id wins over a name."""
+def _find(
+    image: MetadataImage, asked: MetadataRequestTopic, refused: Mapping[str, int], version: int
+) -> Found:
+    """Look up one topic of the request; an id wins over a name."""
     if asked.topic_id != ZERO_UUID:
-        by_id = image.topics_by_id.get(asked.topic_id)
-        if by_id is not None:
-            return _topic(image, by_id, operations)
-        name = None if version >= 12 else ""
-        return _error(ErrorCode.UNKNOWN_TOPIC_ID, name, asked.topic_id, operations)
+        topic = image.topics_by_id.get(asked.topic_id)
+        if topic is None:
+            return Found(None, ErrorCode.UNKNOWN_TOPIC_ID, None if version >= 12 else "", asked.topic_id)
+        return Found(topic, ErrorCode.NONE, topic.name, topic.topic_id)
     name = asked.name
     if name is None:
-        return _error(ErrorCode.INVALID_REQUEST, "", ZERO_UUID, operations)
+        return Found(None, ErrorCode.INVALID_REQUEST, "", ZERO_UUID)
     topic = image.topics.get(name)
     if topic is not None:
-        return _topic(image, topic, operations)
+        return Found(topic, ErrorCode.NONE, name, topic.topic_id)
     if name_problem(name) is not None:
-        return _error(ErrorCode.INVALID_TOPIC_EXCEPTION, name, ZERO_UUID, operations)
-    return _error(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name, ZERO_UUID, operations)
+        return Found(None, ErrorCode.INVALID_TOPIC_EXCEPTION, name, ZERO_UUID)
+    return Found(None, refused.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), name, ZERO_UUID)
 
 
-def _error(code: ErrorCode, name: str | None, topic_id: bytes, operations: int) -> MetadataResponseTopic:
+def _encoded(image: MetadataImage, found: Found, version: int) -> bytes:
+    if found.topic is not None:
+        return metadata_wire.topic_entry(image, found.topic, version)
+    internal = is_internal(found.name or "")
+    return metadata_wire.error_entry(found.code, found.name, found.topic_id, internal, version)
+
+
+def _shown(image: MetadataImage, found: Found, operations: int) -> MetadataResponseTopic:
+    topic = found.topic
     return MetadataResponseTopic(
-        error_code=code,
-        name=name,
-        topic_id=topic_id,
-        is_internal=is_internal(name or ""),
+        error_code=found.code,
+        name=found.name,
+        topic_id=found.topic_id,
+        is_internal=is_internal(found.name or ""),
+        partitions=_partitions(image, topic) if topic is not None else [],
         topic_authorized_operations=operations,
     )
 
 
-def _topic(image: MetadataImage, topic: TopicRecord, operations: int) -> MetadataResponseTopic:
-    partitions = [
+def _partitions(image: MetadataImage, topic: TopicRecord) -> list[MetadataResponsePartition]:
+    return [
         MetadataResponsePartition(
             error_code=state.error,
             partition_index=state.index,
@@ -155,13 +180,6 @@ def _topic(image: MetadataImage, topic: TopicRecord, operations: int) -> Metadat
         )
         for state in partition_states(image, topic, 0, topic.partitions)
     ]
-    return MetadataResponseTopic(
-        name=topic.name,
-        topic_id=topic.topic_id,
-        is_internal=topic.internal,
-        partitions=partitions,
-        topic_authorized_operations=operations,
-    )
 
 
 HANDLER = Handler(key=3, min_version=0, max_version=13, handle=handle)

@@ -41,6 +41,9 @@ class MetadataImage:
     the image of that revision needs to look at these only. Invariants: every topic has exactly
     ``TopicRecord.streamlets`` streamlet records; ``topics`` and ``topics_by_id`` hold the same records;
     ``revision`` never goes back.
+
+    ``encoded`` is a memo by topic id for whoever derives bytes from a topic, its streamlets and the brokers
+    alone: the next image inherits what its change did not touch.
     """
 
     revision: int = 0
@@ -53,6 +56,7 @@ class MetadataImage:
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     base_revision: int = 0
     touched: frozenset[bytes] = frozenset()
+    encoded: dict[bytes, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     def streamlet(self, topic_id: bytes, index: int) -> StreamletRecord:
         """The record of a streamlet; KeyError for an unknown topic, IndexError beyond its last streamlet."""
@@ -200,7 +204,16 @@ class _Draft:
             self.configs,
             self.old.revision,
             frozenset(self.touched),
+            self._inherited_memo(),
         )
+
+    def _inherited_memo(self) -> dict[bytes, bytes]:
+        if self.brokers != self.old.brokers:
+            return {}
+        memo = dict(self.old.encoded)
+        for topic_id in self.touched:
+            memo.pop(topic_id, None)
+        return memo
 
 
 EMPTY_IMAGE: Final = MetadataImage()

