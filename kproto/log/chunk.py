@@ -1,4 +1,5 @@
-"""A reference to one chunk in segment memory: what the log hands to a virtual log, and the virtual log pushes.
+"""A reference to one chunk in segment memory: what the log hands to a virtual log, and the virtual log
+pushes.
 
 A plain tuple, because one is made per chunk on the hot path; unpack it whole or use the index constants::
 
@@ -28,6 +29,6 @@ LENGTH: Final = 6
 CRC: Final = 7
 """The chunk's own CRC-32C, as its header has it."""
 BLOCK: Final = 8
-"""The segment memory with the chunk, at ``BLOCK[START : START + LENGTH]``. It must stay unchanged until the chunk is
-durable (``Partition.on_durable`` went past it): the push and its repetitions read it."""
+"""The segment memory with the chunk, at ``BLOCK[START : START + LENGTH]``. It must stay unchanged until the
+chunk is durable (``Partition.on_durable`` went past it): the push and its repetitions read it."""
 START: Final = 9

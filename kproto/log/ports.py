@@ -2,17 +2,20 @@
 
 The log may not import ``vlog``; ``broker`` wires the two together. The hand-over, in both directions:
 
-- *Direct writes*: before a frame that holds only references is written, the pusher calls ``segment.flush(upto)`` with the
-  end of the last referenced chunk; when it returns, ``segment.flushed >= upto``.
-- *Cleaning*: a journal file may go when every reference in it lies below its ``segment.synced`` (position + length). To get
-  there the cleaner calls ``segment.flush`` on the loop and ``segment.sync`` in a thread. Segments of deleted data count as
-  synced. For chunks found at start there are no segments yet: `LogManager.settled` answers for (topic, partition, offset).
-- *Start*: ``LogManager.scan_from`` is what ``LogPorts.scan_point`` returned at the last checkpoint: everything below that
-  point is in segment files (not necessarily synced: after a power loss scan from the oldest journal file). For every
-  partition found, recovery calls `LogManager.recovered` with its :class:`JournalRun` list, before the first request. The
-  partition applies them on first open: runs below the end of its (verified) segment files are skipped, the rest is checked
-  (CRC-32C and contiguous offsets) and appended to the open segment without passing a virtual log again; the old journal
-  files must stay until `LogManager.settled`. Chunks written directly need no run: the segment file itself is scanned.
+- *Direct writes*: before a frame that holds only references is written, the pusher calls
+  ``segment.flush(upto)`` with the end of the last referenced chunk; when it returns, ``segment.flushed >=
+  upto``.
+- *Cleaning*: a journal file may go when every reference in it lies below its ``segment.synced`` (position +
+  length). To get there the cleaner calls ``segment.flush`` on the loop and ``segment.sync`` in a thread.
+  Segments of deleted data count as synced. For chunks found at start there are no segments yet:
+  `LogManager.settled` answers for (topic, partition, offset).
+- *Start*: ``LogManager.scan_from`` is what ``LogPorts.scan_point`` returned at the last checkpoint:
+  everything below that point is in segment files (not necessarily synced: after a power loss scan from the
+  oldest journal file). For every partition found, recovery calls `LogManager.recovered` with its
+  :class:`JournalRun` list, before the first request. The partition applies them on first open: runs below
+  the end of its (verified) segment files are skipped, the rest is checked (CRC-32C and contiguous offsets)
+  and appended to the open segment without passing a virtual log again; the old journal files must stay
+  until `LogManager.settled`. Chunks written directly need no run: the segment file itself is scanned.
 """
 
 from __future__ import annotations
@@ -41,7 +44,9 @@ class JournalRun(NamedTuple):
 
 @dataclass(slots=True)
 class LogPorts:
-    """What the log needs from the outside. The defaults belong to a log without virtual logs (tests, tools)."""
+    """What the log needs from the outside. The defaults belong to a log without virtual logs (tests,
+    tools).
+    """
 
     assign_vlog: Callable[[Partition], VirtualLogPort]
     """Choose the virtual log of a partition; called when it is opened and when its config changed."""

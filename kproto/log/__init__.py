@@ -1,0 +1,17 @@
+"""A partition on its leader: streams, streamlets, groups of segments, and everything that is folded from
+their chunks.
+
+May import ``errors check clock disk directory config wire metadata``; calls upwards are the Protocols in
+``ports``.
+
+- A produced batch: `manager` (finds the partition) -> `partition` (``append``) -> `checks`, `producers`
+  (may it be appended?) -> `blocks` (memory) -> `segment` (``flush``: the file) with its `index`; ``chunk``
+  is the reference the virtual log gets. `retention` rolls nothing but drops groups; `trash` removes their
+  files.
+- A fetched batch: `partition` (``read``) -> `reader` (pieces from blocks and files). By time: `times`. By
+  epoch: `epochs`.
+- A start: `checkpoint` -> `opening` (files first, then journal chunks), per partition on first use.
+
+Compaction is not built; it will rewrite closed groups (a new generation of the same group) beside
+`retention`.
+"""

@@ -1,0 +1,237 @@
+"""Segment memory: blocks of a few size classes from one budget, reused because fresh pages cost (DESIGN
+section 9).
+
+A block holds consecutive chunks of one segment. It is reused only when four things are over: the segment
+file has its bytes, they are durable (until then a push may repeat them), it has left its segment, and
+nobody looks at the memory any more. For the last one the ``bytearray`` itself is asked: it cannot be
+resized while an answer on its way to a socket exports it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kproto.log.segment import Segment
+
+SIZES: Final = (4096, 16_384, 65_536, 262_144)
+LARGEST: Final = SIZES[-1]
+_RETRIES: Final = 8
+
+
+class Block:
+    """Memory of one segment from ``position`` on.
+
+    ``used`` bytes are filled, chunk *i* starts at ``starts[i]`` and has base offset ``offsets[i]``;
+    ``end_offset`` is where the last one ends. No chunk may go beyond ``limit``, which is the smaller of
+    what the memory and the segment take.
+    """
+
+    __slots__ = (
+        "base_offset",
+        "data",
+        "end_offset",
+        "limit",
+        "offsets",
+        "position",
+        "queued",
+        "segment",
+        "size_class",
+        "starts",
+        "used",
+        "view",
+        "weight",
+    )
+
+    def __init__(self, data: bytearray | memoryview, size_class: int, weight: int) -> None:
+        self.data = data
+        self.view = memoryview(data)
+        self.size_class = size_class
+        """Index into `SIZES`, or -1 for memory that is not reused."""
+        self.weight = weight
+        """Bytes it counts in the budget."""
+        self.limit = len(data)
+        self.used = 0
+        self.position = 0
+        self.base_offset = 0
+        self.end_offset = 0
+        self.queued = False
+        """Waits in `BlockPool.clean`."""
+        self.segment: Segment | None = None
+        self.offsets = array("q")
+        self.starts = array("I")
+
+
+NO_BLOCK: Final = Block(bytearray(0), -1, 0)
+"""The tail of a partition that has no memory: nothing fits in."""
+NO_BLOCK.base_offset = 1 << 63
+
+
+class BlockPool:
+    """All segment memory of a broker.
+
+    Invariant: ``used`` is the sum of the weights of all blocks given out, waiting in ``_resting`` or free.
+    """
+
+    __slots__ = ("_adopted", "_free", "_resting", "budget", "clean", "make_room", "used")
+
+    def __init__(self, budget: int, make_room: Callable[[], bool]) -> None:
+        self.budget = budget
+        """``kproto.log.memory.bytes``."""
+        self.used = 0
+        self.clean: deque[Block] = deque()
+        """Blocks whose bytes are in their segment file, longest ago first: the read cache."""
+        self.make_room = make_room
+        """Flush something and return True, or return False when nothing can be flushed."""
+        self._free: list[list[bytearray]] = [[] for _ in SIZES]
+        self._resting: deque[tuple[int, bytearray]] = deque()
+        """Memory that answers on their way still look at."""
+        self._adopted: dict[int, list[int]] = {}
+
+    def take(self, size_class: int) -> Block | None:
+        """An empty block of ``SIZES[size_class]`` bytes; None when the budget is used up and nothing can be
+        freed.
+        """
+        size = SIZES[size_class]
+        free = self._free[size_class]
+        if not free and self.used + size > self.budget:
+            self._reclaim(size, size_class)
+        if not free and self._resting:
+            self._wake()
+        if free:
+            return Block(free.pop(), size_class, size)
+        if self.used + size > self.budget and not self._drop_free(size):
+            return None
+        self.used += size
+        return Block(bytearray(size), size_class, size)
+
+    def take_large(self, size: int) -> Block | None:
+        """A block for one chunk larger than the largest class; None as in `take`."""
+        if self.used + size > self.budget:
+            self._reclaim(size, -1)
+            if self.used + size > self.budget and not self._drop_free(size):
+                return None
+        self.used += size
+        return Block(bytearray(size), -1, size)
+
+    def adopt(self, chunk: memoryview) -> Block | None:
+        """Make memory that its owner gives away a block, without copying; None as in `take`.
+
+        What counts is the whole object behind the view, once, however many of its chunks are kept.
+        """
+        owner = chunk.obj
+        kept = self._adopted.get(id(owner))
+        if kept is None:
+            size = memoryview(owner).nbytes
+            if self.used + size > self.budget:
+                self._reclaim(size, -1)
+                if self.used + size > self.budget and not self._drop_free(size):
+                    return None
+            kept = self._adopted[id(owner)] = [0, size]
+            self.used += size
+        kept[0] += 1
+        return Block(chunk, -1, -1)
+
+    def release(self, block: Block) -> None:
+        """Take back a block that no segment holds any more."""
+        data = block.data
+        if block.weight < 0:
+            assert isinstance(data, memoryview)
+            key = id(data.obj)
+            kept = self._adopted[key]
+            kept[0] -= 1
+            if kept[0] == 0:
+                del self._adopted[key]
+                self.used -= kept[1]
+            return
+        if block.size_class < 0:
+            self.used -= block.weight
+            return
+        assert isinstance(data, bytearray)
+        block.view.release()
+        if _untouched(data):
+            self._free[block.size_class].append(data)
+        else:
+            self._resting.append((block.size_class, data))
+
+    def forget(self, block: Block) -> None:
+        """The block's data is deleted, but a push may still read it: leave the memory to the garbage
+        collector.
+        """
+        if block.weight < 0:
+            self.release(block)
+        else:
+            self.used -= block.weight
+        block.segment = None
+
+    def written(self, block: Block) -> None:
+        """All bytes of ``block`` are in the segment file: it may be evicted when memory is needed."""
+        if not block.queued:
+            block.queued = True
+            self.clean.append(block)
+
+    def evict(self) -> bool:
+        """Evict the block that was written longest ago; False when none can go."""
+        for _ in range(min(len(self.clean), _RETRIES)):
+            block = self.clean.popleft()
+            block.queued = False
+            segment = block.segment
+            if segment is None or block.position + block.used > segment.flushed:
+                continue
+            if segment.evict(block):
+                return True
+            self.written(block)
+        return False
+
+    def _reclaim(self, size: int, size_class: int) -> None:
+        """Evict, flushing when that is needed, until ``size`` more bytes fit or a block of the class is
+        free.
+        """
+        while self.used + size > self.budget and not (size_class >= 0 and self._free[size_class]):
+            if not self.evict() and not self.make_room():
+                return
+            if size_class < 0:
+                self._drop_free(size)
+
+    def _wake(self) -> None:
+        """See whether memory that rested is free now."""
+        for _ in range(min(len(self._resting), _RETRIES)):
+            size_class, data = self._resting.popleft()
+            if _untouched(data):
+                self._free[size_class].append(data)
+            else:
+                self._resting.append((size_class, data))
+
+    def _drop_free(self, size: int) -> bool:
+        """Give free blocks of other classes back to the system until ``size`` more bytes fit."""
+        for free, each in zip(reversed(self._free), reversed(SIZES), strict=True):
+            while free and self.used + size > self.budget:
+                free.pop()
+                self.used -= each
+        return self.used + size <= self.budget
+
+    def trim(self) -> None:
+        """Give all free memory back to the system; for a log that has become idle."""
+        self._wake()
+        self._drop_free(self.budget)
+
+
+def size_class_for(size: int) -> int:
+    """The smallest class that holds ``size`` bytes, or -1."""
+    for i, each in enumerate(SIZES):
+        if size <= each:
+            return i
+    return -1
+
+
+def _untouched(data: bytearray) -> bool:
+    """Whether no memoryview of ``data`` exists: with one, a bytearray refuses to change its size."""
+    try:
+        last = data.pop()
+    except BufferError:
+        return False
+    data.append(last)
+    return True

@@ -1,0 +1,151 @@
+"""What a start needs to know about every partition, in one file: `Entry` records appended every few seconds.
+
+The file is a run of frames: ``magic u32 | payload length u32 | crc32c of the payload u32 | payload``, where
+the payload is ``point length u16 | journal point | entries``. A later entry of a partition replaces the
+earlier one. A torn frame ends the file. When most of it is superseded it is written anew with one atomic
+replacement.
+
+An entry is a hint of where to begin checking, never a proof of what is there: an old one costs time,
+nothing else. The exception is ``log_start``: files below it may be gone, so they are removed only after a
+synced checkpoint.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from struct import Struct
+from typing import Final, NamedTuple
+
+from kproto.check import check
+from kproto.disk import Disk
+from kproto.wire.crc import crc32c
+
+FILE: Final = "checkpoint"
+_FRAME: Final = Struct(">III")
+_MAGIC: Final = 0x4B504350
+_POINT: Final = Struct(">H")
+_KEY: Final = Struct(">16sI")
+_FIELDS: Final = Struct(">qqqIqQqQIQq")
+ENTRY_SIZE: Final = _KEY.size + _FIELDS.size
+_REWRITE_BYTES: Final = 4 << 20
+
+
+class Entry(NamedTuple):
+    """Where a partition stood."""
+
+    log_start: int
+    next_offset: int
+    """End of what is in segment files."""
+    group_base: int
+    """The open segment: its group, number, first offset, and its bytes in the file."""
+    number: int
+    base_offset: int
+    flushed: int
+    synced_base: int
+    """Segments below this offset are synced, and of the segment that begins there ``synced`` bytes are."""
+    synced: int
+    closed: int
+    """How many closed segments there are: with none, a clean start need not list the directory."""
+    size: int
+    """Bytes in all segments, as far as it is known without looking."""
+    oldest_ms: int
+    """First timestamp of the oldest group: retention by time need not look before it is too old."""
+
+
+def key_of(topic_id: bytes, index: int) -> bytes:
+    return _KEY.pack(topic_id, index)
+
+
+class Checkpoint:
+    """The file and its content. Invariant: ``entries`` is what a reader of the file would get."""
+
+    __slots__ = ("_disk", "_path", "_size", "entries", "point")
+
+    def __init__(self, disk: Disk, data_dir: str) -> None:
+        self._disk = disk
+        self._path = os.path.join(data_dir, FILE)
+        self.entries: dict[bytes, bytes] = {}
+        self.point = b""
+        """The journal point of the newest frame."""
+        self._size = 0
+        self._load()
+
+    def get(self, topic_id: bytes, index: int) -> Entry | None:
+        packed = self.entries.get(_KEY.pack(topic_id, index))
+        return Entry._make(_FIELDS.unpack(packed)) if packed is not None else None
+
+    def keys(self) -> Iterator[tuple[bytes, int]]:
+        """``(topic id, partition)`` of all entries."""
+        for key in self.entries:
+            topic_id, index = _KEY.unpack(key)
+            yield topic_id, index
+
+    def write(self, changed: Iterable[tuple[bytes, int, Entry]], point: bytes, *, sync: bool = False) -> None:
+        """Append a frame. OSError passes through and leaves the old content valid."""
+        fresh = {_KEY.pack(topic, index): _FIELDS.pack(*entry) for topic, index, entry in changed}
+        if self._size > _REWRITE_BYTES and self._size > 2 * len(self.entries) * ENTRY_SIZE:
+            frame = _frame(point, {**self.entries, **fresh})
+            self._disk.write_atomically(self._path, frame)
+            self._size = len(frame)
+        else:
+            self._append(_frame(point, fresh), sync)
+        self.entries.update(fresh)
+        self.point = point
+
+    def forget(self, topic_id: bytes) -> None:
+        """The topic is deleted; its entries leave the file when it is rewritten."""
+        for key in [key for key in self.entries if key.startswith(topic_id)]:
+            del self.entries[key]
+
+    def _append(self, frame: bytes, sync: bool) -> None:
+        descriptor = self._disk.open(self._path, create=True)
+        try:
+            self._disk.pwritev(descriptor, [frame], self._size)
+            if sync:
+                self._disk.datasync(descriptor)
+        finally:
+            self._disk.close(descriptor)
+        self._size += len(frame)
+
+    def _load(self) -> None:
+        try:
+            with open(self._path, "rb", buffering=0) as file:
+                data = file.read()
+        except FileNotFoundError:
+            return
+        at = 0
+        while at + _FRAME.size <= len(data):
+            magic, length, crc = _FRAME.unpack_from(data, at)
+            payload = data[at + _FRAME.size : at + _FRAME.size + length]
+            if magic != _MAGIC or len(payload) != length or crc32c(payload) != crc:
+                break
+            self._fold(payload)
+            at += _FRAME.size + length
+        self._size = at
+        if at < len(data):
+            descriptor = self._disk.open(self._path)
+            try:
+                self._disk.truncate(descriptor, at)
+            finally:
+                self._disk.close(descriptor)
+
+    def _fold(self, payload: bytes) -> None:
+        (length,) = _POINT.unpack_from(payload)
+        at = _POINT.size + length
+        self.point = payload[_POINT.size : at]
+        check(
+            (len(payload) - at) % ENTRY_SIZE == 0, f"{self._path} has another format; which version wrote it?"
+        )
+        key_size, entries = _KEY.size, self.entries
+        for start in range(at, len(payload), ENTRY_SIZE):
+            middle = start + key_size
+            entries[payload[start:middle]] = payload[middle : start + ENTRY_SIZE]
+
+
+def _frame(point: bytes, entries: dict[bytes, bytes]) -> bytes:
+    pieces = [_POINT.pack(len(point)), point]
+    for item in entries.items():
+        pieces += item
+    payload = b"".join(pieces)
+    return _FRAME.pack(_MAGIC, len(payload), crc32c(payload)) + payload

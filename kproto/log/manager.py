@@ -1,0 +1,460 @@
+"""All partitions of one broker: opens them on first use, flushes, ages, checkpoints and deletes them in
+small slices.
+
+Nothing here costs anything per partition that is not in use: partitions are made by `LogManager.partition`,
+and only those with bytes that are not in files, or that changed since the last checkpoint, are in a list.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import random
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from kproto.config import TopicConfig, topic_config
+from kproto.directory import LeftAs
+from kproto.log.blocks import BlockPool
+from kproto.log.checkpoint import Checkpoint
+from kproto.log.files import STREAMS, OpenFiles, partition_directory, stream_directory
+from kproto.log.opening import open_partition
+from kproto.log.partition import Partition
+from kproto.log.reader import IndexCache
+from kproto.log.stream import Stream
+from kproto.log.trash import Trash
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.config import Settings
+    from kproto.disk import Disk
+    from kproto.log.ports import JournalRun, LogPorts
+    from kproto.log.segment import Segment
+    from kproto.metadata import MetadataImage
+
+log = logging.getLogger(__name__)
+
+SLICE_S: Final = 0.001
+"""A tick does not work longer than this at once."""
+RETRY_S: Final = 1.0
+"""How long to wait after the disk was full."""
+TRIM_S: Final = 60.0
+CHECKPOINT_BATCH: Final = 400
+INDEXES_KEPT: Final = 128
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+
+
+class LogManager:
+    """Everything on the event loop; see `Partition` for what threads may do."""
+
+    __slots__ = (
+        "_changed",
+        "_checkpoint",
+        "_deletions",
+        "_due",
+        "_full_until",
+        "_image",
+        "_known_at_start",
+        "_left_as",
+        "_next_checkpoint",
+        "_next_retention",
+        "_next_trim",
+        "_recovered",
+        "_retaining",
+        "_scheduled",
+        "_sync_checkpoint",
+        "clock",
+        "data_dir",
+        "dirty",
+        "disk",
+        "files",
+        "flush_bytes",
+        "indexes",
+        "now_ms",
+        "pool",
+        "ports",
+        "settings",
+        "streams",
+        "trash",
+    )
+
+    def __init__(
+        self,
+        data_dir: str,
+        disk: Disk,
+        clock: Clock,
+        settings: Settings,
+        ports: LogPorts,
+        left_as: LeftAs = LeftAs.KILLED,
+    ) -> None:
+        self.data_dir = data_dir
+        self.disk = disk
+        self.clock = clock
+        self.settings = settings
+        self.ports = ports
+        self.now_ms = clock.wall_ms
+        self.flush_bytes = settings.kproto_flush_bytes
+        self.pool = BlockPool(settings.kproto_log_memory_bytes, self._make_room)
+        self.files = OpenFiles(disk, settings.kproto_open_files)
+        self.indexes = IndexCache(INDEXES_KEPT)
+        self.streams: dict[bytes, Stream] = {}
+        self.dirty: dict[Partition, float] = {}
+        """Partitions with bytes that are only in memory and the journal, and since when; oldest first."""
+        self.trash = Trash(disk)
+        self._left_as = left_as
+        self._checkpoint = Checkpoint(disk, data_dir)
+        self._image: MetadataImage | None = None
+        self._known_at_start: dict[bytes, int] = {}
+        """Topic id -> partitions that may have files from before this process."""
+        self._recovered: dict[tuple[bytes, int], list[JournalRun]] = {}
+        self._changed: dict[Partition, None] = {}
+        self._due: dict[Partition, None] = {}
+        self._scheduled = False
+        self._full_until = 0.0
+        self._retaining: Iterator[Partition] | None = None
+        self._deletions = 0
+        self._sync_checkpoint = False
+        now = clock.monotonic()
+        self._next_checkpoint = now + settings.kproto_checkpoint_interval_ms / 1000
+        self._next_retention = now + min(30.0, settings.log_retention_check_interval_ms / 1000)
+        self._next_trim = now + TRIM_S
+
+    # Metadata
+
+    def apply_image(self, image: MetadataImage) -> None:
+        """Take a newer metadata image: new configs and leader epochs, deleted topics."""
+        before = self._image
+        self._image = image
+        if before is None:
+            self._first_image(image)
+            return
+        if image.base_revision == before.revision:
+            touched = image.touched
+        else:
+            touched = frozenset(before.topics_by_id) | frozenset(image.topics_by_id)
+        for topic_id in touched:
+            record = image.topics_by_id.get(topic_id)
+            stream = self.streams.get(topic_id)
+            if record is None:
+                if topic_id in before.topics_by_id:
+                    self._delete_topic(topic_id, self.streams.pop(topic_id, None))
+            elif stream is not None:
+                for partition in stream.update(record, self._config(record.configs), image):
+                    partition.vlog = self.ports.assign_vlog(partition)
+
+    def _first_image(self, image: MetadataImage) -> None:
+        self._known_at_start = {
+            topic_id: record.partitions for topic_id, record in image.topics_by_id.items()
+        }
+        now = self.clock.monotonic()
+        for name in self.disk.listdir(os.path.join(self.data_dir, STREAMS)):
+            if len(name) == 32 and bytes.fromhex(name) not in image.topics_by_id:
+                log.info("%s belongs to no topic any more: it will be removed", name)
+                self.trash.add(now + self.settings_delay(), os.path.join(self.data_dir, STREAMS, name))
+
+    def settings_delay(self) -> float:
+        """file.delete.delay.ms of a topic without overrides, in seconds."""
+        return self._config({}).file_delete_delay_ms / 1000
+
+    def _config(self, overrides: Mapping[str, str]) -> TopicConfig:
+        return topic_config(overrides, self.settings)
+
+    def _delete_topic(self, topic_id: bytes, stream: Stream | None) -> None:
+        for partition in stream.partitions.values() if stream is not None else ():
+            self.dirty.pop(partition, None)
+            self._changed.pop(partition, None)
+            self._due.pop(partition, None)
+            for segment in partition.segments:
+                self.files.close(segment.path)
+            partition.close_deleted()
+        delay = stream.config.file_delete_delay_ms / 1000 if stream is not None else self.settings_delay()
+        self._checkpoint.forget(topic_id)
+        self._known_at_start.pop(topic_id, None)
+        for key in [key for key in self._recovered if key[0] == topic_id]:
+            del self._recovered[key]
+        self.trash.add(self.clock.monotonic() + delay, stream_directory(self.data_dir, topic_id))
+
+    # Partitions
+
+    def partition(self, topic_id: bytes, index: int) -> Partition | None:
+        """The partition, opened if need be; None when there is no such partition. OSError from opening
+        passes.
+        """
+        stream = self.streams.get(topic_id)
+        if stream is not None:
+            partition = stream.partitions.get(index)
+            if partition is not None:
+                return partition
+        return self._open(topic_id, index)
+
+    def _open(self, topic_id: bytes, index: int) -> Partition | None:
+        image = self._image
+        record = image.topics_by_id.get(topic_id) if image is not None else None
+        if image is None or record is None or not 0 <= index < record.partitions:
+            return None
+        stream = self.streams.get(topic_id)
+        if stream is None:
+            stream = Stream(record, self._config(record.configs))
+        partition = Partition(
+            self,
+            record.name,
+            topic_id,
+            index,
+            image.streamlet(topic_id, stream.streamlet_of(index)).leader_epoch,
+            stream.config,
+            partition_directory(self.data_dir, topic_id, record.active_groups, index),
+        )
+        if index < self._known_at_start.get(topic_id, 0):
+            self._open_known(partition)
+        else:
+            partition.begin(0)
+        partition.vlog = self.ports.assign_vlog(partition)
+        self.streams.setdefault(topic_id, stream).partitions[index] = partition
+        return partition
+
+    def _open_known(self, partition: Partition) -> None:
+        """Open a partition that may have files or journal chunks; when that fails nothing of it stays."""
+        key = partition.topic_id, partition.index
+        try:
+            open_partition(partition, self._checkpoint.get(*key), self._left_as, self._recovered.get(key, []))
+        except BaseException:
+            for waiting in (self.dirty, self._due, self._changed):
+                waiting.pop(partition, None)
+            partition.close_deleted()
+            raise
+        self._recovered.pop(key, None)
+
+    def partitions_open(self) -> Iterator[Partition]:
+        """The partitions in use."""
+        for stream in self.streams.values():
+            yield from stream.partitions.values()
+
+    # Start
+
+    @property
+    def scan_from(self) -> bytes:
+        """What `LogPorts.scan_point` said at the last checkpoint; empty when there is none."""
+        return self._checkpoint.point
+
+    def recovered(self, topic_id: bytes, index: int, runs: list[JournalRun]) -> None:
+        """Chunks of a partition found in old journals, ordered by offset; applied when it is opened."""
+        self._recovered.setdefault((topic_id, index), []).extend(runs)
+
+    def unopened(self) -> list[tuple[bytes, int]]:
+        """Partitions with recovered chunks that nobody has opened yet."""
+        return list(self._recovered)
+
+    def settled(self, topic_id: bytes, index: int, end_offset: int) -> bool:
+        """Whether the old journals are no longer needed for what lies below ``end_offset``: it is in synced
+        segment files, or deleted.
+        """
+        stream = self.streams.get(topic_id)
+        partition = stream.partitions.get(index) if stream is not None else None
+        if partition is not None:
+            return end_offset <= max(partition.synced_offset, partition.log_start_offset)
+        return self._image is not None and topic_id not in self._image.topics_by_id
+
+    # Flushing
+
+    def note_dirty(self, partition: Partition) -> None:
+        """``partition`` has its first byte that is not in a file."""
+        self.dirty.setdefault(partition, self.clock.monotonic())
+
+    def flush_soon(self, partition: Partition) -> None:
+        """Flush ``partition`` at the end of this turn of the event loop."""
+        self._due[partition] = None
+        if not self._scheduled:
+            self._scheduled = True
+            self.ports.defer(self._flush_due)
+
+    def _flush_due(self) -> None:
+        self._scheduled = False
+        due, self._due = self._due, {}
+        for partition in due:
+            self._flush(partition)
+
+    def _flush(self, partition: Partition) -> bool:
+        if partition.deleted or not partition.flush():
+            return False
+        self.dirty.pop(partition, None)
+        self._changed[partition] = None
+        return True
+
+    def write(self, segment: Segment) -> bool:
+        """Flush one segment and, when it is closed, write its index. False when the disk is full (tried
+        again later); any other error poisons the data directory (rule 35).
+        """
+        try:
+            segment.flush(segment.size)
+            if segment.footer is not None:
+                segment.write_index()
+        except OSError as error:
+            if error.errno not in _FULL:
+                self.ports.on_poison(f"{segment.path}: {error.strerror}")
+            elif self.clock.monotonic() >= self._full_until:
+                log.warning(
+                    "%s: %s; its data stays in the journal and in memory", segment.path, error.strerror
+                )
+            self._full_until = self.clock.monotonic() + RETRY_S
+            return False
+        return True
+
+    def _make_room(self) -> bool:
+        """Flush the partition that has been dirty longest, so that its memory can be reused."""
+        if self.clock.monotonic() < self._full_until:
+            return False
+        partition = next(iter(self.dirty), None)
+        return partition is not None and self._flush(partition)
+
+    def flush_all(self) -> bool:
+        """Flush every partition; False when the disk is full."""
+        failed = [partition for partition in tuple(self.dirty) if not self._flush(partition)]
+        return not failed
+
+    # Ageing
+
+    def tick(self, now: float) -> bool:
+        """Do what is due at monotonic time ``now`` (s), for about a millisecond; True: call again soon,
+        more is waiting.
+
+        To be called a few times a second.
+        """
+        deadline = self.clock.monotonic() + SLICE_S
+        more = self._flush_old(now, deadline)
+        if now >= self._next_checkpoint or self._sync_checkpoint:
+            more |= self._write_checkpoint(now)
+        more |= self._remove_files(now, deadline)
+        more |= self._retain_some(now, deadline)
+        if now >= self._next_trim:
+            self._next_trim = now + TRIM_S
+            if not self.dirty:
+                self.pool.trim()
+        return more
+
+    def _flush_old(self, now: float, deadline: float) -> bool:
+        if now < self._full_until:
+            return False
+        oldest = now - self.settings.kproto_flush_age_ms / 1000
+        while self.dirty:
+            partition, since = next(iter(self.dirty.items()))
+            if since > oldest:
+                return False
+            partition.idle()
+            if not self._flush(partition):
+                return False
+            if self.clock.monotonic() >= deadline:
+                return True
+        return False
+
+    def _remove_files(self, now: float, deadline: float) -> bool:
+        while self.trash.is_due(now):
+            if self._deletions:
+                self._sync_checkpoint = True
+                return True
+            try:
+                self.trash.remove_one()
+            except OSError as error:
+                log.warning("a deleted file stays: %s", error)
+            if self.clock.monotonic() >= deadline:
+                return True
+        return False
+
+    def _retain_some(self, now: float, deadline: float) -> bool:
+        """Retention and expiry of producers, partition by partition."""
+        if self._retaining is None:
+            if now < self._next_retention:
+                return False
+            self._next_retention = now + self.settings.log_retention_check_interval_ms / 1000
+            self._retaining = self._due_for_retention()
+        expiry = self.settings.producer_id_expiration_ms
+        for partition in self._retaining:
+            if not partition.deleted:
+                partition.retain()
+                partition.producers.expire(self.now_ms(), expiry)
+            if self.clock.monotonic() >= deadline:
+                return True
+        self._retaining = None
+        return False
+
+    def _due_for_retention(self) -> Iterator[Partition]:
+        """Open partitions, and those that are not open but whose checkpoint entry says that something may
+        have to go.
+        """
+        yield from list(self.partitions_open())
+        for topic_id, index in list(self._checkpoint.keys()):
+            record = self._image.topics_by_id.get(topic_id) if self._image is not None else None
+            entry = self._checkpoint.get(topic_id, index)
+            stream = self.streams.get(topic_id)
+            if record is None or entry is None or (stream is not None and index in stream.partitions):
+                continue
+            config = stream.config if stream is not None else self._config(record.configs)
+            too_old = 0 <= config.retention_ms < self.now_ms() - entry.oldest_ms
+            too_much = 0 <= config.retention_bytes < entry.size
+            if entry.size and "delete" in config.cleanup_policy and (too_old or too_much):
+                partition = self.partition(topic_id, index)
+                if partition is not None:
+                    yield partition
+
+    def discard(self, partition: Partition, segments: list[Segment]) -> None:
+        """Segments left ``partition``: remove their files after ``file.delete.delay.ms``."""
+        due = self.clock.monotonic() + partition.config.file_delete_delay_ms / 1000
+        for segment in segments:
+            self.files.close(segment.path)
+            self.trash.add(due, segment.path)
+            self.trash.add(due, segment.index_path)
+        self.checkpoint_soon(partition)
+        self._deletions += 1
+
+    def random_below(self, limit: int) -> int:
+        return random.randrange(limit)
+
+    # Checkpoint
+
+    def checkpoint_soon(self, partition: Partition) -> None:
+        """The log start of ``partition`` moved: the next tick writes a checkpoint."""
+        self._changed[partition] = None
+        self._next_checkpoint = self.clock.monotonic()
+
+    def _write_checkpoint(self, now: float) -> bool:
+        """Write the entries of some changed partitions; True when more are waiting."""
+        batch = list(self._changed)[:CHECKPOINT_BATCH]
+        for partition in batch:
+            del self._changed[partition]
+        if batch or self._sync_checkpoint:
+            sync = bool(self._deletions) and not self._changed
+            entries = [(one.topic_id, one.index, one.entry()) for one in batch if not one.deleted]
+            try:
+                self._checkpoint.write(entries, self.ports.scan_point(), sync=sync)
+            except OSError as error:
+                self._changed.update(dict.fromkeys(batch))
+                self._next_checkpoint = now + RETRY_S
+                log.warning("no checkpoint could be written: %s", error.strerror)
+                return False
+            if sync:
+                self._deletions = 0
+                self._sync_checkpoint = False
+        if self._changed:
+            return True
+        self._next_checkpoint = now + self.settings.kproto_checkpoint_interval_ms / 1000
+        return False
+
+    def close(self) -> bool:
+        """A clean stop: everything into files, synced, and a last checkpoint. False when that did not work
+        (then the directory must not be marked clean).
+        """
+        clean = self.flush_all()
+        # One sync(2) instead of an fdatasync for each of perhaps thousands of files.
+        os.sync()
+        for partition in self.partitions_open():
+            for segment in partition.unsynced():
+                segment.mark_synced()
+            self._changed[partition] = None
+        try:
+            entries = [(one.topic_id, one.index, one.entry()) for one in self._changed if not one.deleted]
+            self._checkpoint.write(entries, self.ports.scan_point(), sync=True)
+        except OSError as error:
+            log.warning("no checkpoint could be written: %s", error.strerror)
+            clean = False
+        self.files.close_all()
+        return clean

@@ -1,0 +1,283 @@
+"""Opening a partition on first use: its files as far as they can be trusted, then what only the journal has.
+
+What is trusted depends on how the last process ended: after a clean stop everything in the checkpoint
+entry, after a kill what the entry says was in the file (the page cache survived), after a power loss what
+it says was synced. Whatever lies above is read and its CRC-32C verified, chunk by chunk, offsets
+contiguous; the first chunk that fails ends the file: it and everything behind it are cut off (rule 24b),
+and the journal supplies what it has from there on.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from kproto.directory import LeftAs
+from kproto.log.epochs import EpochCache
+from kproto.log.files import SegmentName, parse_name
+from kproto.log.index import SparseIndex, decode
+from kproto.log.producers import Producers
+from kproto.log.segment import HOP_WINDOW, NO_TIME, Group, Segment, hop_file, read_file
+from kproto.wire.batch import CRC_FROM, HEADER, HEADER_SIZE, LENGTH_OVERHEAD, hop
+from kproto.wire.crc import crc32c
+
+if TYPE_CHECKING:
+    from kproto.log.checkpoint import Entry
+    from kproto.log.partition import Partition
+    from kproto.log.ports import JournalRun
+
+log = logging.getLogger(__name__)
+
+
+class Trust(NamedTuple):
+    """Segments below ``base`` are fine, and of the one that begins there the first ``size`` bytes."""
+
+    base: int
+    size: int
+
+
+def open_partition(
+    partition: Partition, entry: Entry | None, left_as: LeftAs, runs: list[JournalRun]
+) -> None:
+    """Bring ``partition`` (just made, empty) to the state it had. OSError passes through."""
+    names = _names(partition, entry, left_as)
+    log_start = entry.log_start if entry is not None else 0
+    if not names:
+        partition.begin(
+            log_start if entry is None else max(log_start, entry.next_offset if entry.flushed == 0 else 0)
+        )
+    else:
+        partition.has_directory = True
+        partition.log_start_offset = max(log_start, names[0].base_offset)
+        _adopt(partition, names, entry)
+        _scan(partition, _trusted(entry, left_as))
+        _reopen_last(partition, entry, left_as)
+    _apply(partition, runs)
+    if partition.log_start_offset > partition.log_end_offset:
+        _restart_at(partition, partition.log_start_offset)
+    partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
+    partition.remove_dead_groups()
+
+
+def _names(partition: Partition, entry: Entry | None, left_as: LeftAs) -> list[SegmentName]:
+    """The segments on disk, oldest first."""
+    if left_as is LeftAs.CLEAN:
+        if entry is None or (entry.closed == 0 and entry.flushed == 0):
+            return []
+        if entry.closed == 0:
+            return [SegmentName(entry.group_base, entry.number, entry.base_offset)]
+    found = (parse_name(name) for name in partition.disk.listdir(partition.directory))
+    return sorted((name for name in found if name is not None), key=_by_offset)
+
+
+def _by_offset(name: SegmentName) -> tuple[int, int, int]:
+    return name.base_offset, name.group_base, name.number
+
+
+def _trusted(entry: Entry | None, left_as: LeftAs) -> Trust:
+    if entry is None:
+        return Trust(0, 0)
+    if left_as is LeftAs.POWER_LOST:
+        return Trust(entry.synced_base, entry.synced)
+    return Trust(entry.base_offset, entry.flushed)
+
+
+def _adopt(partition: Partition, names: list[SegmentName], entry: Entry | None) -> None:
+    """Make segments of the files; all are closed for now, sizes and times unknown."""
+    group: Group | None = None
+    for i, name in enumerate(names):
+        if group is None or group.base_offset != name.group_base:
+            group = Group(name.group_base, partition.manager.now_ms(), partition.jitter())
+        segment = Segment(partition, group, name.number, name.base_offset)
+        segment.closed = True
+        segment.size = segment.max_ts_base = -1
+        segment.next_offset = names[i + 1].base_offset if i + 1 < len(names) else name.base_offset
+        segment.flushed_offset = segment.next_offset
+        if entry is not None and name.base_offset < entry.synced_base:
+            segment.synced_offset = segment.next_offset
+        partition.add_segment(segment)
+
+
+def _scan(partition: Partition, trust: Trust) -> None:
+    """Fold and check the segments from the trusted one on; cut where the log ends."""
+    first = max(bisect_right(partition.bases, trust.base) - 1, 0)
+    start = _restore_state(partition, first)
+    for number in range(start, first):
+        _fold_file(partition, partition.segments[number])
+    offset = partition.segments[first].base_offset
+    for number in range(first, len(partition.segments)):
+        segment = partition.segments[number]
+        if segment.base_offset != offset:
+            _cut_from(partition, number, f"offset {offset} is missing")
+            return
+        trusted = trust.size if segment.base_offset == trust.base else 0
+        offset, valid = _check_file(partition, segment, trusted)
+        size = os.stat(segment.path).st_size
+        segment.size = segment.flushed = valid
+        segment.next_offset = segment.flushed_offset = offset
+        if valid < size:
+            log.warning(
+                "%s: %d bytes from position %d are torn or damaged: cut", segment.path, size - valid, valid
+            )
+            _truncate(partition, segment, valid)
+            _cut_from(partition, number + 1, "the segment before it is damaged")
+            return
+        if number + 1 < len(partition.segments):
+            _ensure_index(partition, segment)
+
+
+def _restore_state(partition: Partition, first: int) -> int:
+    """Producers and epochs at the start of some segment at or before ``first``, from the index of the one
+    before it; returns that segment's number.
+    """
+    for number in range(first, 0, -1):
+        before = partition.segments[number - 1]
+        found = decode(read_file(before.index_path))
+        if found is not None and found[1].next_offset == before.next_offset:
+            _, summary, producers, epochs = found
+            partition.producers = Producers.decode(producers)
+            partition.epochs = EpochCache.decode(epochs)
+            before.max_ts, before.max_ts_base = summary.max_ts, summary.max_ts_base
+            return number
+    return 0
+
+
+def _fold_file(partition: Partition, segment: Segment) -> None:
+    """Fold a trusted segment whose index is lost, and write the index again."""
+    segment.index, segment.max_ts_base, segment.max_ts = SparseIndex(), segment.base_offset, NO_TIME
+    for position, size, fields in hop_file(segment.path, 0, segment.measure()):
+        _fold(partition, segment, position, size, fields)
+    segment.flushed = segment.size
+    _ensure_index(partition, segment)
+
+
+def _fold(partition: Partition, segment: Segment, position: int, size: int, fields: tuple[int, ...]) -> None:
+    base_offset, epoch, newest, pid = fields[0], fields[2], fields[8], fields[9]
+    segment.note(position, size, base_offset, newest)
+    partition.epochs.note(epoch, base_offset)
+    if pid >= 0:
+        partition.producers.add(pid, fields[10], fields[11], fields[12], base_offset, newest)
+
+
+def _check_file(partition: Partition, segment: Segment, trusted: int) -> tuple[int, int]:
+    """Fold ``segment``'s file as far as it is good; ``(end offset, end position)``."""
+    segment.index, segment.max_ts_base, segment.max_ts = SparseIndex(), segment.base_offset, NO_TIME
+    segment.indexed = 0
+    offset, end = segment.base_offset, 0
+    for position, size, fields, chunk in _chunks(segment.path, trusted):
+        if fields[0] != offset or (chunk is not None and crc32c(chunk[CRC_FROM:]) != fields[4]):
+            break
+        _fold(partition, segment, position, size, fields)
+        offset += fields[6] + 1
+        end = position + size
+    return offset, end
+
+
+def _chunks(path: str, trusted: int) -> Iterator[tuple[int, int, tuple[int, ...], memoryview | None]]:
+    """``(position, size, header fields, bytes)`` of a file; no bytes for what ends within ``trusted``."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        at, origin, window = 0, 0, memoryview(b"")
+        wanted = HEADER_SIZE
+        while True:
+            if at + wanted > origin + len(window):
+                origin, window = at, memoryview(os.pread(descriptor, max(HOP_WINDOW, wanted), at))
+                if len(window) < wanted:
+                    return
+            fields = HEADER.unpack_from(window, at - origin)
+            size = fields[1] + LENGTH_OVERHEAD
+            if fields[3] != 2 or size < HEADER_SIZE or fields[6] < 0:
+                return
+            inside = at + size <= trusted
+            if not inside and wanted < size:
+                wanted = size
+                continue
+            yield at, size, fields, None if inside else window[at - origin : at - origin + size]
+            at += size
+            wanted = HEADER_SIZE
+    finally:
+        os.close(descriptor)
+
+
+def _ensure_index(partition: Partition, segment: Segment) -> None:
+    """Write the index of a closed segment that was just folded, unless the file is there and good."""
+    found = decode(read_file(segment.index_path))
+    if found is not None and (found[1].size, found[1].next_offset) == (segment.size, segment.next_offset):
+        return
+    segment.footer = (partition.producers.encode(), partition.epochs.encode())
+    segment.write_index()
+
+
+def _truncate(partition: Partition, segment: Segment, size: int) -> None:
+    descriptor = partition.disk.open(segment.path)
+    try:
+        partition.disk.truncate(descriptor, size)
+    finally:
+        partition.disk.close(descriptor)
+
+
+def _cut_from(partition: Partition, number: int, why: str) -> None:
+    """Remove the segments from ``number`` on: nothing connects them to the log any more."""
+    for segment in partition.segments[number:]:
+        log.warning("%s does not belong to the log any more (%s): removed", segment.path, why)
+        for path in (segment.path, segment.index_path):
+            try:
+                partition.disk.unlink(path)
+            except FileNotFoundError:
+                pass
+    del partition.segments[number:], partition.bases[number:]
+
+
+def _reopen_last(partition: Partition, entry: Entry | None, left_as: LeftAs) -> None:
+    """The last segment takes appends again; learn what its group already holds."""
+    if not partition.segments:
+        partition.begin(partition.log_start_offset)
+        return
+    last = partition.segments[-1]
+    last.closed = False
+    partition.log_end_offset = last.next_offset
+    last.wake_at = last.size
+    if entry is not None and entry.synced_base == last.base_offset and entry.synced <= last.size:
+        last.synced = entry.synced
+    if left_as is LeftAs.CLEAN:
+        last.synced, last.synced_offset = last.size, last.next_offset
+    group = last.group
+    members = [segment for segment in partition.segments if segment.group is group]
+    group.size = sum(segment.measure() for segment in members[:-1])
+    first = read_file(members[0].path, HEADER_SIZE)
+    if len(first) == HEADER_SIZE:
+        group.first_ts = HEADER.unpack(first)[8]
+    partition.resume(group)
+
+
+def _apply(partition: Partition, runs: list[JournalRun]) -> None:
+    """Append what only the journal has (`ports.JournalRun`)."""
+    for run in runs:
+        if run.next_offset <= partition.log_end_offset:
+            continue
+        data = memoryview(run.read(run.position, run.length))
+        for at, size, fields in hop(data):
+            base_offset = fields[0]
+            if base_offset + fields[6] < partition.log_end_offset:
+                continue
+            chunk = data[at : at + size]
+            if base_offset != partition.log_end_offset or crc32c(chunk[CRC_FROM:]) != fields[4]:
+                log.error(
+                    "%r: the journal goes on at offset %d or its chunk is damaged: the log ends before",
+                    partition,
+                    base_offset,
+                )
+                return
+            partition.restore(chunk, fields)
+
+
+def _restart_at(partition: Partition, offset: int) -> None:
+    """The log start was moved behind everything that is left: begin again there, empty."""
+    log.warning("%r: nothing is left above its log start %d", partition, offset)
+    for segment in partition.segments:
+        segment.drop()
+    _cut_from(partition, 0, f"the log starts at {offset}")
+    partition.begin(offset)

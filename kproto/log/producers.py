@@ -1,0 +1,136 @@
+"""Idempotent producers of one partition: epochs, sequences, the last five batches (KIP-98, rule 40). Pure.
+
+The state is the fold of the chunks (S13): `add` for every chunk with a producer id, in order. What is
+checked and how it is refused follows ``ProducerAppendInfo`` and ``ProducerStateEntry`` of Apache Kafka 4.x:
+an unknown producer may start at any sequence, so UNKNOWN_PRODUCER_ID is never answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import Final
+
+from kproto.errors import ErrorCode, KafkaError
+
+MAX_SEQUENCE: Final = 0x7FFF_FFFF
+BATCHES_KEPT: Final = 5
+_PRODUCER: Final = Struct(">qhB")
+_BATCH: Final = Struct(">iiqq")
+
+Batch = tuple[int, int, int, int]
+"""first sequence, last sequence, base offset, max timestamp."""
+
+
+class Producer:
+    """One producer id. ``next_seq`` is the only sequence that continues; ``batches`` the last five, oldest
+    first.
+    """
+
+    __slots__ = ("batches", "epoch", "next_seq")
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.next_seq = 0
+        self.batches: list[Batch] = []
+
+    @property
+    def last_timestamp(self) -> int:
+        """Max timestamp of the newest batch, ms; expiry counts from it."""
+        return self.batches[-1][3] if self.batches else -1
+
+
+def last_sequence(first: int, records: int) -> int:
+    """Sequence of the last of ``records`` records; after 2**31 - 1 comes 0."""
+    return (first + records - 1) & MAX_SEQUENCE
+
+
+class Producers(dict[int, Producer]):
+    """Producer id -> :class:`Producer`."""
+
+    __slots__ = ()
+
+    def examine(self, pid: int, epoch: int, seq: int, records: int) -> Batch | None:
+        """Whether a chunk may be appended.
+
+        None: yes. A batch: it is a repetition of that one. Raises INVALID_RECORD, INVALID_PRODUCER_EPOCH or
+        OUT_OF_ORDER_SEQUENCE_NUMBER.
+        """
+        if pid < 0 or epoch < 0 or seq < 0:
+            raise KafkaError(
+                ErrorCode.INVALID_RECORD,
+                f"producer id {pid}, epoch {epoch} and sequence {seq} do not go together",
+            )
+        producer = self.get(pid)
+        if producer is None:
+            return None
+        if epoch < producer.epoch:
+            raise KafkaError(
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"producer {pid} has epoch {producer.epoch} already, the batch has {epoch}",
+            )
+        if epoch > producer.epoch:
+            if seq != 0:
+                raise KafkaError(
+                    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                    f"producer {pid} must begin epoch {epoch} with sequence 0, not {seq}",
+                )
+            return None
+        last = last_sequence(seq, records)
+        for batch in producer.batches:
+            if batch[0] == seq and batch[1] == last:
+                return batch
+        if seq != producer.next_seq:
+            raise KafkaError(
+                ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                f"producer {pid} sent sequence {seq}, {producer.next_seq} is next",
+            )
+        return None
+
+    def add(self, pid: int, epoch: int, seq: int, records: int, base_offset: int, max_timestamp: int) -> None:
+        """A chunk of ``pid`` was appended."""
+        producer = self.get(pid)
+        if producer is None:
+            producer = self[pid] = Producer(epoch)
+        elif producer.epoch != epoch:
+            producer.epoch = epoch
+            producer.batches = []
+        last = (seq + records - 1) & MAX_SEQUENCE
+        producer.next_seq = (last + 1) & MAX_SEQUENCE
+        batches = producer.batches
+        batches.append((seq, last, base_offset, max_timestamp))
+        if len(batches) > BATCHES_KEPT:
+            del batches[0]
+
+    def expire(self, now_ms: int, after_ms: int) -> int:
+        """Forget producers whose newest batch is at least ``after_ms`` old; returns how many."""
+        gone = [pid for pid, producer in self.items() if now_ms - producer.last_timestamp >= after_ms]
+        for pid in gone:
+            del self[pid]
+        return len(gone)
+
+    def encode(self) -> bytes:
+        """A snapshot; only a speed-up (rule 40)."""
+        return b"".join(self._pieces())
+
+    def _pieces(self) -> Iterator[bytes]:
+        for pid, producer in self.items():
+            yield _PRODUCER.pack(pid, producer.epoch, len(producer.batches))
+            for batch in producer.batches:
+                yield _BATCH.pack(*batch)
+
+    @classmethod
+    def decode(cls, data: bytes) -> Producers:
+        """Read a snapshot whose checksum was verified."""
+        producers = cls()
+        at = 0
+        while at < len(data):
+            pid, epoch, count = _PRODUCER.unpack_from(data, at)
+            at += _PRODUCER.size
+            producer = producers[pid] = Producer(epoch)
+            for _ in range(count):
+                first, last, base, timestamp = _BATCH.unpack_from(data, at)
+                at += _BATCH.size
+                producer.batches.append((first, last, base, timestamp))
+                producer.next_seq = (last + 1) & MAX_SEQUENCE
+        return producers

@@ -1,0 +1,344 @@
+"""Fetching what is no longer (or not only) in the tail: file ranges, and how they are loaded.
+
+`collect` finds the pieces. A file range that begins and ends at index entries is exact: its bytes are
+served as they are, and a consumer that goes on from there begins at an index entry again. Other ranges are
+cut to whole chunks when loaded.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.blocks import Block
+from kproto.wire.batch import hop
+
+if TYPE_CHECKING:
+    from kproto.log.partition import Partition
+    from kproto.log.segment import Segment
+
+T = TypeVar("T")
+NO_OFFSET: Final = -1
+_RWF_NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
+_NOT_NOW: Final = (errno.EAGAIN, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
+
+
+class Read:
+    """What `Partition.read` found: memory and file pieces in order. ``size`` is an upper bound when files
+    are in it.
+    """
+
+    __slots__ = ("pieces", "size")
+
+    def __init__(self, pieces: list[memoryview | FileRange], size: int) -> None:
+        self.pieces = pieces
+        self.size = size
+
+
+EMPTY: Final = Read([], 0)
+
+
+class FileRange:
+    """Bytes ``[position, position + length)`` of a segment file.
+
+    ``exact`` ranges are whole chunks from the wanted one on. Others are cut when they are loaded: chunks
+    that end at or below ``offset`` or begin at or above ``limit`` do not count, nor those beyond
+    ``max_bytes`` (the first one does with ``at_least_one``). Position -1: the segment's index has to be
+    loaded first.
+    """
+
+    __slots__ = (
+        "at_least_one",
+        "exact",
+        "length",
+        "limit",
+        "max_bytes",
+        "offset",
+        "position",
+        "segment",
+        "until",
+    )
+
+    def __init__(
+        self,
+        segment: Segment,
+        position: int,
+        length: int,
+        offset: int,
+        limit: int,
+        max_bytes: int,
+        at_least_one: bool,
+        exact: bool,
+        until: int,
+    ) -> None:
+        self.segment = segment
+        self.position = position
+        self.length = length
+        self.offset = offset
+        self.limit = limit
+        self.max_bytes = max_bytes
+        self.at_least_one = at_least_one
+        self.exact = exact
+        self.until = until
+        """The offset behind the range, or -1 when it is not known before loading."""
+
+    @property
+    def file(self) -> str:
+        return self.segment.path
+
+
+class IndexCache:
+    """Which closed segments keep their index in memory: the last ``limit`` that were used or closed."""
+
+    __slots__ = ("_limit", "_segments")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._segments: deque[Segment] = deque()
+
+    def keep(self, segment: Segment) -> None:
+        """``segment`` has its index in memory; the oldest one loses it."""
+        self._segments.append(segment)
+        if len(self._segments) > self._limit:
+            oldest = self._segments.popleft()
+            if oldest is not segment and oldest.footer is None:
+                oldest.index = None
+
+
+# Finding
+
+
+def clip(block: Block, first: int, begin: int, max_bytes: int, at_least_one: bool) -> int:
+    """Where to stop in ``block`` so that chunks from number ``first`` (at ``begin``) on fit into
+    ``max_bytes``.
+    """
+    starts = block.starts
+    last = bisect_right(starts, begin + max_bytes) - 1
+    if last > first:
+        return starts[last]
+    if at_least_one:
+        return starts[first + 1] if first + 1 < len(starts) else block.used
+    return begin
+
+
+def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_least_one: bool) -> Read:
+    """The slow way of `Partition.read`: over blocks, files and segments."""
+    if not partition.log_start_offset <= offset <= partition.log_end_offset:
+        raise KafkaError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"{offset} is not in [{partition.log_start_offset}, {partition.log_end_offset}]",
+        )
+    pieces: list[memoryview | FileRange] = []
+    size = 0
+    number = bisect_right(partition.bases, offset) - 1
+    while offset < limit and number < len(partition.segments):
+        segment = partition.segments[number]
+        end = segment.next_offset if segment.closed else partition.log_end_offset
+        if offset >= end:
+            number += 1
+            continue
+        first = at_least_one and not pieces
+        if offset < segment.memory_offset:
+            piece = _file_piece(segment, offset, limit, max_bytes - size, first)
+            if piece is None:
+                break
+            pieces.append(piece)
+            size += piece.length
+            if piece.until == NO_OFFSET or not piece.exact:
+                break
+            offset = piece.until
+        else:
+            view, offset, whole = _memory_piece(segment, offset, limit, max_bytes - size, first)
+            if view:
+                pieces.append(view)
+                size += len(view)
+            if not whole:
+                break
+    return Read(pieces, size)
+
+
+def _memory_piece(
+    segment: Segment, offset: int, limit: int, max_bytes: int, at_least_one: bool
+) -> tuple[memoryview, int, bool]:
+    """``(bytes, offset behind them, whether there may be more)`` from the block with ``offset``."""
+    blocks = segment.blocks
+    number = bisect_right(blocks, offset, key=_base_offset) - 1
+    block = blocks[number]
+    first = bisect_right(block.offsets, offset) - 1
+    begin = block.starts[first]
+    inside = limit < block.end_offset
+    end = block.starts[bisect_left(block.offsets, limit)] if inside else block.used
+    if end - begin <= max_bytes:
+        return block.view[begin:end], limit if inside else block.end_offset, not inside
+    end = clip(block, first, begin, max_bytes, at_least_one)
+    return block.view[begin:end], offset, False
+
+
+def _base_offset(block: Block) -> int:
+    return block.base_offset
+
+
+def _file_piece(
+    segment: Segment, offset: int, limit: int, max_bytes: int, at_least_one: bool
+) -> FileRange | None:
+    """The range of ``segment``'s file from ``offset`` on, up to where its memory begins; None when nothing
+    fits.
+    """
+    if max_bytes <= 0 and not at_least_one:
+        return None
+    index = segment.index
+    if index is None and segment.closed:
+        length = min(max(max_bytes, 0), segment.measure())
+        return FileRange(segment, -1, length, offset, limit, max_bytes, at_least_one, False, NO_OFFSET)
+    file_end = segment.blocks[0].position if segment.blocks else segment.measure()
+    memory_offset = segment.memory_offset
+    if index is None:
+        entry, entry_offset, position, entries = -1, segment.base_offset, 0, 0
+    else:
+        entry, entry_offset, position = index.floor(offset, segment.base_offset)
+        entries = bisect_left(index.positions, file_end)
+    last, end = entries, file_end
+    if limit < memory_offset or file_end - position > max_bytes:
+        if index is not None:
+            by_size = bisect_right(index.positions, position + max(max_bytes, 0)) - 1
+            by_limit = bisect_right(index.offsets, limit) - 1
+            last = max(min(by_size, by_limit, entries), entry + 1)
+            end = file_end if last >= entries else index.positions[last]
+        until = memory_offset if end == file_end or index is None else index.offsets[last]
+    else:
+        until = memory_offset
+    exact = entry_offset == offset and until <= limit and end - position <= max_bytes
+    return FileRange(segment, position, end - position, offset, limit, max_bytes, at_least_one, exact, until)
+
+
+# Loading
+
+
+def load_nowait(ranges: Sequence[FileRange]) -> list[memoryview] | None:
+    """The bytes of ``ranges`` if the page cache has them all; None when that would block. On the loop."""
+    loaded: list[memoryview] = []
+    for piece in ranges:
+        if piece.position < 0 or not _RWF_NOWAIT:
+            return None
+        buffer = bytearray(piece.length)
+        try:
+            descriptor = piece.segment.partition.manager.files.get(piece.segment.path)
+            count = os.preadv(descriptor, [buffer], piece.position, _RWF_NOWAIT)
+        except OSError as error:
+            if error.errno in _NOT_NOW:
+                return None
+            raise _unreadable(piece, error) from error
+        if count < piece.length:
+            return None
+        loaded.append(_cut(piece, buffer))
+    return loaded
+
+
+def load_blocking(ranges: Sequence[FileRange]) -> list[memoryview]:
+    """The bytes of ``ranges``, whatever it takes. For a thread: touches nothing but files and unused indexes.
+
+    Raises KAFKA_STORAGE_ERROR when a file cannot be read.
+    """
+    loaded: list[memoryview] = []
+    for wanted in ranges:
+        piece = _resolved(wanted) if wanted.position < 0 else wanted
+        if piece.length == 0:
+            loaded.append(memoryview(b""))
+            continue
+        buffer = bytearray(piece.length)
+        try:
+            descriptor = os.open(piece.segment.path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                count = os.preadv(descriptor, [buffer], piece.position)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise _unreadable(piece, error) from error
+        if count < piece.length:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{piece.file} is shorter than its index says")
+        loaded.append(_cut(piece, buffer))
+    return loaded
+
+
+def index_of(segment: Segment) -> FileRange:
+    """A range without bytes: loading it loads the index of ``segment``."""
+    return FileRange(segment, -1, 0, segment.base_offset, 0, 0, False, False, NO_OFFSET)
+
+
+def _resolved(piece: FileRange) -> FileRange:
+    """``piece`` with its position, once the index is there."""
+    segment = piece.segment
+    try:
+        segment.load_index()
+    except OSError as error:
+        raise _unreadable(piece, error) from error
+    segment.partition.indexes.keep(segment)
+    if piece.length == 0 and piece.limit == 0:
+        return piece
+    found = _file_piece(segment, piece.offset, piece.limit, piece.max_bytes, piece.at_least_one)
+    return found if found is not None and found.position >= 0 else index_of(segment)
+
+
+def _unreadable(piece: FileRange, error: OSError) -> KafkaError:
+    return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{piece.file}: {error.strerror}")
+
+
+def _cut(piece: FileRange, buffer: bytearray) -> memoryview:
+    """The chunks of ``buffer`` that ``piece`` asks for."""
+    view = memoryview(buffer)
+    if piece.exact:
+        return view
+    begin = end = -1
+    for position, size, fields in hop(buffer):
+        base_offset = fields[0]
+        if base_offset + fields[6] < piece.offset:
+            continue
+        if begin < 0:
+            begin = end = position
+            if not piece.at_least_one and size > piece.max_bytes:
+                break
+        elif position + size - begin > piece.max_bytes:
+            break
+        if base_offset >= piece.limit:
+            break
+        end = position + size
+    return view[begin:end] if begin >= 0 else view[:0]
+
+
+# Look-ups that may need files
+
+
+async def complete(
+    lookup: Generator[list[FileRange], list[memoryview], T],
+    blocking: Callable[
+        [Callable[[Sequence[FileRange]], list[memoryview]], list[FileRange]], Awaitable[list[memoryview]]
+    ],
+) -> T:
+    """Run a look-up (`Partition.offset_for_time`): what the page cache has is read at once, the rest by
+    ``await blocking(load_blocking, ranges)`` (`net.threads.BlockingPool.run`)."""
+    try:
+        ranges = next(lookup)
+        while True:
+            loaded = load_nowait(ranges)
+            if loaded is None:
+                loaded = await blocking(load_blocking, ranges)
+            ranges = lookup.send(loaded)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+
+
+def complete_blocking(lookup: Generator[list[FileRange], list[memoryview], T]) -> T:
+    """The same for tools and tests without an event loop."""
+    try:
+        ranges = next(lookup)
+        while True:
+            ranges = lookup.send(load_blocking(ranges))
+    except StopIteration as stop:
+        result: T = stop.value
+        return result

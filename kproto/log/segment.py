@@ -1,0 +1,329 @@
+"""A segment: chunks of one group, first in memory, then in a file, the same bytes at the same positions.
+
+Bytes ``[0, flushed)`` are in the file, ``[memory_start, size)`` in blocks; the two ranges always cover
+everything between them. The file is made at the first flush. When a segment is closed its index is written
+beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from kproto.check import check
+from kproto.log.blocks import NO_BLOCK, Block
+from kproto.log.files import CHUNKS, INDEX, SegmentName
+from kproto.log.index import SparseIndex, Summary, decode, decode_summary, encode
+from kproto.wire.batch import HEADER
+
+if TYPE_CHECKING:
+    from kproto.disk import Buffer
+    from kproto.log.partition import Partition
+
+NO_TIME: Final = -1
+SUMMARY_BYTES: Final = 128
+
+
+class Group:
+    """A run of segments: the unit of rolling and deletion. Only the last group of a partition is open."""
+
+    __slots__ = ("base_offset", "first_ts", "jitter_ms", "opened_ms", "size")
+
+    def __init__(self, base_offset: int, opened_ms: int, jitter_ms: int = 0) -> None:
+        self.base_offset = base_offset
+        self.opened_ms = opened_ms
+        self.jitter_ms = jitter_ms
+        """What is taken off segment.ms for this group."""
+        self.first_ts = NO_TIME
+        """Max timestamp of its first chunk; segment.ms counts from it."""
+        self.size = 0
+        """Bytes of its closed segments."""
+
+
+class Segment:
+    """Implements ``ports.LogSegment``.
+
+    Invariants: ``synced <= flushed <= size``; blocks are contiguous, the last one ends at ``size``; a
+    closed segment does not grow. ``size`` of a segment that was found on disk is -1 until `measure` looks
+    at the file.
+    """
+
+    __slots__ = (
+        "base_offset",
+        "blocks",
+        "closed",
+        "flushed",
+        "flushed_offset",
+        "footer",
+        "group",
+        "index",
+        "indexed",
+        "max_ts",
+        "max_ts_base",
+        "next_offset",
+        "number",
+        "partition",
+        "size",
+        "synced",
+        "synced_offset",
+        "wake_at",
+    )
+
+    def __init__(self, partition: Partition, group: Group, number: int, base_offset: int) -> None:
+        self.partition = partition
+        self.group = group
+        self.number = number
+        self.base_offset = base_offset
+        self.next_offset = base_offset
+        """End offset; kept up to date when the segment closes, the open one ends at the log's end."""
+        self.size = 0
+        self.flushed = 0
+        self.flushed_offset = base_offset
+        """Offset at position ``flushed``."""
+        self.synced = 0
+        self.synced_offset = base_offset
+        self.closed = False
+        self.max_ts = NO_TIME
+        self.max_ts_base = base_offset
+        """Base offset of the first chunk with ``max_ts``."""
+        self.index: SparseIndex | None = None
+        """None: not needed yet (open and small), or still in its file (closed)."""
+        self.indexed = 0
+        """Position of the newest index entry."""
+        self.wake_at = 0
+        """The log must be told when an append makes ``size`` larger than this (first dirty byte, enough to
+        flush).
+        """
+        self.blocks: list[Block] = []
+        self.footer: tuple[bytes, bytes] | None = None
+        """Producers and epochs at the end, between closing and writing the index."""
+
+    @property
+    def group_base(self) -> int:
+        return self.group.base_offset
+
+    @property
+    def name(self) -> SegmentName:
+        return SegmentName(self.group.base_offset, self.number, self.base_offset)
+
+    @property
+    def path(self) -> str:
+        return os.path.join(self.partition.directory, self.name.stem() + CHUNKS)
+
+    @property
+    def index_path(self) -> str:
+        return os.path.join(self.partition.directory, self.name.stem() + INDEX)
+
+    # To the file
+
+    def flush(self, upto: int) -> None:
+        """Write everything that is not in the file yet, if that is below ``upto``, as one pwritev. OSError
+        (a full disk included) changes nothing: the bytes stay in memory.
+        """
+        flushed, size = self.flushed, self.size
+        if flushed >= min(upto, size):
+            return
+        pieces: list[Buffer] = []
+        for block in self.blocks:
+            end = block.position + block.used
+            if end > flushed:
+                pieces.append(block.view[max(flushed - block.position, 0) : block.used])
+        descriptor = self.partition.open_for_write(self)
+        self.partition.disk.pwritev(descriptor, pieces, flushed)
+        self.flushed = self.wake_at = size
+        self.flushed_offset = self.next_offset if self.closed else self.partition.log_end_offset
+        for block in self.blocks:
+            if block.position + block.used > flushed:
+                self.partition.pool.written(block)
+
+    def sync(self) -> None:
+        """fdatasync the file and, the first time, its directory; in a thread. ``synced`` is what was
+        flushed before.
+        """
+        flushed, offset = self.flushed, self.flushed_offset
+        if self.synced >= flushed:
+            return
+        disk = self.partition.disk
+        try:
+            descriptor = disk.open(self.path)
+        except FileNotFoundError:
+            check(
+                self.partition.deleted or self not in self.partition.segments, f"{self.path} has disappeared"
+            )
+            self._now_synced(flushed, offset)
+            return
+        try:
+            disk.datasync(descriptor)
+        finally:
+            disk.close(descriptor)
+        if self.synced == 0:
+            disk.sync_directory(self.partition.directory)
+        self._now_synced(flushed, offset)
+
+    def mark_synced(self) -> None:
+        """The whole file system was synced after the last flush."""
+        self._now_synced(self.flushed, self.flushed_offset)
+
+    def _now_synced(self, flushed: int, offset: int) -> None:
+        if flushed > self.synced:
+            self.synced = flushed
+            self.synced_offset = offset
+
+    def write_index(self) -> None:
+        """Write the index file of a closed, flushed segment. A lost or torn one is rebuilt, so nothing is
+        synced.
+        """
+        check(
+            self.footer is not None and self.flushed == self.size, f"{self.path} is not ready for its index"
+        )
+        producers, epochs = self.footer or (b"", b"")
+        group = self.group
+        summary = Summary(
+            0,
+            self.base_offset,
+            self.next_offset,
+            self.size,
+            self.max_ts,
+            self.max_ts_base,
+            group.size,
+            group.first_ts,
+            0,
+            0,
+        )
+        content = encode(self.index or SparseIndex(), summary, producers, epochs)
+        disk = self.partition.disk
+        descriptor = disk.open(self.index_path, create=True)
+        try:
+            disk.truncate(descriptor, 0)
+            disk.pwritev(descriptor, [content], 0)
+        finally:
+            disk.close(descriptor)
+        self.footer = None
+        self.partition.indexes.keep(self)
+
+    # From the file
+
+    def measure(self) -> int:
+        """Bytes of the segment; looks at the file of a closed one the first time."""
+        if self.size < 0:
+            self.size = self.flushed = os.stat(self.path).st_size
+        return self.size
+
+    def load_summary(self) -> bool:
+        """Learn ``max_ts`` of a closed segment that was found on disk; False when its index has to be
+        rebuilt.
+        """
+        if self.max_ts_base >= 0:
+            return True
+        summary = decode_summary(read_file(self.index_path, SUMMARY_BYTES))
+        if summary is None or (summary.size, summary.next_offset) != (self.measure(), self.next_offset):
+            return False
+        self.max_ts, self.max_ts_base = summary.max_ts, summary.max_ts_base
+        return True
+
+    def load_index(self) -> None:
+        """Read the index of a closed segment, or rebuild it from the headers. May block: for a thread."""
+        if self.index is not None:
+            return
+        found = decode(read_file(self.index_path))
+        if found is not None and (found[1].size, found[1].next_offset) == (self.measure(), self.next_offset):
+            self.max_ts, self.max_ts_base = found[1].max_ts, found[1].max_ts_base
+            self.index = found[0]
+            return
+        self.rebuild_index()
+
+    def rebuild_index(self) -> None:
+        """Hop over the headers of the file and make the index again."""
+        rebuilt = Segment(self.partition, self.group, self.number, self.base_offset)
+        rebuilt.index = SparseIndex()
+        for position, size, fields in hop_file(self.path, 0, self.measure()):
+            rebuilt.note(position, size, fields[0], fields[8])
+        self.max_ts, self.max_ts_base = rebuilt.max_ts, rebuilt.max_ts_base
+        self.index = rebuilt.index
+
+    # Memory
+
+    def note(self, position: int, size: int, base_offset: int, max_ts: int) -> None:
+        """Fold one chunk into index and times; what `Partition.append` does inline."""
+        if position - self.indexed >= self.partition.index_interval and position:
+            if self.index is None:
+                self.index = SparseIndex()
+            self.index.add(base_offset, position, self.max_ts)
+            self.indexed = position
+        if max_ts > self.max_ts:
+            self.max_ts = max_ts
+            self.max_ts_base = base_offset
+        self.size = position + size
+
+    @property
+    def memory_offset(self) -> int:
+        """First offset that is in memory; the end of the segment when nothing is."""
+        if self.blocks:
+            return self.blocks[0].base_offset
+        return self.next_offset if self.closed else self.partition.log_end_offset
+
+    def evict(self, block: Block) -> bool:
+        """Release blocks from the front up to ``block``; False when one on the way is still needed."""
+        partition = self.partition
+        durable = partition.high_watermark
+        freed = False
+        while self.blocks:
+            front = self.blocks[0]
+            if front.position + front.used > self.flushed or front.end_offset > durable:
+                return freed
+            del self.blocks[0]
+            front.segment = None
+            if front is partition.tail:
+                partition.tail = NO_BLOCK
+            partition.pool.release(front)
+            freed = True
+            if front is block:
+                break
+        return freed
+
+    def drop(self) -> None:
+        """The segment is deleted: give up its memory; the cleaner may take it for synced."""
+        for block in self.blocks:
+            if block is self.partition.tail:
+                self.partition.tail = NO_BLOCK
+            self.partition.pool.forget(block)
+        self.blocks = []
+        self.footer = None
+        self.flushed = self.synced = max(self.size, self.flushed)
+        self.synced_offset = self.flushed_offset = max(self.next_offset, self.base_offset)
+
+
+HOP_WINDOW: Final = 1 << 20
+
+
+def hop_file(path: str, start: int, end: int) -> list[tuple[int, int, tuple[int, ...]]]:
+    """``(position, size, header fields)`` of the chunks in ``[start, end)`` of a segment file, CRCs not
+    checked.
+    """
+    chunks: list[tuple[int, int, tuple[int, ...]]] = []
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        window, origin, at = b"", start, start
+        while at + HEADER.size <= end:
+            if at < origin or at + HEADER.size > origin + len(window):
+                origin, window = at, os.pread(descriptor, min(HOP_WINDOW, end - at), at)
+                if len(window) < HEADER.size:
+                    break
+            fields = HEADER.unpack_from(window, at - origin)
+            size = fields[1] + 12
+            if fields[3] != 2 or size < HEADER.size or at + size > end:
+                break
+            chunks.append((at, size, fields))
+            at += size
+    finally:
+        os.close(descriptor)
+    return chunks
+
+
+def read_file(path: str, limit: int = -1) -> bytes:
+    """The first ``limit`` bytes of a file (-1: all); nothing when it is missing."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read(limit)
+    except FileNotFoundError:
+        return b""

@@ -1,0 +1,165 @@
+"""ListOffsets by time, exact to the record (KIP-79, KIP-734): find the segment, the index range, the one
+batch; unpack it.
+
+The look-ups are generators: they yield the file ranges they need and are sent the bytes; `reader.complete`
+drives them. Nothing at or above ``limit`` (high watermark or LSO) and nothing below the log start is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.reader import FileRange, collect, index_of
+from kproto.wire.batch import LOG_APPEND_TIME, hop
+from kproto.wire.primitives import WireError
+
+if TYPE_CHECKING:
+    from kproto.log.partition import Partition
+    from kproto.log.segment import Segment
+
+_WINDOW: Final = 131_072
+
+
+class Found(NamedTuple):
+    """A record: its timestamp (ms), its offset, the leader epoch of its chunk."""
+
+    timestamp: int
+    offset: int
+    leader_epoch: int
+
+
+Lookup = Generator[list[FileRange], list[memoryview], Found | None]
+Chunk = tuple[memoryview, tuple[int, ...]]
+
+
+def check_records(chunk: memoryview) -> None:
+    """The full look of ``kproto.validate.records``: raises INVALID_RECORD."""
+    from kproto.wire.records import check_records as full_look
+
+    try:
+        full_look(chunk)
+    except WireError as error:
+        raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
+
+
+def offset_for_time(partition: Partition, timestamp: int, limit: int) -> Lookup:
+    """The first record whose timestamp is at least ``timestamp``, or None."""
+    for segment in tuple(partition.segments):
+        if _end(segment) <= partition.log_start_offset:
+            continue
+        yield from _know_times(segment)
+        if segment.max_ts < timestamp:
+            continue
+        start = yield from _start_for(segment, timestamp)
+        offset = max(start, partition.log_start_offset)
+        end = min(limit, _end(segment))
+        while offset < end:
+            window = yield from _window(partition, offset, end)
+            if not window:
+                break
+            for chunk, fields in window:
+                if fields[8] >= timestamp:
+                    found = _record(chunk, fields, partition.log_start_offset, timestamp)
+                    if found is not None:
+                        return found
+                offset = fields[0] + fields[6] + 1
+    return None
+
+
+def max_timestamp_offset(partition: Partition, limit: int) -> Lookup:
+    """The first record with the newest timestamp, or None in an empty log."""
+    best: Found | None = None
+    for segment in tuple(partition.segments):
+        if _end(segment) <= partition.log_start_offset or segment.base_offset >= limit:
+            continue
+        yield from _know_times(segment)
+        if best is None or segment.max_ts > best.timestamp:
+            found = yield from _newest_in(partition, segment, limit)
+            if found is not None and (best is None or found.timestamp > best.timestamp):
+                best = found
+    return best
+
+
+def _newest_in(partition: Partition, segment: Segment, limit: int) -> Lookup:
+    """The newest record of one segment: one batch, unless a part of the segment is out of bounds."""
+    start = partition.log_start_offset
+    if start <= segment.max_ts_base < limit:
+        window = yield from _window(partition, segment.max_ts_base, limit)
+        return _record(*window[0], start, segment.max_ts) if window else None
+    best: Found | None = None
+    offset, end = max(start, segment.base_offset), min(limit, _end(segment))
+    while offset < end:
+        window = yield from _window(partition, offset, end)
+        if not window:
+            break
+        for chunk, fields in window:
+            if best is None or fields[8] > best.timestamp:
+                best = _newest_record(chunk, fields, start) or best
+            offset = fields[0] + fields[6] + 1
+    return best
+
+
+def _end(segment: Segment) -> int:
+    return segment.next_offset if segment.closed else segment.partition.log_end_offset
+
+
+def _know_times(segment: Segment) -> Generator[list[FileRange], list[memoryview], None]:
+    """Make sure that ``max_ts`` of a segment found on disk is known."""
+    if not segment.load_summary():
+        yield [index_of(segment)]
+
+
+def _start_for(segment: Segment, timestamp: int) -> Generator[list[FileRange], list[memoryview], int]:
+    """An offset at or before the first chunk of ``segment`` that reaches ``timestamp``, at most one index
+    step away.
+    """
+    if segment.closed and segment.index is None:
+        yield [index_of(segment)]
+    index = segment.index
+    if index is None:
+        return segment.base_offset
+    entry, _ = index.before_time(timestamp)
+    return index.offsets[entry] if entry >= 0 else segment.base_offset
+
+
+def _window(
+    partition: Partition, offset: int, limit: int
+) -> Generator[list[FileRange], list[memoryview], list[Chunk]]:
+    """Some chunks from the one with ``offset`` on; empty at the end."""
+    read = collect(partition, offset, limit, _WINDOW, True)
+    ranges = [piece for piece in read.pieces if isinstance(piece, FileRange)]
+    loaded = iter((yield ranges) if ranges else ())
+    chunks: list[Chunk] = []
+    for piece in read.pieces:
+        data = next(loaded) if isinstance(piece, FileRange) else piece
+        chunks += [(data[at : at + size], fields) for at, size, fields in hop(data)]
+    return chunks
+
+
+def _record(chunk: memoryview, fields: Sequence[int], start: int, timestamp: int) -> Found | None:
+    """The first record of ``chunk`` at or above offset ``start`` and time ``timestamp``."""
+    return next((found for found in _records(chunk, fields, start) if found.timestamp >= timestamp), None)
+
+
+def _newest_record(chunk: memoryview, fields: Sequence[int], start: int) -> Found | None:
+    return max(_records(chunk, fields, start), key=itemgetter(0), default=None)
+
+
+def _records(chunk: memoryview, fields: Sequence[int], start: int) -> Iterator[Found]:
+    """The records of ``chunk`` from offset ``start`` on. A batch whose records cannot be read (nobody
+    looked inside when it was stored) counts as one record at its base offset with its newest time.
+    """
+    base_offset, epoch, newest = fields[0], fields[2], fields[8]
+    if fields[5] & LOG_APPEND_TIME:
+        yield Found(newest, max(base_offset, start), epoch)
+        return
+    from kproto.wire.records import iter_times
+
+    try:
+        records = [Found(time, offset, epoch) for time, offset in iter_times(chunk) if offset >= start]
+    except WireError:
+        records = [Found(newest, max(base_offset, start), epoch)]
+    yield from records
