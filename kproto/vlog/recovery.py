@@ -288,9 +288,9 @@ class _Recovery:
     ) -> range:
         """Which ``chunks`` count, once the direct ones were looked for in their segment files.
 
-        Chunks of deleted files at the beginning fall away (retention). The first one that is missing or
-        damaged after that ends the partition. While the page cache survived, the last one in order proves
-        those before it.
+        Files are deleted from the oldest on (retention, DeleteRecords), so nothing up to the last chunk of a
+        deleted file counts. The first one after that whose bytes are damaged ends the partition. While the page
+        cache survived, the first and the last one prove those between them.
         """
         direct = [i for i, chunk in enumerate(chunks) if chunk.file_position < 0]
         if not direct:
@@ -307,7 +307,7 @@ class _Recovery:
             for i in direct:
                 if checker.sound(chunks[i], full=True):
                     continue
-                if checker.deleted(chunks[i]) and i == first:
+                if checker.deleted(chunks[i]):
                     first = i + 1
                     continue
                 self._result.losses.append(

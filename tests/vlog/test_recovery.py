@@ -17,7 +17,7 @@ from kproto.vlog.recovery import JournalCorruptError, Recovered
 from kproto.vlog.scan import Verdict, decide
 from kproto.vlog.scan_point import decode_starts, encode_starts
 from tests.vlog.conftest import TestLoop
-from tests.vlog.support import BOOT, Partition, World, recovered_bytes
+from tests.vlog.support import BOOT, Partition, Segment, World, recovered_bytes
 
 OTHER_BOOT = bytes(16 * [9])
 INLINE = {"kproto__direct__bytes": "0"}
@@ -214,6 +214,21 @@ def test_references_are_checked_against_the_segment_file(tmp_path: Path, loop: T
     assert ends(world, world.recover(boot=OTHER_BOOT), part) == 2, "the third chunk is damaged"
     os.unlink(path)
     assert ends(world, world.recover(), part) == 0, "deleted by retention: nothing to bring back"
+
+
+def test_what_follows_a_deleted_segment_file_is_kept(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, kproto__direct__bytes="1000")
+    part = world.partition()
+    for size in (200, 2000, 200, 2000):
+        pushes(world, loop, part, 1, size)
+    deleted = part.segment
+    part.segment = Segment(str(tmp_path / f"{part.topic_id.hex()}-0-0-1.chunks"), world.disk, number=1)
+    for size in (200, 2000, 200):
+        pushes(world, loop, part, 1, size)
+    os.unlink(deleted.path)
+    found = world.recover()
+    assert sorted(recovered_bytes(world, found, part)) == [4, 5, 6]
+    assert not found.losses
 
 
 def test_old_files_stay_until_the_log_has_settled_them(tmp_path: Path, loop: TestLoop) -> None:
