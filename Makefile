@@ -18,7 +18,6 @@ PYTEST := $(BIN)/python -m pytest -o addopts= --timeout 600
 .PHONY: serve test test-long lint flights bench tools clean
 
 serve: $(VENV)/.serve
-	@$(BIN)/python -m compat_tests.setup.hints $(LISTEN)
 	@$(BIN)/kproto serve --listen $(LISTEN) --data-dir $(DATA_DIR)
 
 test: tools

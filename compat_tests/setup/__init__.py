@@ -1,5 +1,5 @@
 """Set-up steps that the Makefile calls.
 
-``venv.sh`` makes the virtual environment, ``debian.sh`` installs or asks for Debian packages,
-``hints.py`` prints what to try with a running broker. May import the standard library only.
+``venv.sh`` makes the virtual environment, ``debian.sh`` installs or asks for Debian packages.
+May import the standard library only.
 """

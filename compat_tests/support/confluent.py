@@ -29,7 +29,9 @@ def consumer(bootstrap: str, **settings: object) -> Consumer:
 
 
 def _dotted(settings: Mapping[str, object]) -> dict[str, object]:
-    return {name.replace("_", "."): value for name, value in settings.items()}
+    return {
+        name if name == "log_level" else name.replace("_", "."): value for name, value in settings.items()
+    }
 
 
 def to_sample(message: Message) -> Sample:

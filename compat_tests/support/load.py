@@ -53,7 +53,13 @@ class ProducerLoad:
         self.promises = Promises({p: {} for p in partitions}, dict.fromkeys(partitions, 0))
         self._pause_s = 10 / rate
         self._client: Producer = producer(
-            bootstrap, message_timeout_ms=600_000, acks="all", socket_timeout_ms=5000, linger_ms=1, **settings
+            bootstrap,
+            log_level=0,
+            message_timeout_ms=600_000,
+            acks="all",
+            socket_timeout_ms=5000,
+            linger_ms=1,
+            **settings,
         )
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -110,7 +116,7 @@ class MemberLoad:
         self.commits = 0
         self.backwards: list[str] = []
         self._bootstrap = bootstrap
-        self._client = consumer(bootstrap, group_id=group, session_timeout_ms=6000, heartbeat_interval_ms=500)
+        self._client = consumer(bootstrap, group_id=group, session_timeout_ms=6000, log_level=0)
         self._client.subscribe([topic])
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -189,7 +195,7 @@ def verify_exactly_once(bootstrap: str, load: ProducerLoad) -> int:
 
 
 def verify_at_least_once(bootstrap: str, load: ProducerLoad) -> int:
-    """A plain producer's partitions hold every acknowledged record at its offset, first occurrences in order."""
+    """A plain producer's partitions hold every acknowledged record at its offset, in order."""
     repeats = 0
     for partition, acked in load.promises.acked.items():
         stored = dict(numbers_stored(bootstrap, load, partition))
