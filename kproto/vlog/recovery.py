@@ -289,8 +289,8 @@ class _Recovery:
         """Which ``chunks`` count, once the direct ones were looked for in their segment files.
 
         Files are deleted from the oldest on (retention, DeleteRecords), so nothing up to the last chunk of a
-        deleted file counts. The first one after that whose bytes are damaged ends the partition. While the page
-        cache survived, the first and the last one prove those between them.
+        deleted file counts. The first one after that whose bytes are damaged ends the partition. While the
+        page cache survived, the first and the last one prove those between them.
         """
         direct = [i for i, chunk in enumerate(chunks) if chunk.file_position < 0]
         if not direct:
