@@ -137,7 +137,7 @@ async def null_server(options: argparse.Namespace) -> None:
 def produce_frames(options: argparse.Namespace, topic_id: bytes) -> list[bytes]:
     """One frame for every group of ``--per-request`` partitions."""
     value = os.urandom(max(1, options.size - 72))
-    chunk = build_batch([Record(value=value, timestamp=time.time_ns() // 1_000_000)])
+    chunk = build_batch([Record(None, value, timestamp=time.time_ns() // 1_000_000)])
     ids = count(1)
     frames = []
     for first in range(0, options.partitions, options.per_request):

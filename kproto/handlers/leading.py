@@ -21,14 +21,17 @@ def led_here(services: Services, topic: TopicRecord | None, index: int) -> Parti
     """The open partition ``index`` of ``topic``.
 
     Raises KafkaError: UNKNOWN_TOPIC_OR_PARTITION when there is none, NOT_LEADER_OR_FOLLOWER when another
-    broker leads it, KAFKA_STORAGE_ERROR (from the log) when it cannot be opened.
+    broker leads it, KAFKA_STORAGE_ERROR when it cannot be opened.
     """
     if topic is None or not 0 <= index < topic.partitions:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     streamlet = services.image().partition_streamlet(topic, index)
     if streamlet.leader != services.node_id:
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    partition = services.logs.partition(topic.topic_id, index)
+    try:
+        partition = services.logs.partition(topic.topic_id, index)
+    except OSError as error:
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"cannot open the partition: {error}") from error
     if partition is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return partition

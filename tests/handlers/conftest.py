@@ -24,7 +24,7 @@ _numbers = count(1)
 
 def chunk_of(*values: bytes, timestamp: int = 1_700_000_000_000, codec: int = 0, **batch) -> bytes:
     """A record batch of ``values``, one millisecond apart."""
-    records = [Record(value=value, timestamp=timestamp + i) for i, value in enumerate(values)]
+    records = [Record(None, value, timestamp=timestamp + i) for i, value in enumerate(values)]
     return bytes(build_batch(records, codec=codec, **batch))
 
 

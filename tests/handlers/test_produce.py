@@ -146,7 +146,7 @@ def test_what_was_stored_is_what_was_sent(kafka):
     chunks = [chunk_of(bytes([i]) * (i * 4001 + 1)) for i in range(40)]
     for chunk in chunks:
         kafka.stored(name, chunk)
-    records = bytes(kafka.fetch(name, (0, 0)).responses[0].partitions[0].records)
+    records = bytes(kafka.fetch(name, (0, 0), partition_max_bytes=1 << 24).responses[0].partitions[0].records)
     at = 0
     for i, chunk in enumerate(chunks):
         stored = records[at : at + len(chunk)]
