@@ -27,9 +27,9 @@ _end_of_topic: Final = Struct(">ix").pack
 def write_response(
     image: MetadataImage, version: int, topics: Sequence[bytes], operations: int, cluster_operations: int
 ) -> bytes:
-    """The whole body. ``topics`` are what :func:`topic_entry` and :func:`error_entry` gave: all but their end.
+    """The whole body, ready to follow the response header.
 
-    ``operations`` end every topic. Bytes, ready to follow the response header.
+    ``topics`` are what :func:`topic_entry` and :func:`error_entry` gave; ``operations`` end every one.
     """
     end = _end_of_topic(operations)
     out = [_int32(0), _length(len(image.brokers))]

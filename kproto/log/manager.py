@@ -53,6 +53,7 @@ class LogManager:
         "_checkpoint",
         "_deletions",
         "_due",
+        "_dynamic",
         "_full_until",
         "_image",
         "_known_at_start",
@@ -63,6 +64,7 @@ class LogManager:
         "_recovered",
         "_retaining",
         "_scheduled",
+        "_static",
         "_sync_checkpoint",
         "clock",
         "data_dir",
@@ -91,7 +93,9 @@ class LogManager:
         self.data_dir = data_dir
         self.disk = disk
         self.clock = clock
-        self.settings = settings
+        self.settings = self._static = settings
+        """In force, and as they were at the start: dynamic broker configs lie over them."""
+        self._dynamic: Mapping[str, str] = {}
         self.ports = ports
         self.now_ms = clock.wall_ms
         self.flush_bytes = settings.kproto_flush_bytes
@@ -126,6 +130,7 @@ class LogManager:
         """Take a newer metadata image: new configs and leader epochs, deleted topics."""
         before = self._image
         self._image = image
+        inherited_changed = self._take_broker_configs(image)
         if before is None:
             self._first_image(image)
             return
@@ -133,6 +138,8 @@ class LogManager:
             touched = image.touched
         else:
             touched = frozenset(before.topics_by_id) | frozenset(image.topics_by_id)
+        if inherited_changed:
+            touched |= self.streams.keys()
         for topic_id in touched:
             record = image.topics_by_id.get(topic_id)
             stream = self.streams.get(topic_id)
@@ -142,6 +149,15 @@ class LogManager:
             elif stream is not None:
                 for partition in stream.update(record, self._config(record.configs), image):
                     partition.vlog = self.ports.assign_vlog(partition)
+
+    def _take_broker_configs(self, image: MetadataImage) -> bool:
+        """Put the dynamic broker configs over the settings of the start; True when they changed."""
+        dynamic = image.broker_configs(self.settings.node_id)
+        if dynamic == self._dynamic:
+            return False
+        self._dynamic = dynamic
+        self.settings = self._static.with_texts(dynamic) if dynamic else self._static
+        return True
 
     def _first_image(self, image: MetadataImage) -> None:
         self._known_at_start = {
@@ -224,6 +240,21 @@ class LogManager:
             partition.close_deleted()
             raise
         self._recovered.pop(key, None)
+
+    def size_bytes(self, topic_id: bytes, index: int) -> int:
+        """Bytes of a partition, without opening it: by its checkpoint entry and its chunks in the journal.
+
+        0 for an unknown partition. Exact for an open one, else as of the last checkpoint.
+        """
+        stream = self.streams.get(topic_id)
+        partition = stream.partitions.get(index) if stream is not None else None
+        if partition is not None:
+            return partition.size_bytes()
+        entry = self._checkpoint.get(topic_id, index)
+        end = entry.next_offset if entry is not None else 0
+        runs = self._recovered.get((topic_id, index), ())
+        in_journal = sum(run.length for run in runs if run.base_offset >= end)
+        return in_journal + (entry.size if entry is not None else 0)
 
     def partitions_open(self) -> Iterator[Partition]:
         """The partitions in use."""
