@@ -2,8 +2,8 @@
 
 Behaviour: offset -1 means the high watermark; an offset above it or below -1 is OFFSET_OUT_OF_RANGE; one
 below the log start changes nothing. Answers with the new log start, which consumers see at once; the files go
-after ``file.delete.delay.ms``. Internal topics are refused with INVALID_TOPIC_EXCEPTION. Works on a full disk:
-it frees space. ``timeout_ms`` never runs out.
+after ``file.delete.delay.ms``. Internal topics are refused with INVALID_TOPIC_EXCEPTION. Works on a full
+disk: it frees space. ``timeout_ms`` never runs out.
 """
 
 from __future__ import annotations
