@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+import kproto
 from kproto.errors import TABLE, ErrorCode
 from kproto.net.client import Client
 from kproto.wire.generated.api_versions import ApiVersionsRequest
@@ -69,7 +70,9 @@ def open_session(host: str, port: int) -> Session:
         client = Client(host, port)
     except OSError as error:
         raise click.ClickException(f"{host}:{port}: {error.strerror or error}") from None
-    answer = client.call(API_VERSIONS, 3, ApiVersionsRequest())
+    request = ApiVersionsRequest(client_software_name="kproto", client_software_version=kproto.__version__)
+    answer = client.call(API_VERSIONS, 3, request)
+    require(answer.error_code, f"{host}:{port}")
     return Session(client, {key.api_key: (key.min_version, key.max_version) for key in answer.api_keys})
 
 
