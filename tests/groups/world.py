@@ -73,10 +73,10 @@ class World:
     async def delete(self, topic: str) -> None:
         await self.controller.delete_topics([TopicRef(name=topic)])
 
-    async def call(self, key: int, version: int, client: str = "c", /, **fields: Any) -> Any:
+    async def call(self, key: int, version: int, /, **fields: Any) -> Any:
         """Send a request through codec and handler and return the parsed response."""
         api = codec(key)
-        module = __import__(f"kproto.wire.generated.{_snake(api.name)}", fromlist=["x"])
+        module = __import__(module_name(api.name), fromlist=["x"])
         request = getattr(module, api.name + "Request")(**fields)
         out = bytearray()
         api.write_request(version, request, out)
@@ -85,7 +85,7 @@ class World:
         handler = registry.handler(key)
         assert handler is not None
         assert handler.handle is not None
-        response = handler.handle(RequestContext(version, 1, client, "127.0.0.1", self.services), parsed)
+        response = handler.handle(RequestContext(version, 1, "c", "127.0.0.1", self.services), parsed)
         if isinstance(response, Awaitable):
             response = await response
         out = bytearray()
@@ -93,8 +93,10 @@ class World:
         return api.parse_response(version, memoryview(bytes(out)))[0]
 
 
-def _snake(name: str) -> str:
-    return "".join("_" + c.lower() if c.isupper() else c for c in name).lstrip("_")
+def module_name(api: str) -> str:
+    """The module with the generated classes of an API."""
+    snake = "".join("_" + c.lower() if c.isupper() else c for c in api).lstrip("_")
+    return f"kproto.wire.generated.{snake}"
 
 
 def scenario(*topics: str, **settings: str) -> Callable[..., Callable[[], None]]:
