@@ -31,6 +31,7 @@ from kproto.handlers.groups.partition_log import PartitionLog
 from kproto.log.files import parse_name, partition_directory
 from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
+from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, StoreError
 from kproto.metadata.sqlite import SqliteStore
 from kproto.net.budget import MemoryBudget
@@ -156,7 +157,13 @@ class Broker:
             log.warning("%s", line)
         for (topic_id, index), runs in recovered.runs():
             self._logs.recovered(topic_id, index, runs)
-        self._vlogs.inherit(recovered, self._logs.settled)
+        self._vlogs.inherit(recovered, self._logs.settled, self._unsynced)
+
+    def _unsynced(self, topic_id: bytes, index: int) -> list[Segment]:
+        """Segments of an open partition whose files are not synced yet."""
+        stream = self._logs.streams.get(topic_id)
+        partition = stream.partitions.get(index) if stream is not None else None
+        return partition.unsynced() if partition is not None else []
 
     def _segment_path(self, topic_id: bytes, partition: int, group: int, number: int) -> str | None:
         """The file of a segment that the journal refers to; None when it was deleted."""
@@ -224,7 +231,7 @@ class Broker:
     async def _close_logs(self) -> bool:
         """Push, flush, sync; True when nothing of the journal is needed by the next start."""
         while not self._vlogs.drain():
-            if self.failed.is_set():
+            if self._vlogs.stuck:
                 return False
             await asyncio.sleep(0.01)
         clean = self._logs.close()

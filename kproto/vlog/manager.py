@@ -8,7 +8,7 @@ continued (rule 2): they are only read, then deleted once their chunks are in sy
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,17 +25,31 @@ if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.config import Settings
     from kproto.disk import Disk
-    from kproto.log.ports import LogPartition, VirtualLogPort
+    from kproto.log.ports import LogPartition, LogSegment, VirtualLogPort
     from kproto.vlog.recovery import Recovered
     from kproto.vlog.virtual_segment import VirtualSegment
 
 JOURNAL_DIRECTORY: Final = "journal"
+SETTLE_S: Final = 1.0
+"""How often old journal files are looked at."""
+SYNCS_PER_TICK: Final = 500
+"""Segment files synced at once for old journal files."""
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 
 
 def _nothing_settled(*_: object) -> bool:
     """Before the log is there."""
     return False
+
+
+def _nothing_unsynced(*_: object) -> Sequence[LogSegment]:
+    """Before the log is there."""
+    return ()
+
+
+def _sync_all(segments: Sequence[LogSegment]) -> None:
+    for segment in segments:
+        segment.sync()
 
 
 def boot_id() -> bytes:
@@ -93,6 +107,9 @@ class VlogManager:
         self._of: dict[VirtualLog, Pusher] = {}
         self._inherited: Recovered | None = None
         self._settled: Callable[[bytes, int, int], bool] = _nothing_settled
+        self._unsynced: Callable[[bytes, int], Sequence[LogSegment]] = _nothing_unsynced
+        self._next_settle = 0.0
+        self._syncing_inherited = False
 
     # Partitions
 
@@ -202,11 +219,19 @@ class VlogManager:
         """`scan_start` as bytes for the checkpoint (``LogPorts.scan_point``)."""
         return encode_starts(self.scan_start())
 
-    def inherit(self, recovered: Recovered, settled: Callable[[bytes, int, int], bool]) -> None:
+    def inherit(
+        self,
+        recovered: Recovered,
+        settled: Callable[[bytes, int, int], bool],
+        unsynced: Callable[[bytes, int], Sequence[LogSegment]],
+    ) -> None:
         """Keep the files of ``recovered`` until ``settled(topic id, partition, end offset)`` holds for all
-        that is in them; `tick` asks."""
+        that is in them. `tick` asks, and has the segments that ``unsynced(topic id, partition)`` names
+        synced; opening the partitions and flushing what was recovered is the log's part.
+        """
         self._inherited = recovered
         self._settled = settled
+        self._unsynced = unsynced
         self.journal.bytes += recovered.bytes
         self._drop_inherited()
 
@@ -224,12 +249,37 @@ class VlogManager:
         if gone:
             self._room_changed()
 
+    def _sync_inherited(self) -> None:
+        """Sync, in the thread, some of the segments that old journal files wait for."""
+        recovered = self._inherited
+        if recovered is None or self._syncing_inherited:
+            return
+        segments: list[LogSegment] = []
+        for topic_id, index in recovered.waiting():
+            segments += [one for one in self._unsynced(topic_id, index) if one.flushed > one.synced]
+            if len(segments) >= SYNCS_PER_TICK:
+                break
+        if segments:
+            self._syncing_inherited = True
+            self._clean_worker.submit(partial(_sync_all, segments), self._inherited_synced)
+
+    def _inherited_synced(self, error: BaseException | None) -> None:
+        self._syncing_inherited = False
+        if error is not None:
+            self.poison(f"fdatasync of a segment file: {error}")
+        else:
+            self._drop_inherited()
+
     # Time and end
 
     def tick(self) -> None:
         """Every second or so: work that is due for no other reason."""
         self.cleaner.work()
-        self._drop_inherited()
+        now = self._clock.monotonic()
+        if self._inherited is not None and now >= self._next_settle:
+            self._next_settle = now + SETTLE_S
+            self._drop_inherited()
+            self._sync_inherited()
 
     @property
     def stuck(self) -> bool:
@@ -254,6 +304,7 @@ class VlogManager:
                 pusher.vlog.close()
                 self.cleaner.closed.append(Closed(pusher.vlog, segment, file))
         if self.poisoned is None:
+            self._drop_inherited()
             for file in self.cleaner.finished():
                 self.journal.discard(file)
         for left in self.cleaner.closed:

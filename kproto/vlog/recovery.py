@@ -103,6 +103,11 @@ class Recovered:
             for file in files:
                 file.needed = {key: end for key, end in file.needed.items() if not settled(*key, end)}
 
+    def waiting(self) -> Iterator[PartitionKey]:
+        """Partitions that the oldest file of each virtual log waits for."""
+        for files in self.files:
+            yield from tuple(files[0].needed)
+
     def droppable(self) -> list[tuple[str, int]]:
         """Remove and return (path, bytes) of files nobody needs; the oldest of a virtual log first."""
         gone: list[tuple[str, int]] = []

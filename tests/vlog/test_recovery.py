@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kproto.vlog import manager
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.dump import frames, journal_files
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE, identity
@@ -245,15 +246,38 @@ def test_old_files_stay_until_the_log_has_settled_them(tmp_path: Path, loop: Tes
         asked.add((index, end))
         return index in settled
 
-    second.manager.inherit(second.recover(), is_settled)
+    second.manager.inherit(second.recover(), is_settled, lambda topic_id, index: [])
     settled.add(0)
     second.manager.tick()
     assert os.path.exists(old)
     assert asked == {(0, 2), (1, 2)}
     settled.add(1)
+    second.manager._next_settle = 0.0
     second.manager.tick()
     assert not os.path.exists(old)
     assert second.manager.journal.bytes == 0
+
+
+def test_the_segments_that_old_files_wait_for_are_synced(
+    tmp_path: Path, loop: TestLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manager, "SETTLE_S", 0.0)
+    first = World.start(str(tmp_path), loop, epoch=1, **INLINE)
+    part = first.partition()
+    pushes(first, loop, part, 2)
+    old, segment = only_file(first), part.segment
+    second = World.start(str(tmp_path), loop, epoch=2, **INLINE)
+    second.manager.inherit(
+        second.recover(),
+        lambda topic_id, index, end: segment.synced == segment.end,
+        lambda topic_id, index: [segment],
+    )
+    second.manager.tick()
+    assert os.path.exists(old), "not in the segment file yet"
+    segment.flush(segment.end)
+    second.manager.tick()
+    loop.until(lambda: not os.path.exists(old))
+    second.manager.close()
 
 
 def test_a_file_that_never_began_is_deleted(tmp_path: Path, loop: TestLoop) -> None:
