@@ -76,11 +76,17 @@ class BlockPool:
     Invariant: ``used`` is the sum of the weights of all blocks given out, waiting in ``_resting`` or free.
     """
 
-    __slots__ = ("_adopted", "_free", "_resting", "budget", "clean", "make_room", "used")
+    __slots__ = ("_adopted", "_free", "_resting", "budget", "clean", "limit", "make_room", "stuck", "used")
 
-    def __init__(self, budget: int, make_room: Callable[[], bool]) -> None:
+    def __init__(
+        self, budget: int, limit: int, make_room: Callable[[], bool], stuck: Callable[[], bool]
+    ) -> None:
         self.budget = budget
-        """``kproto.log.memory.bytes``."""
+        """``kproto.log.memory.bytes``: beyond it blocks are flushed and evicted."""
+        self.limit = limit
+        """What may be used while everything beyond the budget is on its way to the journal."""
+        self.stuck = stuck
+        """Whether flushing is impossible (the disk is full): then the budget is the limit."""
         self.used = 0
         self.clean: deque[Block] = deque()
         """Blocks whose bytes are in their segment file, longest ago first: the read cache."""
@@ -92,9 +98,7 @@ class BlockPool:
         self._adopted: dict[int, list[int]] = {}
 
     def take(self, size_class: int) -> Block | None:
-        """An empty block of ``SIZES[size_class]`` bytes; None when the budget is used up and nothing can be
-        freed.
-        """
+        """An empty block of ``SIZES[size_class]`` bytes; None when nothing more may be used."""
         size = SIZES[size_class]
         free = self._free[size_class]
         if not free and self.used + size > self.budget:
@@ -103,7 +107,7 @@ class BlockPool:
             self._wake()
         if free:
             return Block(free.pop(), size_class, size)
-        if self.used + size > self.budget and not self._drop_free(size):
+        if not self._may_grow(size):
             return None
         self.used += size
         return Block(bytearray(size), size_class, size)
@@ -112,7 +116,7 @@ class BlockPool:
         """A block for one chunk larger than the largest class; None as in `take`."""
         if self.used + size > self.budget:
             self._reclaim(size, -1)
-            if self.used + size > self.budget and not self._drop_free(size):
+            if not self._may_grow(size):
                 return None
         self.used += size
         return Block(bytearray(size), -1, size)
@@ -128,7 +132,7 @@ class BlockPool:
             size = memoryview(owner).nbytes
             if self.used + size > self.budget:
                 self._reclaim(size, -1)
-                if self.used + size > self.budget and not self._drop_free(size):
+                if not self._may_grow(size):
                     return None
             kept = self._adopted[id(owner)] = [0, size]
             self.used += size
@@ -152,7 +156,9 @@ class BlockPool:
             return
         assert isinstance(data, bytearray)
         block.view.release()
-        if _untouched(data):
+        if self.used > self.budget:
+            self.used -= block.weight
+        elif _untouched(data):
             self._free[block.size_class].append(data)
         else:
             self._resting.append((block.size_class, data))
@@ -195,6 +201,12 @@ class BlockPool:
                 return
             if size_class < 0:
                 self._drop_free(size)
+
+    def _may_grow(self, size: int) -> bool:
+        """Whether ``size`` more bytes may be used, perhaps instead of free ones of other classes."""
+        if self.used + size <= self.budget or self._drop_free(size):
+            return True
+        return self.used + size <= self.limit and not self.stuck()
 
     def _wake(self) -> None:
         """See whether memory that rested is free now."""

@@ -99,7 +99,9 @@ class LogManager:
         self.ports = ports
         self.now_ms = clock.wall_ms
         self.flush_bytes = settings.kproto_flush_bytes
-        self.pool = BlockPool(settings.kproto_log_memory_bytes, self._make_room)
+        memory = settings.kproto_log_memory_bytes
+        limit = memory + settings.kproto_request_memory_bytes
+        self.pool = BlockPool(memory, limit, self._make_room, self._disk_is_full)
         self.files = OpenFiles(disk, settings.kproto_open_files)
         self.indexes = IndexCache(INDEXES_KEPT)
         self.streams: dict[bytes, Stream] = {}
@@ -333,10 +335,13 @@ class LogManager:
 
     def _make_room(self) -> bool:
         """Flush the partition that has been dirty longest, so that its memory can be reused."""
-        if self.clock.monotonic() < self._full_until:
+        if self._disk_is_full():
             return False
         partition = next(iter(self.dirty), None)
         return partition is not None and self._flush(partition)
+
+    def _disk_is_full(self) -> bool:
+        return self.clock.monotonic() < self._full_until
 
     def flush_all(self) -> bool:
         """Flush every partition; False when the disk is full."""

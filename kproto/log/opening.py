@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from kproto.config.definition import LONG_MAX
 from kproto.directory import LeftAs
 from kproto.log.epochs import EpochCache
 from kproto.log.files import SegmentName, parse_name
@@ -60,6 +61,17 @@ def open_partition(
         _restart_at(partition, partition.log_start_offset)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
     partition.remove_dead_groups()
+    config = partition.config
+    if left_as is not LeftAs.CLEAN and min(config.flush_messages, config.flush_ms) < LONG_MAX:
+        _sync_unproven(partition)
+
+
+def _sync_unproven(partition: Partition) -> None:
+    """A chunk can be in a file though its push never happened. It is part of the log now, and what is
+    appended (and synced) after it must not depend on bytes that a power loss can take away.
+    """
+    for segment in partition.unsynced():
+        segment.sync()
 
 
 def _names(partition: Partition, entry: Entry | None, left_as: LeftAs) -> list[SegmentName]:
@@ -242,6 +254,8 @@ def _reopen_last(partition: Partition, entry: Entry | None, left_as: LeftAs) -> 
     last.wake_at = last.size
     if entry is not None and entry.synced_base == last.base_offset and entry.synced <= last.size:
         last.synced = entry.synced
+        if last.synced == last.size:
+            last.synced_offset = last.next_offset
     if left_as is LeftAs.CLEAN:
         last.synced, last.synced_offset = last.size, last.next_offset
     group = last.group

@@ -207,6 +207,8 @@ class Segment:
         """Bytes of the segment; looks at the file of a closed one the first time."""
         if self.size < 0:
             self.size = self.flushed = os.stat(self.path).st_size
+            if self.synced_offset == self.next_offset:
+                self.synced = self.size
         return self.size
 
     def load_summary(self) -> bool:

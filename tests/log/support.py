@@ -1,4 +1,6 @@
-"""A log on a real directory, with a journal that is a list: what it holds counts as durable and survives a crash."""
+"""A log on a real directory, with a journal that is a list: what it holds counts as durable and survives a
+crash.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ TOPIC_ID = bytes(range(16))
 
 
 class Journal:
-    """A virtual log whose only copy is memory. `push` makes everything appended durable, as the pusher does."""
+    """A virtual log whose only copy is memory. `push` makes everything appended durable, as the pusher
+    does.
+    """
 
     def __init__(self, *, automatic: bool = True) -> None:
         self.end = self.durable = 0
@@ -58,7 +62,9 @@ class Journal:
     def runs(self, key: tuple[bytes, int]) -> list[JournalRun]:
         found = []
         for base, end, data in self.stored.get(key, []):
-            found.append(JournalRun(lambda at, size, data=data: data[at : at + size], 0, len(data), base, end))
+            found.append(
+                JournalRun(lambda at, size, data=data: data[at : at + size], 0, len(data), base, end)
+            )
         return found
 
 
