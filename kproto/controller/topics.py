@@ -125,7 +125,7 @@ def _check_name(image: MetadataImage, name: str, taken: set[str]) -> None:
     if name == PROHIBITED_TOPIC:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name} cannot be created by clients.")
     if name in image.topics:
-        raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"There is already a topic {name!r}.")
+        raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     if folded(name) in taken:
         raise KafkaError(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
