@@ -1,0 +1,186 @@
+"""The kproto command as its users call it: a broker of its own, every command as a process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from compat_tests.support.broker import answers
+from compat_tests.support.ports import free_port
+from kproto.testing import SubprocessBroker
+
+pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
+
+COMMAND = (sys.executable, "-m", "kproto.cli.main")
+
+
+class Commands:
+    """Runs commands against one broker."""
+
+    def __init__(self, broker: SubprocessBroker) -> None:
+        self.broker = broker
+
+    def run(self, *words: str, given: str = "", code: int = 0) -> str:
+        where = () if words[0] in ("dump-log", "config") else ("--bootstrap", self.broker.bootstrap_servers)
+        done = subprocess.run(
+            [*COMMAND, *words, *where], input=given, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout if code == 0 else done.stderr
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.run(*words, "--json"))
+
+
+@pytest.fixture
+def kproto(tmp_path: Path) -> Iterator[Commands]:
+    broker = SubprocessBroker({"kproto.flush.age.ms": "100"}, str(tmp_path))
+    broker.start()
+    yield Commands(broker)
+    broker.stop()
+
+
+def test_topics_are_created_described_altered_and_deleted(kproto: Commands) -> None:
+    kproto.run("topic", "create", "orders", "--partitions", "2", "--set", "retention.ms=60000")
+    assert [(row["name"], row["partitions"]) for row in kproto.json("topic", "list")] == [("orders", 2)]
+    kproto.run("topic", "alter", "orders", "--partitions", "3", "--set", "retention.bytes=5000000")
+    kproto.run("topic", "alter", "orders", "--unset", "retention.ms")
+    described = kproto.json("topic", "describe", "orders")
+    assert described["configs"] == {"retention.bytes": "5000000"}
+    assert [row["partition"] for row in described["partitions"]] == [0, 1, 2]
+    assert "TOPIC_ALREADY_EXISTS" in kproto.run("topic", "create", "orders", code=1)
+    assert "INVALID_CONFIG" in kproto.run("topic", "alter", "orders", "--set", "retention.ms=soon", code=1)
+    kproto.run("topic", "delete", "orders")
+    assert kproto.json("topic", "list") == []
+    assert "UNKNOWN_TOPIC_OR_PARTITION" in kproto.run("topic", "describe", "orders", code=1)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_lines_go_in_and_come_out(kproto: Commands, codec: str) -> None:
+    lines = [f"key{i}:value {i}" for i in range(1200)]
+    kproto.run("topic", "create", "lines", "--partitions", "3")
+    kproto.run(
+        "produce", "lines", "--key-separator", ":", "--compression", codec, given="\n".join(lines) + "\n"
+    )
+    out = kproto.run("consume", "lines", "--from-beginning", "--max-records", "1200", "--json")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert sorted(f"{record['key']}:{record['value']}" for record in found) == sorted(lines)
+    for partition in range(3):
+        own = [record["offset"] for record in found if record["partition"] == partition]
+        assert own == list(range(len(own)))
+        assert own, "three partitions and 1,200 keys: each gets some"
+    offsets = kproto.json("get-offsets", "lines")
+    assert sum(row["latest"] for row in offsets) == 1200
+    assert {row["earliest"] for row in offsets} == {0}
+
+
+def test_groups_are_listed_described_and_deleted(kproto: Commands) -> None:
+    from confluent_kafka import Consumer
+
+    kproto.run("topic", "create", "seen")
+    kproto.run("produce", "seen", given="a\nb\nc\n")
+    consumer = Consumer(
+        {
+            "bootstrap.servers": kproto.broker.bootstrap_servers,
+            "group.id": "readers",
+            "auto.offset.reset": "earliest",
+        }
+    )
+    consumer.subscribe(["seen"])
+    assert len(consumer.consume(2, timeout=20)) == 2
+    consumer.commit(asynchronous=False)
+    assert [row["group"] for row in kproto.json("group", "list")] == ["readers"]
+    described = kproto.json("group", "describe", "readers")
+    assert described["state"] == "Stable"
+    assert len(described["members"]) == 1
+    assert described["offsets"] == [{"topic": "seen", "partition": 0, "committed": 2, "latest": 3, "lag": 1}]
+    assert "NON_EMPTY_GROUP" in kproto.run("group", "delete", "readers", code=1)
+    consumer.close()
+    kproto.run("group", "delete", "readers")
+    assert kproto.json("group", "list") == []
+
+
+def test_a_wide_topic_is_few_streamlets_of_several_groups_of_several_segments(kproto: Commands) -> None:
+    kproto.run(
+        "topic",
+        "create",
+        "wide",
+        *("--partitions", "10", "--set", "kproto.active.groups=4"),
+        *("--set", "segment.bytes=1048576", "--set", "kproto.segment.file.bytes=262144"),
+    )
+    producer = Producer(
+        {"bootstrap.servers": kproto.broker.bootstrap_servers, "linger.ms": 5, "batch.size": 16384}
+    )
+    for i in range(3000):
+        producer.produce("wide", bytes(1000), partition=i % 3)
+    assert producer.flush(60) == 0
+    assert kproto.broker.terminate() == 0
+    shown = kproto.json("dump-log", kproto.broker.data_dir, "--topic", "wide")
+    assert [(row["partitions"], row["leader epoch"]) for row in shown["streamlets"]] == [
+        ("0-3", 0),
+        ("4-7", 0),
+        ("8-9", 0),
+    ]
+    rows = [row for row in shown["segments"] if row["partition"] == 0]
+    groups = sorted({row["group"] for row in rows})
+    assert len(groups) == 1
+    assert len(rows) >= 4, "a megabyte in files of a quarter of a megabyte"
+    assert [row["first offset"] for row in rows[1:]] == [row["next offset"] for row in rows[:-1]]
+    assert rows[-1]["next offset"] == 1000
+    kproto.broker.start()
+    producer = Producer(
+        {"bootstrap.servers": kproto.broker.bootstrap_servers, "linger.ms": 5, "batch.size": 16384}
+    )
+    for _ in range(3000):
+        producer.produce("wide", bytes(1000), partition=0)
+    assert producer.flush(60) == 0
+    assert kproto.broker.terminate() == 0
+    shown = kproto.json("dump-log", kproto.broker.data_dir, "--topic", "wide", "--partition", "0")
+    assert {row["leader epoch"] for row in shown["streamlets"]} == {1}
+    by_group: dict[int, int] = {}
+    for row in shown["segments"]:
+        by_group[row["group"]] = by_group.get(row["group"], 0) + 1
+    assert len(by_group) >= 3, "four megabytes in groups of one"
+    assert max(by_group.values()) >= 3, "groups of several segments"
+    chunks = kproto.json(
+        "dump-log", kproto.broker.data_dir, "--topic", "wide", "--partition", "0", "--chunks"
+    )
+    assert {row["crc"] for row in chunks["chunks"]} == {"ok"}
+    assert sum(row["records"] for row in chunks["chunks"]) == 4000
+
+
+def test_settings_are_shown_and_a_bad_one_is_one_line(kproto: Commands, tmp_path: Path) -> None:
+    file = tmp_path / "kproto.toml"
+    file.write_text('"num.partitions" = 7\n[log]\nretention.hours = 2\n')
+    shown = {row["name"]: row for row in kproto.json("config", "--config", str(file), "--set", "node.id=3")}
+    assert (shown["num.partitions"]["value"], shown["num.partitions"]["source"]) == ("7", "set")
+    assert shown["log.retention.hours"]["value"] == "2"
+    assert shown["node.id"]["value"] == "3"
+    assert shown["fetch.max.bytes"] == {"name": "fetch.max.bytes", "value": "57671680", "source": "default"}
+    for words in (
+        ("--set", "num.partition=7"),
+        ("--set", "num.partitions=many"),
+        ("--config", str(tmp_path / "absent.toml")),
+        ("--set", "num.partitions"),
+    ):
+        said = kproto.run("config", *words, code=2)
+        assert said.count("\n") == 1, said
+
+
+def test_a_second_broker_on_the_same_directory_or_port_is_refused(kproto: Commands, tmp_path: Path) -> None:
+    broker = kproto.broker
+    same_directory = ("serve", "--listen", f"127.0.0.1:{free_port()}", "--data-dir", broker.data_dir)
+    same_port = ("serve", "--listen", broker.bootstrap_servers, "--data-dir", str(tmp_path / "other"))
+    for words, what in ((same_directory, "another broker is running"), (same_port, "cannot listen")):
+        done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=30, check=False)
+        assert done.returncode == 2
+        assert what in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert answers("127.0.0.1", broker.port)

@@ -1,0 +1,97 @@
+"""The broker for other people's tests: context manager, both kinds, and the pytest fixture."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kproto.net.client import Client
+from kproto.testing import InProcessBroker, SubprocessBroker, kafka_broker
+from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
+from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kproto.wire.records import Record, build_batch
+
+PRODUCE, METADATA = 0, 3
+
+
+def produce_one(port: int, topic: str) -> int:
+    """Create ``topic`` by asking for it, write one record with acks=all; its offset."""
+    with Client("127.0.0.1", port) as client:
+        asked = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=True)
+        assert client.call(METADATA, 9, asked).brokers[0].port == port
+        batch = memoryview(build_batch([Record(None, b"v", timestamp=1)]))
+        data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=batch)])
+        request = ProduceRequest(acks=-1, timeout_ms=5000, topic_data=[data])
+        found = client.call(PRODUCE, 9, request).responses[0].partition_responses[0]
+        assert found.error_code == 0
+        return int(found.base_offset)
+
+
+@pytest.mark.parametrize("subprocess", [False, True])
+def test_a_broker_starts_empty_and_leaves_nothing(subprocess: bool) -> None:
+    with kafka_broker(subprocess=subprocess) as broker:
+        assert broker.bootstrap_servers == f"127.0.0.1:{broker.port}"
+        assert produce_one(broker.port, "t") == 0
+        assert os.path.isdir(broker.data_dir)
+    assert not os.path.exists(broker.data_dir)
+    with pytest.raises(OSError, match="refused"):
+        Client("127.0.0.1", broker.port)
+
+
+def test_a_killed_broker_starts_again_with_its_data(tmp_path: Path) -> None:
+    broker = SubprocessBroker(data_dir=str(tmp_path))
+    broker.start()
+    assert produce_one(broker.port, "t") == 0
+    broker.kill()
+    broker.start()
+    assert produce_one(broker.port, "t") == 1
+    assert broker.terminate() == 0
+    broker.start()
+    assert produce_one(broker.port, "t") == 2
+    broker.stop()
+    assert tmp_path.exists(), "a directory that was given stays"
+
+
+def test_several_brokers_at_once_have_nothing_in_common() -> None:
+    with kafka_broker() as one, kafka_broker() as other:
+        assert one.port != other.port
+        assert [produce_one(one.port, "t"), produce_one(one.port, "t"), produce_one(other.port, "t")] == [
+            0,
+            1,
+            0,
+        ]
+
+
+def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
+    with kafka_broker(data_dir=str(tmp_path)):
+        second = InProcessBroker(data_dir=str(tmp_path))
+        with pytest.raises(Exception, match="another broker is running"):
+            second.start()
+    with pytest.raises(Exception, match=r"no\.such\.key"):
+        InProcessBroker({"no.such.key": "1"}, str(tmp_path)).start()
+    with pytest.raises(RuntimeError, match=r"no\.such\.key"):
+        SubprocessBroker({"no.such.key": "1"}, str(tmp_path)).start()
+
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.mark.parametrize("where", ["in-process", "subprocess"])
+def test_the_fixture_gives_each_test_a_broker(pytester: pytest.Pytester, where: str) -> None:
+    pytester.makepyfile(
+        """
+        import pytest, socket
+        seen = []
+
+        def test_one(kafka_broker):
+            socket.create_connection((kafka_broker.host, kafka_broker.port)).close()
+            seen.append(kafka_broker.data_dir)
+
+        @pytest.mark.parametrize("kafka_broker", [{"num.partitions": "3"}], indirect=True)
+        def test_two(kafka_broker):
+            assert kafka_broker.data_dir not in seen
+            assert type(kafka_broker).__name__ == KIND
+        """.replace("KIND", repr("InProcessBroker" if where == "in-process" else "SubprocessBroker"))
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", f"--kproto-broker={where}")
+    result.assert_outcomes(passed=2)
