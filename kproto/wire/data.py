@@ -1,7 +1,7 @@
-"""Schemas that travel inside other bytes: the consumer protocol, coordinator records, transaction markers.
+"""Schemas that travel inside other bytes: the consumer protocol and coordinator records.
 
 A consumer's subscription and assignment, and the keys and values of ``__consumer_offsets``, start with
-their version as an int16. ``parse_*`` and ``write_*`` handle the schema alone, ``parse_versioned`` and
+their version as an int16. ``parse`` and ``write`` handle the schema alone, ``parse_versioned`` and
 ``write_versioned`` the version too. In a coordinator record key that int16 is the record's type: 1 offset
 commit (0 in very old logs), 2 group metadata.
 """
@@ -16,7 +16,6 @@ from kproto.wire.primitives import Buf, WireError
 if TYPE_CHECKING:
     from kproto.wire.generated.consumer_protocol_assignment import ConsumerProtocolAssignment
     from kproto.wire.generated.consumer_protocol_subscription import ConsumerProtocolSubscription
-    from kproto.wire.generated.end_txn_marker import EndTxnMarker
     from kproto.wire.generated.group_metadata_key import GroupMetadataKey
     from kproto.wire.generated.group_metadata_value import GroupMetadataValue
     from kproto.wire.generated.offset_commit_key import OffsetCommitKey
@@ -90,19 +89,3 @@ OFFSET_COMMIT_KEY: "DataCodec[OffsetCommitKey]" = DataCodec("offset_commit_key",
 OFFSET_COMMIT_VALUE: "DataCodec[OffsetCommitValue]" = DataCodec("offset_commit_value", 4)
 GROUP_METADATA_KEY: "DataCodec[GroupMetadataKey]" = DataCodec("group_metadata_key", 0)
 GROUP_METADATA_VALUE: "DataCodec[GroupMetadataValue]" = DataCodec("group_metadata_value", 4)
-END_TXN_MARKER: "DataCodec[EndTxnMarker]" = DataCodec("end_txn_marker", 0)
-
-parse_consumer_protocol_subscription = SUBSCRIPTION.parse
-write_consumer_protocol_subscription = SUBSCRIPTION.write
-parse_consumer_protocol_assignment = ASSIGNMENT.parse
-write_consumer_protocol_assignment = ASSIGNMENT.write
-parse_offset_commit_key = OFFSET_COMMIT_KEY.parse
-write_offset_commit_key = OFFSET_COMMIT_KEY.write
-parse_offset_commit_value = OFFSET_COMMIT_VALUE.parse
-write_offset_commit_value = OFFSET_COMMIT_VALUE.write
-parse_group_metadata_key = GROUP_METADATA_KEY.parse
-write_group_metadata_key = GROUP_METADATA_KEY.write
-parse_group_metadata_value = GROUP_METADATA_VALUE.parse
-write_group_metadata_value = GROUP_METADATA_VALUE.write
-parse_end_txn_marker = END_TXN_MARKER.parse
-write_end_txn_marker = END_TXN_MARKER.write

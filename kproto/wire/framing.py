@@ -7,7 +7,7 @@ uses it.
 
 from struct import Struct
 from struct import error as StructError
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from kproto.wire.messages import Codec, codec
 from kproto.wire.primitives import Buf, WireError, skip_tags
@@ -16,59 +16,7 @@ LENGTH: Final = Struct(">i")
 LENGTH_SIZE: Final = 4
 REQUEST_HEADER: Final = Struct(">hhih")
 """API key, version, correlation id, length of the client id (-1: null)."""
-REQUEST_HEADER_V0: Final = Struct(">hhi")
-CORRELATION_AT: Final = 4
 MAX_RESPONSE_BYTES: Final = 1 << 30
-
-
-class RequestHeader(NamedTuple):
-    """``body_pos`` is where the request itself begins."""
-
-    api_key: int
-    api_version: int
-    correlation_id: int
-    client_id: str | None
-    body_pos: int
-
-
-def check_frame_length(length: int, limit: int) -> None:
-    """WireError unless a frame may be ``length`` bytes long; to be asked before anything is allocated."""
-    if not REQUEST_HEADER_V0.size <= length <= limit:
-        raise WireError(f"a frame of {length} bytes (the limit is {limit})")
-
-
-def parse_request_header(buf: Buf, pos: int = 0, version: int | None = None) -> RequestHeader:
-    """The header at ``pos``; ``version`` None: as API and version ask for (1 if unknown).
-
-    WireError if it does not fit into ``buf``, or the client id is not UTF-8.
-    """
-    try:
-        if version == 0:
-            key, api_version, correlation_id = REQUEST_HEADER_V0.unpack_from(buf, pos)
-            return RequestHeader(key, api_version, correlation_id, None, pos + REQUEST_HEADER_V0.size)
-        key, api_version, correlation_id, size = REQUEST_HEADER.unpack_from(buf, pos)
-        pos += REQUEST_HEADER.size
-        client_id = None
-        if size >= 0:
-            client_id = str(buf[pos : pos + size], "utf-8")
-            pos += size
-        if version is None:
-            version = header_version(key, api_version)
-        if version >= 2:
-            pos = skip_tags(buf, pos + 1, buf[pos])
-    except (StructError, IndexError, UnicodeDecodeError) as error:
-        raise WireError(f"request header: {error}") from error
-    if pos > len(buf):
-        raise WireError("a request header ends behind its frame")
-    return RequestHeader(key, api_version, correlation_id, client_id, pos)
-
-
-def header_version(api_key: int, api_version: int) -> int:
-    """The version of the request header; 1 for an API that does not exist, so that it can be reported."""
-    try:
-        return codec(api_key).request_header_version(api_version)
-    except WireError:
-        return 1
 
 
 def append_request_header(

@@ -6,8 +6,9 @@ significant first.
 
 from typing import Any
 
-MAX_ELEMENTS = 1_000_000
-"""An array longer than this is refused, however many bytes follow."""
+MAX_ELEMENTS = 500_000
+"""Elements of all arrays of one message together; more are refused, however many bytes follow: a byte on the
+wire can become fifty in memory, and this bounds it."""
 MAX_TAGGED_FIELDS = 10_000
 MAX_VARINT = 0x7FFFFFFF
 ZERO_UUID = bytes(16)

@@ -139,36 +139,45 @@ def build_batch(
     return out
 
 
-def _varint(data: Buf, pos: int) -> tuple[int, int]:
-    """The zigzag varint at ``pos`` (at most 64 bits) and the position behind it; IndexError past the end."""
-    byte = data[pos]
-    if byte < 128:
-        return (byte >> 1) ^ -(byte & 1), pos + 1
-    value = byte & 0x7F
+def _more(data: bytes, pos: int, first: int) -> tuple[int, int]:
+    """Finish a varint of at most 64 bits whose ``first`` byte was above 127: (value, position behind)."""
+    value = first & 0x7F
     for shift in range(7, 70, 7):
-        pos += 1
         byte = data[pos]
+        pos += 1
         value |= (byte & 0x7F) << shift
         if byte < 128:
             if value >> 64:
                 break
-            return (value >> 1) ^ -(value & 1), pos + 1
+            return value, pos
     raise WireError("a record's variable-length integer is too long")
 
 
-def _read_bytes(data: Buf, pos: int) -> tuple[bytes | None, int]:
-    size, pos = _varint(data, pos)
-    if size < 0:
-        if size != -1:
-            raise WireError(f"a record has a field of {size} bytes")
+def _varint(data: bytes, pos: int) -> tuple[int, int]:
+    """The zigzag varint at ``pos`` and the position behind it; IndexError past the end."""
+    raw = data[pos]
+    pos += 1
+    if raw > 127:
+        raw, pos = _more(data, pos, raw)
+    return (raw >> 1) ^ -(raw & 1), pos
+
+
+def _read_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
+    raw = data[pos]
+    pos += 1
+    if raw > 127:
+        raw, pos = _more(data, pos, raw)
+    if raw & 1:
+        if raw != 1:
+            raise WireError(f"a record has a field of {-(raw >> 1) - 1} bytes")
         return None, pos
-    end = pos + size
+    end = pos + (raw >> 1)
     if end > len(data):
-        raise WireError(f"a field of {size} bytes ends behind its batch")
-    return bytes(data[pos:end]), end
+        raise WireError(f"a field of {raw >> 1} bytes ends behind its batch")
+    return data[pos:end], end
 
 
-def _read_headers(data: Buf, pos: int) -> tuple[tuple[Header, ...], int]:
+def _read_headers(data: bytes, pos: int) -> tuple[tuple[Header, ...], int]:
     count, pos = _varint(data, pos)
     if count == 0:
         return (), pos
@@ -201,73 +210,72 @@ def open_batch(batch: Buf, limit: int = DEFAULT_LIMIT) -> tuple[BatchHeader, Buf
     return header, body
 
 
+def _heads(batch: Buf, limit: int) -> tuple[bytes, Iterator[tuple[int, int, int, int]]]:
+    """The unpacked records, and of each one ``(timestamp, offset, position of its key, its end)``."""
+    header, body = open_batch(batch, limit)
+    data = bytes(body)
+    return data, _walk(header, data)
+
+
+def _walk(header: BatchHeader, data: bytes) -> Iterator[tuple[int, int, int, int]]:
+    base_offset, base_timestamp = header.base_offset, header.base_timestamp
+    append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
+    limit = len(data)
+    pos = 0
+    for _ in range(header.records):
+        raw = data[pos]
+        pos += 1
+        if raw > 127:
+            raw, pos = _more(data, pos, raw)
+        end = pos + (raw >> 1)
+        if raw < 2 * (_MIN_RECORD - 1) or raw & 1 or end > limit:
+            raise WireError(f"a record of length {raw >> 1} at byte {pos} of {limit}")
+        raw = data[pos + 1]
+        pos += 2
+        if raw > 127:
+            raw, pos = _more(data, pos, raw)
+        time = base_timestamp + ((raw >> 1) ^ -(raw & 1)) if append_time is None else append_time
+        raw = data[pos]
+        pos += 1
+        if raw > 127:
+            raw, pos = _more(data, pos, raw)
+        yield time, base_offset + ((raw >> 1) ^ -(raw & 1)), pos, end
+        pos = end
+    if pos != limit:
+        raise WireError(f"{limit - pos} bytes behind the last record")
+
+
 def iter_records(batch: Buf, limit: int = DEFAULT_LIMIT) -> Iterator[Record]:
     """The records of one batch, with offsets and timestamps (the append time where that counts).
 
     WireError as soon as something does not fit, bytes behind the last record included.
     """
-    header, body = open_batch(batch, limit)
-    base_offset, base_timestamp = header.base_offset, header.base_timestamp
-    append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
-    data = bytes(body)
-    pos = 0
+    data, heads = _heads(batch, limit)
+    headers: tuple[Header, ...]
     try:
-        for _ in range(header.records):
-            size, pos = _varint(data, pos)
-            end = pos + size
-            if size < _MIN_RECORD - 1 or end > len(data):
-                raise WireError(f"a record of {size} bytes at byte {pos} of {len(data)}")
-            timestamp_delta, pos = _varint(data, pos + 1)
-            offset_delta, pos = _varint(data, pos)
-            key, pos = _read_bytes(data, pos)
+        for timestamp, offset, at, end in heads:
+            key, pos = _read_bytes(data, at)
             value, pos = _read_bytes(data, pos)
-            headers, pos = _read_headers(data, pos)
+            if data[pos]:
+                headers, pos = _read_headers(data, pos)
+            else:
+                headers = ()
+                pos += 1
             if pos != end:
                 raise WireError(f"a record ends at byte {pos}, its length says {end}")
-            timestamp = base_timestamp + timestamp_delta if append_time is None else append_time
-            yield Record(key, value, timestamp, headers, base_offset + offset_delta)
+            yield Record(key, value, timestamp, headers, offset)
     except (IndexError, UnicodeDecodeError) as error:
         raise WireError(f"record: {error}") from error
-    if pos != len(data):
-        raise WireError(f"{len(data) - pos} bytes behind the last record")
 
 
 def iter_times(batch: Buf, limit: int = DEFAULT_LIMIT) -> Iterator[tuple[int, int]]:
     """``(timestamp, offset)`` of every record, keys and values skipped. Errors as in :func:`iter_records`."""
-    header, body = open_batch(batch, limit)
-    base_offset, base_timestamp = header.base_offset, header.base_timestamp
-    append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
-    data = bytes(body)
-    pos = 0
+    _, heads = _heads(batch, limit)
     try:
-        for _ in range(header.records):
-            size, pos = _varint(data, pos)
-            end = pos + size
-            if size < _MIN_RECORD - 1 or end > len(data):
-                raise WireError(f"a record of {size} bytes at byte {pos} of {len(data)}")
-            timestamp_delta, pos = _varint(data, pos + 1)
-            offset_delta = _varint(data, pos)[0]
-            yield (
-                base_timestamp + timestamp_delta if append_time is None else append_time,
-                base_offset + offset_delta,
-            )
-            pos = end
+        for timestamp, offset, _, _ in heads:
+            yield timestamp, offset
     except IndexError as error:
         raise WireError(f"record: {error}") from error
-
-
-def first_at_or_after(batch: Buf, timestamp: int, limit: int = DEFAULT_LIMIT) -> tuple[int, int] | None:
-    """``(timestamp, offset)`` of the first record that is not older than ``timestamp``; None if all are."""
-    return next((found for found in iter_times(batch, limit) if found[0] >= timestamp), None)
-
-
-def newest(batch: Buf, limit: int = DEFAULT_LIMIT) -> tuple[int, int] | None:
-    """``(timestamp, offset)`` of the first record with the greatest timestamp; None for an empty batch."""
-    best: tuple[int, int] | None = None
-    for found in iter_times(batch, limit):
-        if best is None or found[0] > best[0]:
-            best = found
-    return best
 
 
 def check_records(batch: Buf, limit: int = DEFAULT_LIMIT) -> None:

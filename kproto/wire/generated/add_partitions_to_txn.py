@@ -98,6 +98,7 @@ class AddPartitionsToTxnRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AddPartitionsToTxnRequest)
     m.transactions = []
     n = u_h(buf, pos)[0]
@@ -111,7 +112,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
     m.v3_and_below_producer_id, m.v3_and_below_producer_epoch, n = u_qhi(buf, pos)
     pos += 14
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('AddPartitionsToTxnRequest.v3_and_below_topics', n)
         m.v3_and_below_topics = a1 = []
         for _ in range(n):
@@ -128,7 +130,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('AddPartitionsToTxnRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -141,6 +144,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AddPartitionsToTxnRequest)
     m.transactions = []
     n = buf[pos]
@@ -159,7 +163,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AddPartitionsToTxnRequest.v3_and_below_topics', n)
         m.v3_and_below_topics = a1 = []
         for _ in range(n):
@@ -181,7 +186,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('AddPartitionsToTxnRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -202,6 +208,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AddPartitionsToTxnRequest)
     n = buf[pos]
     pos += 1
@@ -209,7 +216,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 14 > size - pos:
+        left -= n
+        if left < 0 or n * 14 > size - pos:
             raise bad_count('AddPartitionsToTxnRequest.transactions', n)
         m.transactions = a1 = []
         for _ in range(n):
@@ -231,7 +239,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('AddPartitionsToTxnRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -253,7 +262,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('AddPartitionsToTxnRequest.partitions', n)
                         m2.partitions = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -461,6 +471,7 @@ class AddPartitionsToTxnResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AddPartitionsToTxnResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -469,7 +480,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, i
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('AddPartitionsToTxnResponse.results_by_topic_v3_and_below', n)
         m.results_by_topic_v3_and_below = a1 = []
         for _ in range(n):
@@ -486,7 +498,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, i
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('AddPartitionsToTxnResponse.results_by_partition', n)
                 m1.results_by_partition = a2 = []
                 for _ in range(n):
@@ -503,6 +516,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, i
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AddPartitionsToTxnResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -514,7 +528,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AddPartitionsToTxnResponse.results_by_topic_v3_and_below', n)
         m.results_by_topic_v3_and_below = a1 = []
         for _ in range(n):
@@ -536,7 +551,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, i
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 7 > size - pos:
+                left -= n
+                if left < 0 or n * 7 > size - pos:
                     raise bad_count('AddPartitionsToTxnResponse.results_by_partition', n)
                 m1.results_by_partition = a2 = []
                 for _ in range(n):
@@ -563,6 +579,7 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, i
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AddPartitionsToTxnResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -570,7 +587,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AddPartitionsToTxnResponse.results_by_transaction', n)
         m.results_by_transaction = a1 = []
         for _ in range(n):
@@ -592,7 +610,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, i
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('AddPartitionsToTxnResponse.topic_results', n)
                 m1.topic_results = a2 = []
                 for _ in range(n):
@@ -614,7 +633,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnResponse, i
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 7 > size - pos:
+                        left -= n
+                        if left < 0 or n * 7 > size - pos:
                             raise bad_count('AddPartitionsToTxnResponse.results_by_partition', n)
                         m2.results_by_partition = a3 = []
                         for _ in range(n):

@@ -73,6 +73,7 @@ class AddRaftVoterRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AddRaftVoterRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AddRaftVoterRequest)
     n = buf[pos]
     pos += 1
@@ -90,7 +91,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AddRaftVoterRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('AddRaftVoterRequest.listeners', n)
         m.listeners = a1 = []
         for _ in range(n):
@@ -132,6 +134,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AddRaftVoterRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[AddRaftVoterRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AddRaftVoterRequest)
     n = buf[pos]
     pos += 1
@@ -149,7 +152,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AddRaftVoterRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('AddRaftVoterRequest.listeners', n)
         m.listeners = a1 = []
         for _ in range(n):

@@ -97,11 +97,13 @@ class AlterClientQuotasRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterClientQuotasRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('AlterClientQuotasRequest.entries', n)
         m.entries = a1 = []
         for _ in range(n):
@@ -110,7 +112,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('AlterClientQuotasRequest.entity', n)
                 m1.entity = a2 = []
                 for _ in range(n):
@@ -139,7 +142,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 11 > size - pos:
+                left -= n
+                if left < 0 or n * 11 > size - pos:
                     raise bad_count('AlterClientQuotasRequest.ops', n)
                 m1.ops = a2 = []
                 for _ in range(n):
@@ -166,6 +170,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterClientQuotasRequest)
     n = buf[pos]
     pos += 1
@@ -173,7 +178,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AlterClientQuotasRequest.entries', n)
         m.entries = a1 = []
         for _ in range(n):
@@ -185,7 +191,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('AlterClientQuotasRequest.entity', n)
                 m1.entity = a2 = []
                 for _ in range(n):
@@ -223,7 +230,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 11 > size - pos:
+                left -= n
+                if left < 0 or n * 11 > size - pos:
                     raise bad_count('AlterClientQuotasRequest.ops', n)
                 m1.ops = a2 = []
                 for _ in range(n):
@@ -405,11 +413,13 @@ class AlterClientQuotasResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterClientQuotasResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterClientQuotasResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('AlterClientQuotasResponse.entries', n)
         m.entries = a1 = []
         for _ in range(n):
@@ -428,7 +438,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterClientQuotasResponse, in
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('AlterClientQuotasResponse.entity', n)
                 m1.entity = a2 = []
                 for _ in range(n):
@@ -461,6 +472,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterClientQuotasResponse, in
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[AlterClientQuotasResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterClientQuotasResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -468,7 +480,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[AlterClientQuotasResponse, in
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('AlterClientQuotasResponse.entries', n)
         m.entries = a1 = []
         for _ in range(n):
@@ -490,7 +503,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[AlterClientQuotasResponse, in
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('AlterClientQuotasResponse.entity', n)
                 m1.entity = a2 = []
                 for _ in range(n):

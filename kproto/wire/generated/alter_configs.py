@@ -84,11 +84,13 @@ class AlterConfigsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterConfigsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterConfigsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('AlterConfigsRequest.resources', n)
         m.resources = a1 = []
         for _ in range(n):
@@ -105,7 +107,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterConfigsRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('AlterConfigsRequest.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -140,6 +143,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterConfigsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterConfigsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterConfigsRequest)
     n = buf[pos]
     pos += 1
@@ -147,7 +151,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterConfigsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('AlterConfigsRequest.resources', n)
         m.resources = a1 = []
         for _ in range(n):
@@ -169,7 +174,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterConfigsRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('AlterConfigsRequest.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -340,11 +346,13 @@ class AlterConfigsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterConfigsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterConfigsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('AlterConfigsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -375,6 +383,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterConfigsResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[AlterConfigsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterConfigsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -382,7 +391,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[AlterConfigsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('AlterConfigsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):

@@ -110,6 +110,7 @@ class AlterPartitionRequest(WireStruct):
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterPartitionRequest)
     m.broker_id, m.broker_epoch, n = u_iqB(buf, pos)
     pos += 13
@@ -117,7 +118,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('AlterPartitionRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -129,7 +131,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 15 > size - pos:
+                left -= n
+                if left < 0 or n * 15 > size - pos:
                     raise bad_count('AlterPartitionRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -141,7 +144,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('AlterPartitionRequest.new_isr', n)
                         m2.new_isr = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -169,6 +173,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterPartitionRequest)
     m.broker_id, m.broker_epoch, n = u_iqB(buf, pos)
     pos += 13
@@ -176,7 +181,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('AlterPartitionRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -188,7 +194,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 15 > size - pos:
+                left -= n
+                if left < 0 or n * 15 > size - pos:
                     raise bad_count('AlterPartitionRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -203,7 +210,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 13 > size - pos:
+                        left -= n
+                        if left < 0 or n * 13 > size - pos:
                             raise bad_count('AlterPartitionRequest.new_isr_with_epochs', n)
                         m2.new_isr_with_epochs = a3 = []
                         for _ in range(n):
@@ -369,6 +377,7 @@ class AlterPartitionResponse(WireStruct):
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[AlterPartitionResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterPartitionResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -376,7 +385,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[AlterPartitionResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('AlterPartitionResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -388,7 +398,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[AlterPartitionResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 21 > size - pos:
+                left -= n
+                if left < 0 or n * 21 > size - pos:
                     raise bad_count('AlterPartitionResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -400,7 +411,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[AlterPartitionResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('AlterPartitionResponse.isr', n)
                         m2.isr = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n

@@ -78,6 +78,7 @@ class AlterPartitionReassignmentsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterPartitionReassignmentsRequest)
     m.timeout_ms = u_i(buf, pos)[0]
     pos += 4
@@ -88,7 +89,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsReq
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AlterPartitionReassignmentsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -110,7 +112,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsReq
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('AlterPartitionReassignmentsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -122,7 +125,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsReq
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('AlterPartitionReassignmentsRequest.replicas', n)
                         m2.replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -149,6 +153,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsReq
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterPartitionReassignmentsRequest)
     m.timeout_ms, m.allow_replication_factor_change, n = u_itB(buf, pos)
     pos += 6
@@ -156,7 +161,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsReq
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AlterPartitionReassignmentsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -178,7 +184,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsReq
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('AlterPartitionReassignmentsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -190,7 +197,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsReq
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('AlterPartitionReassignmentsRequest.replicas', n)
                         m2.replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -363,6 +371,7 @@ class AlterPartitionReassignmentsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterPartitionReassignmentsResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -383,7 +392,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsRe
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AlterPartitionReassignmentsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -405,7 +415,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsRe
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('AlterPartitionReassignmentsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -442,6 +453,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsRe
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterPartitionReassignmentsResponse)
     m.throttle_time_ms, m.allow_replication_factor_change, m.error_code, n = u_ithB(buf, pos)
     pos += 8
@@ -459,7 +471,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsRe
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AlterPartitionReassignmentsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -481,7 +494,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsRe
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('AlterPartitionReassignmentsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

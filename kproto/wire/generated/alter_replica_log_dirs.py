@@ -70,11 +70,13 @@ class AlterReplicaLogDirsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterReplicaLogDirsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('AlterReplicaLogDirsRequest.dirs', n)
         m.dirs = a1 = []
         for _ in range(n):
@@ -91,7 +93,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, in
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('AlterReplicaLogDirsRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -108,7 +111,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, in
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('AlterReplicaLogDirsRequest.partitions', n)
                         m2.partitions = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -123,6 +127,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, in
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterReplicaLogDirsRequest)
     n = buf[pos]
     pos += 1
@@ -130,7 +135,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, in
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AlterReplicaLogDirsRequest.dirs', n)
         m.dirs = a1 = []
         for _ in range(n):
@@ -152,7 +158,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, in
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('AlterReplicaLogDirsRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -174,7 +181,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, in
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('AlterReplicaLogDirsRequest.partitions', n)
                         m2.partitions = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -319,11 +327,13 @@ class AlterReplicaLogDirsResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterReplicaLogDirsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('AlterReplicaLogDirsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -340,7 +350,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsResponse, 
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('AlterReplicaLogDirsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -357,6 +368,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsResponse, 
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterReplicaLogDirsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -364,7 +376,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsResponse, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AlterReplicaLogDirsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -386,7 +399,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsResponse, 
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 7 > size - pos:
+                left -= n
+                if left < 0 or n * 7 > size - pos:
                     raise bad_count('AlterReplicaLogDirsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

@@ -70,6 +70,7 @@ class AlterShareGroupOffsetsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterShareGroupOffsetsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterShareGroupOffsetsRequest)
     n = buf[pos]
     pos += 1
@@ -87,7 +88,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterShareGroupOffsetsRequest,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AlterShareGroupOffsetsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -109,7 +111,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterShareGroupOffsetsRequest,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 13 > size - pos:
+                left -= n
+                if left < 0 or n * 13 > size - pos:
                     raise bad_count('AlterShareGroupOffsetsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -234,6 +237,7 @@ class AlterShareGroupOffsetsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterShareGroupOffsetsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterShareGroupOffsetsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -251,7 +255,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterShareGroupOffsetsRespons
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 19 > size - pos:
+        left -= n
+        if left < 0 or n * 19 > size - pos:
             raise bad_count('AlterShareGroupOffsetsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -273,7 +278,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterShareGroupOffsetsRespons
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('AlterShareGroupOffsetsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

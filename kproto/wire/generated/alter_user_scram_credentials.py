@@ -81,6 +81,7 @@ class AlterUserScramCredentialsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterUserScramCredentialsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterUserScramCredentialsRequest)
     n = buf[pos]
     pos += 1
@@ -88,7 +89,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterUserScramCredentialsReque
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('AlterUserScramCredentialsRequest.deletions', n)
         m.deletions = a1 = []
         for _ in range(n):
@@ -116,7 +118,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterUserScramCredentialsReque
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 9 > size - pos:
+        left -= n
+        if left < 0 or n * 9 > size - pos:
             raise bad_count('AlterUserScramCredentialsRequest.upsertions', n)
         m.upsertions = a1 = []
         for _ in range(n):
@@ -257,6 +260,7 @@ class AlterUserScramCredentialsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterUserScramCredentialsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AlterUserScramCredentialsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -264,7 +268,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AlterUserScramCredentialsResp
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('AlterUserScramCredentialsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):

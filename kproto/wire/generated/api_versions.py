@@ -209,11 +209,13 @@ class ApiVersionsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ApiVersionsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ApiVersionsResponse)
     m.error_code, n = u_hi(buf, pos)
     pos += 6
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ApiVersionsResponse.api_keys', n)
         m.api_keys = a1 = []
         for _ in range(n):
@@ -233,11 +235,13 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ApiVersionsResponse, int]:
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ApiVersionsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ApiVersionsResponse)
     m.error_code, n = u_hi(buf, pos)
     pos += 6
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ApiVersionsResponse.api_keys', n)
         m.api_keys = a1 = []
         for _ in range(n):
@@ -258,6 +262,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ApiVersionsResponse, int]:
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[ApiVersionsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ApiVersionsResponse)
     m.error_code, n = u_hB(buf, pos)
     pos += 3
@@ -265,7 +270,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[ApiVersionsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('ApiVersionsResponse.api_keys', n)
         m.api_keys = a1 = []
         for _ in range(n):
@@ -299,7 +305,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[ApiVersionsResponse, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 6 > size - pos:
+                    left -= n
+                    if left < 0 or n * 6 > size - pos:
                         raise bad_count('ApiVersionsResponse.supported_features', n)
                     m.supported_features = a1 = []
                     for _ in range(n):
@@ -335,7 +342,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[ApiVersionsResponse, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 6 > size - pos:
+                    left -= n
+                    if left < 0 or n * 6 > size - pos:
                         raise bad_count('ApiVersionsResponse.finalized_features', n)
                     m.finalized_features = a1 = []
                     for _ in range(n):

@@ -88,6 +88,7 @@ class AssignReplicasToDirsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AssignReplicasToDirsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AssignReplicasToDirsRequest)
     m.broker_id, m.broker_epoch, n = u_iqB(buf, pos)
     pos += 13
@@ -95,7 +96,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AssignReplicasToDirsRequest, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('AssignReplicasToDirsRequest.directories', n)
         m.directories = a1 = []
         for _ in range(n):
@@ -107,7 +109,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AssignReplicasToDirsRequest, i
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('AssignReplicasToDirsRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -119,7 +122,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AssignReplicasToDirsRequest, i
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 5 > size - pos:
+                        left -= n
+                        if left < 0 or n * 5 > size - pos:
                             raise bad_count('AssignReplicasToDirsRequest.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):
@@ -252,6 +256,7 @@ class AssignReplicasToDirsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[AssignReplicasToDirsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(AssignReplicasToDirsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -259,7 +264,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AssignReplicasToDirsResponse,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('AssignReplicasToDirsResponse.directories', n)
         m.directories = a1 = []
         for _ in range(n):
@@ -271,7 +277,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AssignReplicasToDirsResponse,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('AssignReplicasToDirsResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -283,7 +290,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[AssignReplicasToDirsResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 7 > size - pos:
+                        left -= n
+                        if left < 0 or n * 7 > size - pos:
                             raise bad_count('AssignReplicasToDirsResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):

@@ -115,6 +115,7 @@ class BeginQuorumEpochRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BeginQuorumEpochRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -130,7 +131,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('BeginQuorumEpochRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -147,7 +149,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 12 > size - pos:
+                left -= n
+                if left < 0 or n * 12 > size - pos:
                     raise bad_count('BeginQuorumEpochRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -168,6 +171,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BeginQuorumEpochRequest)
     n = buf[pos]
     pos += 1
@@ -185,7 +189,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('BeginQuorumEpochRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -207,7 +212,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 29 > size - pos:
+                left -= n
+                if left < 0 or n * 29 > size - pos:
                     raise bad_count('BeginQuorumEpochRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -231,7 +237,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('BeginQuorumEpochRequest.leader_endpoints', n)
         m.leader_endpoints = a1 = []
         for _ in range(n):
@@ -439,11 +446,13 @@ class BeginQuorumEpochResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[BeginQuorumEpochResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BeginQuorumEpochResponse)
     m.error_code, n = u_hi(buf, pos)
     pos += 6
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('BeginQuorumEpochResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -460,7 +469,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[BeginQuorumEpochResponse, int
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('BeginQuorumEpochResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -478,6 +488,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[BeginQuorumEpochResponse, int
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[BeginQuorumEpochResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BeginQuorumEpochResponse)
     m.error_code, n = u_hB(buf, pos)
     pos += 3
@@ -485,7 +496,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[BeginQuorumEpochResponse, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('BeginQuorumEpochResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -507,7 +519,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[BeginQuorumEpochResponse, int
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 15 > size - pos:
+                left -= n
+                if left < 0 or n * 15 > size - pos:
                     raise bad_count('BeginQuorumEpochResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -542,7 +555,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[BeginQuorumEpochResponse, int
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 8 > size - pos:
+                    left -= n
+                    if left < 0 or n * 8 > size - pos:
                         raise bad_count('BeginQuorumEpochResponse.node_endpoints', n)
                     m.node_endpoints = a1 = []
                     for _ in range(n):

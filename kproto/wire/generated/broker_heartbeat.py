@@ -70,6 +70,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BrokerHeartbeatRequest)
     m.broker_id, m.broker_epoch, m.current_metadata_offset, m.want_fence, m.want_shut_down = u_iqqtt(buf, pos)
     pos += 22
@@ -91,7 +92,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 16 > size - pos:
+                    left -= n
+                    if left < 0 or n * 16 > size - pos:
                         raise bad_count('BrokerHeartbeatRequest.offline_log_dirs', n)
                     end = pos + 16 * n
                     m.offline_log_dirs = [bytes(buf[p:p + 16]) for p in range(pos, end, 16)]
@@ -107,6 +109,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BrokerHeartbeatRequest)
     m.broker_id, m.broker_epoch, m.current_metadata_offset, m.want_fence, m.want_shut_down = u_iqqtt(buf, pos)
     pos += 22
@@ -128,7 +131,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 16 > size - pos:
+                    left -= n
+                    if left < 0 or n * 16 > size - pos:
                         raise bad_count('BrokerHeartbeatRequest.offline_log_dirs', n)
                     end = pos + 16 * n
                     m.offline_log_dirs = [bytes(buf[p:p + 16]) for p in range(pos, end, 16)]
@@ -144,7 +148,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 16 > size - pos:
+                    left -= n
+                    if left < 0 or n * 16 > size - pos:
                         raise bad_count('BrokerHeartbeatRequest.cordoned_log_dirs', n)
                     end = pos + 16 * n
                     m.cordoned_log_dirs = [bytes(buf[p:p + 16]) for p in range(pos, end, 16)]

@@ -110,6 +110,7 @@ class BrokerRegistrationRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BrokerRegistrationRequest)
     m.broker_id, n = u_iB(buf, pos)
     pos += 5
@@ -127,7 +128,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('BrokerRegistrationRequest.listeners', n)
         m.listeners = a1 = []
         for _ in range(n):
@@ -165,7 +167,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('BrokerRegistrationRequest.features', n)
         m.features = a1 = []
         for _ in range(n):
@@ -209,6 +212,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BrokerRegistrationRequest)
     m.broker_id, n = u_iB(buf, pos)
     pos += 5
@@ -226,7 +230,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('BrokerRegistrationRequest.listeners', n)
         m.listeners = a1 = []
         for _ in range(n):
@@ -264,7 +269,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('BrokerRegistrationRequest.features', n)
         m.features = a1 = []
         for _ in range(n):
@@ -309,6 +315,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BrokerRegistrationRequest)
     m.broker_id, n = u_iB(buf, pos)
     pos += 5
@@ -326,7 +333,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('BrokerRegistrationRequest.listeners', n)
         m.listeners = a1 = []
         for _ in range(n):
@@ -364,7 +372,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('BrokerRegistrationRequest.features', n)
         m.features = a1 = []
         for _ in range(n):
@@ -402,7 +411,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 16 > size - pos:
+        left -= n
+        if left < 0 or n * 16 > size - pos:
             raise bad_count('BrokerRegistrationRequest.log_dirs', n)
         end = pos + 16 * n
         m.log_dirs = [bytes(buf[p:p + 16]) for p in range(pos, end, 16)]
@@ -419,6 +429,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(BrokerRegistrationRequest)
     m.broker_id, n = u_iB(buf, pos)
     pos += 5
@@ -436,7 +447,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('BrokerRegistrationRequest.listeners', n)
         m.listeners = a1 = []
         for _ in range(n):
@@ -474,7 +486,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('BrokerRegistrationRequest.features', n)
         m.features = a1 = []
         for _ in range(n):
@@ -512,7 +525,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 16 > size - pos:
+        left -= n
+        if left < 0 or n * 16 > size - pos:
             raise bad_count('BrokerRegistrationRequest.log_dirs', n)
         end = pos + 16 * n
         m.log_dirs = [bytes(buf[p:p + 16]) for p in range(pos, end, 16)]

@@ -52,6 +52,7 @@ class ConsumerGroupDescribeRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerGroupDescribeRequest)
     n = buf[pos]
     pos += 1
@@ -59,7 +60,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ConsumerGroupDescribeRequest.group_ids', n)
         m.group_ids = a1 = []
         for _ in range(n):
@@ -233,6 +235,7 @@ class ConsumerGroupDescribeResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerGroupDescribeResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -240,7 +243,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 20 > size - pos:
+        left -= n
+        if left < 0 or n * 20 > size - pos:
             raise bad_count('ConsumerGroupDescribeResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -292,7 +296,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('ConsumerGroupDescribeResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):
@@ -354,7 +359,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n > size - pos:
+                        left -= n
+                        if left < 0 or n > size - pos:
                             raise bad_count('ConsumerGroupDescribeResponse.subscribed_topic_names', n)
                         m2.subscribed_topic_names = a3 = []
                         for _ in range(n):
@@ -388,7 +394,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 19 > size - pos:
+                        left -= n
+                        if left < 0 or n * 19 > size - pos:
                             raise bad_count('ConsumerGroupDescribeResponse.topic_partitions', n)
                         m3.topic_partitions = a4 = []
                         for _ in range(n):
@@ -410,7 +417,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('ConsumerGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n
@@ -433,7 +441,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 19 > size - pos:
+                        left -= n
+                        if left < 0 or n * 19 > size - pos:
                             raise bad_count('ConsumerGroupDescribeResponse.topic_partitions', n)
                         m3.topic_partitions = a4 = []
                         for _ in range(n):
@@ -455,7 +464,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('ConsumerGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n
@@ -493,6 +503,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerGroupDescribeResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -500,7 +511,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 20 > size - pos:
+        left -= n
+        if left < 0 or n * 20 > size - pos:
             raise bad_count('ConsumerGroupDescribeResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -552,7 +564,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 17 > size - pos:
+                left -= n
+                if left < 0 or n * 17 > size - pos:
                     raise bad_count('ConsumerGroupDescribeResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):
@@ -614,7 +627,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n > size - pos:
+                        left -= n
+                        if left < 0 or n > size - pos:
                             raise bad_count('ConsumerGroupDescribeResponse.subscribed_topic_names', n)
                         m2.subscribed_topic_names = a3 = []
                         for _ in range(n):
@@ -648,7 +662,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 19 > size - pos:
+                        left -= n
+                        if left < 0 or n * 19 > size - pos:
                             raise bad_count('ConsumerGroupDescribeResponse.topic_partitions', n)
                         m3.topic_partitions = a4 = []
                         for _ in range(n):
@@ -670,7 +685,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('ConsumerGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n
@@ -693,7 +709,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 19 > size - pos:
+                        left -= n
+                        if left < 0 or n * 19 > size - pos:
                             raise bad_count('ConsumerGroupDescribeResponse.topic_partitions', n)
                         m3.topic_partitions = a4 = []
                         for _ in range(n):
@@ -715,7 +732,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeResponse
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('ConsumerGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n

@@ -83,6 +83,7 @@ class ConsumerGroupHeartbeatRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerGroupHeartbeatRequest)
     n = buf[pos]
     pos += 1
@@ -130,7 +131,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ConsumerGroupHeartbeatRequest.subscribed_topic_names', n)
         m.subscribed_topic_names = a1 = []
         for _ in range(n):
@@ -164,7 +166,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ConsumerGroupHeartbeatRequest.topic_partitions', n)
         m.topic_partitions = a1 = []
         for _ in range(n):
@@ -176,7 +179,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ConsumerGroupHeartbeatRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -197,6 +201,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest,
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerGroupHeartbeatRequest)
     n = buf[pos]
     pos += 1
@@ -244,7 +249,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ConsumerGroupHeartbeatRequest.subscribed_topic_names', n)
         m.subscribed_topic_names = a1 = []
         for _ in range(n):
@@ -287,7 +293,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ConsumerGroupHeartbeatRequest.topic_partitions', n)
         m.topic_partitions = a1 = []
         for _ in range(n):
@@ -299,7 +306,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ConsumerGroupHeartbeatRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -586,6 +594,7 @@ class ConsumerGroupHeartbeatResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerGroupHeartbeatResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -619,7 +628,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRespons
             n, pos = more(buf, pos, n)
         if n:
             n -= 1
-            if n > MAX_ELEMENTS or n * 18 > size - pos:
+            left -= n
+            if left < 0 or n * 18 > size - pos:
                 raise bad_count('ConsumerGroupHeartbeatResponse.topic_partitions', n)
             m1.topic_partitions = a2 = []
             for _ in range(n):
@@ -631,7 +641,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRespons
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 4 > size - pos:
+                    left -= n
+                    if left < 0 or n * 4 > size - pos:
                         raise bad_count('ConsumerGroupHeartbeatResponse.partitions', n)
                     m2.partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += 4 * n

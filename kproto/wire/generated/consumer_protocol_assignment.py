@@ -48,11 +48,13 @@ class ConsumerProtocolAssignment(WireStruct):
 
 def parse_v0(buf: Buf, pos: int) -> tuple[ConsumerProtocolAssignment, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerProtocolAssignment)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ConsumerProtocolAssignment.assigned_partitions', n)
         m.assigned_partitions = a1 = []
         for _ in range(n):
@@ -69,7 +71,8 @@ def parse_v0(buf: Buf, pos: int) -> tuple[ConsumerProtocolAssignment, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ConsumerProtocolAssignment.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n

@@ -59,11 +59,13 @@ class ConsumerProtocolSubscription(WireStruct):
 
 def parse_v0(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerProtocolSubscription)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('ConsumerProtocolSubscription.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -96,11 +98,13 @@ def parse_v0(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
 
 def parse_v1(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerProtocolSubscription)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('ConsumerProtocolSubscription.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -128,7 +132,8 @@ def parse_v1(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ConsumerProtocolSubscription.owned_partitions', n)
         m.owned_partitions = a1 = []
         for _ in range(n):
@@ -145,7 +150,8 @@ def parse_v1(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ConsumerProtocolSubscription.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -160,11 +166,13 @@ def parse_v1(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
 
 def parse_v2(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerProtocolSubscription)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('ConsumerProtocolSubscription.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -192,7 +200,8 @@ def parse_v2(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ConsumerProtocolSubscription.owned_partitions', n)
         m.owned_partitions = a1 = []
         for _ in range(n):
@@ -209,7 +218,8 @@ def parse_v2(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ConsumerProtocolSubscription.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -225,11 +235,13 @@ def parse_v2(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
 
 def parse_v3(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ConsumerProtocolSubscription)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('ConsumerProtocolSubscription.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -257,7 +269,8 @@ def parse_v3(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ConsumerProtocolSubscription.owned_partitions', n)
         m.owned_partitions = a1 = []
         for _ in range(n):
@@ -274,7 +287,8 @@ def parse_v3(buf: Buf, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ConsumerProtocolSubscription.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n

@@ -90,6 +90,7 @@ class ControllerRegistrationRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ControllerRegistrationRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ControllerRegistrationRequest)
     m.controller_id, m.incarnation_id, m.zk_migration_ready, n = u_iUtB(buf, pos)
     pos += 22
@@ -97,7 +98,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ControllerRegistrationRequest,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('ControllerRegistrationRequest.listeners', n)
         m.listeners = a1 = []
         for _ in range(n):
@@ -135,7 +137,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ControllerRegistrationRequest,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ControllerRegistrationRequest.features', n)
         m.features = a1 = []
         for _ in range(n):

@@ -80,11 +80,13 @@ class CreateAclsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[CreateAclsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateAclsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 10 > size - pos:
+        left -= n
+        if left < 0 or n * 10 > size - pos:
             raise bad_count('CreateAclsRequest.creations', n)
         m.creations = a1 = []
         for _ in range(n):
@@ -123,6 +125,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[CreateAclsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateAclsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateAclsRequest)
     n = buf[pos]
     pos += 1
@@ -130,7 +133,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateAclsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('CreateAclsRequest.creations', n)
         m.creations = a1 = []
         for _ in range(n):
@@ -278,11 +282,13 @@ class CreateAclsResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[CreateAclsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateAclsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('CreateAclsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -305,6 +311,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[CreateAclsResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[CreateAclsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateAclsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -312,7 +319,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[CreateAclsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('CreateAclsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):

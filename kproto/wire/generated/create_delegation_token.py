@@ -72,13 +72,15 @@ class CreateDelegationTokenRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateDelegationTokenRequest)
     m.owner_principal_type = ''
     m.owner_principal_name = ''
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('CreateDelegationTokenRequest.renewers', n)
         m.renewers = a1 = []
         for _ in range(n):
@@ -109,6 +111,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, 
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateDelegationTokenRequest)
     m.owner_principal_type = ''
     m.owner_principal_name = ''
@@ -118,7 +121,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('CreateDelegationTokenRequest.renewers', n)
         m.renewers = a1 = []
         for _ in range(n):
@@ -159,6 +163,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, 
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateDelegationTokenRequest)
     n = buf[pos]
     pos += 1
@@ -186,7 +191,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('CreateDelegationTokenRequest.renewers', n)
         m.renewers = a1 = []
         for _ in range(n):

@@ -80,11 +80,13 @@ class CreatePartitionsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreatePartitionsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 10 > size - pos:
+        left -= n
+        if left < 0 or n * 10 > size - pos:
             raise bad_count('CreatePartitionsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -101,7 +103,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
             m1.count, n = u_ii(buf, pos)
             pos += 8
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('CreatePartitionsRequest.assignments', n)
                 m1.assignments = a2 = []
                 for _ in range(n):
@@ -110,7 +113,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('CreatePartitionsRequest.broker_ids', n)
                         m2.broker_ids = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -129,6 +133,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreatePartitionsRequest)
     n = buf[pos]
     pos += 1
@@ -136,7 +141,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('CreatePartitionsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -158,7 +164,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 2 > size - pos:
+                left -= n
+                if left < 0 or n * 2 > size - pos:
                     raise bad_count('CreatePartitionsRequest.assignments', n)
                 m1.assignments = a2 = []
                 for _ in range(n):
@@ -170,7 +177,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('CreatePartitionsRequest.broker_ids', n)
                         m2.broker_ids = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -307,11 +315,13 @@ class CreatePartitionsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[CreatePartitionsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreatePartitionsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('CreatePartitionsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -342,6 +352,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[CreatePartitionsResponse, int
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[CreatePartitionsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreatePartitionsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -349,7 +360,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[CreatePartitionsResponse, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('CreatePartitionsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):

@@ -118,11 +118,13 @@ class CreateTopicsRequest(WireStruct):
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateTopicsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 16 > size - pos:
+        left -= n
+        if left < 0 or n * 16 > size - pos:
             raise bad_count('CreateTopicsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -139,7 +141,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
             m1.num_partitions, m1.replication_factor, n = u_ihi(buf, pos)
             pos += 10
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('CreateTopicsRequest.assignments', n)
                 m1.assignments = a2 = []
                 for _ in range(n):
@@ -148,7 +151,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
                     m2.partition_index, n = u_ii(buf, pos)
                     pos += 8
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('CreateTopicsRequest.broker_ids', n)
                         m2.broker_ids = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -159,7 +163,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('CreateTopicsRequest.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -194,6 +199,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateTopicsRequest)
     n = buf[pos]
     pos += 1
@@ -201,7 +207,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 10 > size - pos:
+        left -= n
+        if left < 0 or n * 10 > size - pos:
             raise bad_count('CreateTopicsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -223,7 +230,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('CreateTopicsRequest.assignments', n)
                 m1.assignments = a2 = []
                 for _ in range(n):
@@ -235,7 +243,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('CreateTopicsRequest.broker_ids', n)
                         m2.broker_ids = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -253,7 +262,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('CreateTopicsRequest.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -489,11 +499,13 @@ class CreateTopicsResponse(WireStruct):
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[CreateTopicsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateTopicsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('CreateTopicsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -529,6 +541,7 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[CreateTopicsResponse, int]:
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[CreateTopicsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateTopicsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -536,7 +549,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[CreateTopicsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 12 > size - pos:
+        left -= n
+        if left < 0 or n * 12 > size - pos:
             raise bad_count('CreateTopicsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -570,7 +584,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[CreateTopicsResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('CreateTopicsResponse.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -629,6 +644,7 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[CreateTopicsResponse, int]:
 
 def parse_response_v7(buf: Buf, pos: int) -> tuple[CreateTopicsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(CreateTopicsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -636,7 +652,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[CreateTopicsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 28 > size - pos:
+        left -= n
+        if left < 0 or n * 28 > size - pos:
             raise bad_count('CreateTopicsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -669,7 +686,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[CreateTopicsResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('CreateTopicsResponse.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):

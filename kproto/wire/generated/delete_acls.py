@@ -80,11 +80,13 @@ class DeleteAclsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DeleteAclsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteAclsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 10 > size - pos:
+        left -= n
+        if left < 0 or n * 10 > size - pos:
             raise bad_count('DeleteAclsRequest.filters', n)
         m.filters = a1 = []
         for _ in range(n):
@@ -129,6 +131,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DeleteAclsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteAclsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteAclsRequest)
     n = buf[pos]
     pos += 1
@@ -136,7 +139,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteAclsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('DeleteAclsRequest.filters', n)
         m.filters = a1 = []
         for _ in range(n):
@@ -352,11 +356,13 @@ class DeleteAclsResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DeleteAclsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteAclsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('DeleteAclsResponse.filter_results', n)
         m.filter_results = a1 = []
         for _ in range(n):
@@ -375,7 +381,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DeleteAclsResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('DeleteAclsResponse.matching_acls', n)
                 m1.matching_acls = a2 = []
                 for _ in range(n):
@@ -426,6 +433,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DeleteAclsResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[DeleteAclsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteAclsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -433,7 +441,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DeleteAclsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('DeleteAclsResponse.filter_results', n)
         m.filter_results = a1 = []
         for _ in range(n):
@@ -455,7 +464,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DeleteAclsResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 11 > size - pos:
+                left -= n
+                if left < 0 or n * 11 > size - pos:
                     raise bad_count('DeleteAclsResponse.matching_acls', n)
                 m1.matching_acls = a2 = []
                 for _ in range(n):

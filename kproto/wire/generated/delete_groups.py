@@ -40,11 +40,13 @@ class DeleteGroupsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteGroupsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteGroupsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('DeleteGroupsRequest.groups_names', n)
         m.groups_names = a1 = []
         for _ in range(n):
@@ -64,6 +66,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteGroupsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteGroupsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteGroupsRequest)
     n = buf[pos]
     pos += 1
@@ -71,7 +74,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteGroupsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('DeleteGroupsRequest.groups_names', n)
         m.groups_names = a1 = []
         for _ in range(n):
@@ -168,11 +172,13 @@ class DeleteGroupsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteGroupsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('DeleteGroupsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -195,6 +201,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteGroupsResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[DeleteGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteGroupsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -202,7 +209,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DeleteGroupsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('DeleteGroupsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):

@@ -78,11 +78,13 @@ class DeleteRecordsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteRecordsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteRecordsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('DeleteRecordsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -99,7 +101,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteRecordsRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 12 > size - pos:
+                left -= n
+                if left < 0 or n * 12 > size - pos:
                     raise bad_count('DeleteRecordsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -118,6 +121,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteRecordsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteRecordsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteRecordsRequest)
     n = buf[pos]
     pos += 1
@@ -125,7 +129,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteRecordsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DeleteRecordsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -147,7 +152,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteRecordsRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 13 > size - pos:
+                left -= n
+                if left < 0 or n * 13 > size - pos:
                     raise bad_count('DeleteRecordsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -277,11 +283,13 @@ class DeleteRecordsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteRecordsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteRecordsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('DeleteRecordsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -298,7 +306,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteRecordsResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('DeleteRecordsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -315,6 +324,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteRecordsResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[DeleteRecordsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteRecordsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -322,7 +332,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DeleteRecordsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DeleteRecordsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -344,7 +355,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DeleteRecordsResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 15 > size - pos:
+                left -= n
+                if left < 0 or n * 15 > size - pos:
                     raise bad_count('DeleteRecordsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

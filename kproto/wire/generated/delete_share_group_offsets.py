@@ -51,6 +51,7 @@ class DeleteShareGroupOffsetsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupOffsetsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteShareGroupOffsetsRequest)
     n = buf[pos]
     pos += 1
@@ -68,7 +69,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupOffsetsRequest
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('DeleteShareGroupOffsetsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -175,6 +177,7 @@ class DeleteShareGroupOffsetsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupOffsetsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteShareGroupOffsetsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -192,7 +195,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupOffsetsRespon
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 21 > size - pos:
+        left -= n
+        if left < 0 or n * 21 > size - pos:
             raise bad_count('DeleteShareGroupOffsetsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):

@@ -67,6 +67,7 @@ class DeleteShareGroupStateRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupStateRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteShareGroupStateRequest)
     n = buf[pos]
     pos += 1
@@ -84,7 +85,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupStateRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('DeleteShareGroupStateRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -96,7 +98,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupStateRequest, 
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 5 > size - pos:
+                left -= n
+                if left < 0 or n * 5 > size - pos:
                     raise bad_count('DeleteShareGroupStateRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -203,6 +206,7 @@ class DeleteShareGroupStateResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupStateResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteShareGroupStateResponse)
     n = buf[pos]
     pos += 1
@@ -210,7 +214,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupStateResponse
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('DeleteShareGroupStateResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -222,7 +227,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupStateResponse
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('DeleteShareGroupStateResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

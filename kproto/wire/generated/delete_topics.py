@@ -68,12 +68,14 @@ class DeleteTopicsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteTopicsRequest)
     m.topics = []
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('DeleteTopicsRequest.topic_names', n)
         m.topic_names = a1 = []
         for _ in range(n):
@@ -95,6 +97,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteTopicsRequest)
     m.topics = []
     n = buf[pos]
@@ -103,7 +106,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('DeleteTopicsRequest.topic_names', n)
         m.topic_names = a1 = []
         for _ in range(n):
@@ -129,6 +133,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteTopicsRequest)
     n = buf[pos]
     pos += 1
@@ -136,7 +141,8 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('DeleteTopicsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -276,11 +282,13 @@ class DeleteTopicsResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteTopicsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('DeleteTopicsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -305,6 +313,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteTopicsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -312,7 +321,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('DeleteTopicsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -347,6 +357,7 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteTopicsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -354,7 +365,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('DeleteTopicsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -396,6 +408,7 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
 
 def parse_response_v6(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DeleteTopicsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -403,7 +416,8 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[DeleteTopicsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 21 > size - pos:
+        left -= n
+        if left < 0 or n * 21 > size - pos:
             raise bad_count('DeleteTopicsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):

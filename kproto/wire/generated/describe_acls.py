@@ -291,6 +291,7 @@ class DescribeAclsResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeAclsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeAclsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihh(buf, pos)
     pos += 8
@@ -305,7 +306,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeAclsResponse, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('DescribeAclsResponse.resources', n)
         m.resources = a1 = []
         for _ in range(n):
@@ -322,7 +324,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeAclsResponse, int]:
             m1.pattern_type, n = u_bi(buf, pos)
             pos += 5
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('DescribeAclsResponse.acls', n)
                 m1.acls = a2 = []
                 for _ in range(n):
@@ -355,6 +358,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeAclsResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeAclsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeAclsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -372,7 +376,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeAclsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('DescribeAclsResponse.resources', n)
         m.resources = a1 = []
         for _ in range(n):
@@ -394,7 +399,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeAclsResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 5 > size - pos:
+                left -= n
+                if left < 0 or n * 5 > size - pos:
                     raise bad_count('DescribeAclsResponse.acls', n)
                 m1.acls = a2 = []
                 for _ in range(n):

@@ -71,11 +71,13 @@ class DescribeClientQuotasRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeClientQuotasRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeClientQuotasRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('DescribeClientQuotasRequest.components', n)
         m.components = a1 = []
         for _ in range(n):
@@ -108,6 +110,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeClientQuotasRequest, i
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeClientQuotasRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeClientQuotasRequest)
     n = buf[pos]
     pos += 1
@@ -115,7 +118,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeClientQuotasRequest, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('DescribeClientQuotasRequest.components', n)
         m.components = a1 = []
         for _ in range(n):
@@ -283,6 +287,7 @@ class DescribeClientQuotasResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeClientQuotasResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeClientQuotasResponse)
     m.throttle_time_ms, m.error_code, n = u_ihh(buf, pos)
     pos += 8
@@ -297,7 +302,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeClientQuotasResponse,
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('DescribeClientQuotasResponse.entries', n)
         m.entries = a1 = []
         for _ in range(n):
@@ -306,7 +312,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeClientQuotasResponse,
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('DescribeClientQuotasResponse.entity', n)
                 m1.entity = a2 = []
                 for _ in range(n):
@@ -335,7 +342,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeClientQuotasResponse,
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 10 > size - pos:
+                left -= n
+                if left < 0 or n * 10 > size - pos:
                     raise bad_count('DescribeClientQuotasResponse.values', n)
                 m1.values = a2 = []
                 for _ in range(n):
@@ -362,6 +370,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeClientQuotasResponse,
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeClientQuotasResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeClientQuotasResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -379,7 +388,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeClientQuotasResponse,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeClientQuotasResponse.entries', n)
         m.entries = a1 = []
         for _ in range(n):
@@ -391,7 +401,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeClientQuotasResponse,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('DescribeClientQuotasResponse.entity', n)
                 m1.entity = a2 = []
                 for _ in range(n):
@@ -429,7 +440,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeClientQuotasResponse,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 10 > size - pos:
+                left -= n
+                if left < 0 or n * 10 > size - pos:
                     raise bad_count('DescribeClientQuotasResponse.values', n)
                 m1.values = a2 = []
                 for _ in range(n):

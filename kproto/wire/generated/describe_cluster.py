@@ -167,6 +167,7 @@ class DescribeClusterResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeClusterResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeClusterResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -195,7 +196,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeClusterResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('DescribeClusterResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -237,6 +239,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeClusterResponse, int]
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeClusterResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeClusterResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -264,7 +267,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeClusterResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('DescribeClusterResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -306,6 +310,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeClusterResponse, int]
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeClusterResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeClusterResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -333,7 +338,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeClusterResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 12 > size - pos:
+        left -= n
+        if left < 0 or n * 12 > size - pos:
             raise bad_count('DescribeClusterResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):

@@ -82,11 +82,13 @@ class DescribeConfigsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeConfigsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('DescribeConfigsRequest.resources', n)
         m.resources = a1 = []
         for _ in range(n):
@@ -103,7 +105,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 2 > size - pos:
+                left -= n
+                if left < 0 or n * 2 > size - pos:
                     raise bad_count('DescribeConfigsRequest.configuration_keys', n)
                 m1.configuration_keys = a2 = []
                 for _ in range(n):
@@ -130,11 +133,13 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeConfigsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('DescribeConfigsRequest.resources', n)
         m.resources = a1 = []
         for _ in range(n):
@@ -151,7 +156,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 2 > size - pos:
+                left -= n
+                if left < 0 or n * 2 > size - pos:
                     raise bad_count('DescribeConfigsRequest.configuration_keys', n)
                 m1.configuration_keys = a2 = []
                 for _ in range(n):
@@ -177,6 +183,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeConfigsRequest)
     n = buf[pos]
     pos += 1
@@ -184,7 +191,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('DescribeConfigsRequest.resources', n)
         m.resources = a1 = []
         for _ in range(n):
@@ -206,7 +214,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n > size - pos:
+                left -= n
+                if left < 0 or n > size - pos:
                     raise bad_count('DescribeConfigsRequest.configuration_keys', n)
                 m1.configuration_keys = a2 = []
                 for _ in range(n):
@@ -426,11 +435,13 @@ class DescribeConfigsResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeConfigsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('DescribeConfigsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -457,7 +468,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 11 > size - pos:
+                left -= n
+                if left < 0 or n * 11 > size - pos:
                     raise bad_count('DescribeConfigsResponse.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -484,7 +496,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]
                     m2.read_only, m2.config_source, m2.is_sensitive, n = u_tbti(buf, pos)
                     pos += 7
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 5 > size - pos:
+                        left -= n
+                        if left < 0 or n * 5 > size - pos:
                             raise bad_count('DescribeConfigsResponse.synonyms', n)
                         m2.synonyms = a3 = []
                         for _ in range(n):
@@ -523,11 +536,13 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeConfigsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('DescribeConfigsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -554,7 +569,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('DescribeConfigsResponse.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -581,7 +597,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]
                     m2.read_only, m2.config_source, m2.is_sensitive, n = u_tbti(buf, pos)
                     pos += 7
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 5 > size - pos:
+                        left -= n
+                        if left < 0 or n * 5 > size - pos:
                             raise bad_count('DescribeConfigsResponse.synonyms', n)
                         m2.synonyms = a3 = []
                         for _ in range(n):
@@ -628,6 +645,7 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeConfigsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -635,7 +653,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('DescribeConfigsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -667,7 +686,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 9 > size - pos:
+                left -= n
+                if left < 0 or n * 9 > size - pos:
                     raise bad_count('DescribeConfigsResponse.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -699,7 +719,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeConfigsResponse, int]
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('DescribeConfigsResponse.synonyms', n)
                         m2.synonyms = a3 = []
                         for _ in range(n):

@@ -59,11 +59,13 @@ class DescribeDelegationTokenRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeDelegationTokenRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('DescribeDelegationTokenRequest.owners', n)
         m.owners = a1 = []
         for _ in range(n):
@@ -94,6 +96,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRequest
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeDelegationTokenRequest)
     n = buf[pos]
     pos += 1
@@ -101,7 +104,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRequest
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeDelegationTokenRequest.owners', n)
         m.owners = a1 = []
         for _ in range(n):
@@ -274,11 +278,13 @@ class DescribeDelegationTokenResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeDelegationTokenResponse)
     m.error_code, n = u_hi(buf, pos)
     pos += 6
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 38 > size - pos:
+        left -= n
+        if left < 0 or n * 38 > size - pos:
             raise bad_count('DescribeDelegationTokenResponse.tokens', n)
         m.tokens = a1 = []
         for _ in range(n):
@@ -321,7 +327,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRespon
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('DescribeDelegationTokenResponse.renewers', n)
                 m1.renewers = a2 = []
                 for _ in range(n):
@@ -354,6 +361,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRespon
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeDelegationTokenResponse)
     m.error_code, n = u_hB(buf, pos)
     pos += 3
@@ -361,7 +369,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRespon
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 30 > size - pos:
+        left -= n
+        if left < 0 or n * 30 > size - pos:
             raise bad_count('DescribeDelegationTokenResponse.tokens', n)
         m.tokens = a1 = []
         for _ in range(n):
@@ -415,7 +424,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRespon
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('DescribeDelegationTokenResponse.renewers', n)
                 m1.renewers = a2 = []
                 for _ in range(n):
@@ -462,6 +472,7 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRespon
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeDelegationTokenResponse)
     m.error_code, n = u_hB(buf, pos)
     pos += 3
@@ -469,7 +480,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRespon
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 32 > size - pos:
+        left -= n
+        if left < 0 or n * 32 > size - pos:
             raise bad_count('DescribeDelegationTokenResponse.tokens', n)
         m.tokens = a1 = []
         for _ in range(n):
@@ -541,7 +553,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRespon
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('DescribeDelegationTokenResponse.renewers', n)
                 m1.renewers = a2 = []
                 for _ in range(n):

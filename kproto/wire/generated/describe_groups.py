@@ -48,11 +48,13 @@ class DescribeGroupsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeGroupsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('DescribeGroupsRequest.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -73,11 +75,13 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeGroupsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('DescribeGroupsRequest.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -99,6 +103,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeGroupsRequest)
     n = buf[pos]
     pos += 1
@@ -106,7 +111,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('DescribeGroupsRequest.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -267,12 +273,14 @@ class DescribeGroupsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeGroupsResponse)
     m.throttle_time_ms = 0
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 14 > size - pos:
+        left -= n
+        if left < 0 or n * 14 > size - pos:
             raise bad_count('DescribeGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -316,7 +324,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('DescribeGroupsResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):
@@ -373,11 +382,13 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeGroupsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 14 > size - pos:
+        left -= n
+        if left < 0 or n * 14 > size - pos:
             raise bad_count('DescribeGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -421,7 +432,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('DescribeGroupsResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):
@@ -478,11 +490,13 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeGroupsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('DescribeGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -526,7 +540,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('DescribeGroupsResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):
@@ -584,11 +599,13 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeGroupsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('DescribeGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -632,7 +649,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('DescribeGroupsResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):
@@ -699,6 +717,7 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeGroupsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -706,7 +725,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 12 > size - pos:
+        left -= n
+        if left < 0 or n * 12 > size - pos:
             raise bad_count('DescribeGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -761,7 +781,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 7 > size - pos:
+                left -= n
+                if left < 0 or n * 7 > size - pos:
                     raise bad_count('DescribeGroupsResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):
@@ -848,6 +869,7 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
 
 def parse_response_v6(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeGroupsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -855,7 +877,8 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 13 > size - pos:
+        left -= n
+        if left < 0 or n * 13 > size - pos:
             raise bad_count('DescribeGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -917,7 +940,8 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[DescribeGroupsResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 7 > size - pos:
+                left -= n
+                if left < 0 or n * 7 > size - pos:
                     raise bad_count('DescribeGroupsResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):

@@ -65,11 +65,13 @@ class DescribeLogDirsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeLogDirsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('DescribeLogDirsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -86,7 +88,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('DescribeLogDirsRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -101,6 +104,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DescribeLogDirsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeLogDirsRequest)
     n = buf[pos]
     pos += 1
@@ -108,7 +112,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[DescribeLogDirsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeLogDirsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -130,7 +135,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[DescribeLogDirsRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('DescribeLogDirsRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -295,6 +301,7 @@ class DescribeLogDirsResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeLogDirsResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -302,7 +309,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('DescribeLogDirsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -319,7 +327,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('DescribeLogDirsResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -336,7 +345,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 21 > size - pos:
+                        left -= n
+                        if left < 0 or n * 21 > size - pos:
                             raise bad_count('DescribeLogDirsResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):
@@ -358,6 +368,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeLogDirsResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -368,7 +379,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('DescribeLogDirsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -390,7 +402,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('DescribeLogDirsResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -412,7 +425,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 22 > size - pos:
+                        left -= n
+                        if left < 0 or n * 22 > size - pos:
                             raise bad_count('DescribeLogDirsResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):
@@ -448,6 +462,7 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeLogDirsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -455,7 +470,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('DescribeLogDirsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -477,7 +493,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('DescribeLogDirsResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -499,7 +516,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 22 > size - pos:
+                        left -= n
+                        if left < 0 or n * 22 > size - pos:
                             raise bad_count('DescribeLogDirsResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):
@@ -535,6 +553,7 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeLogDirsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -542,7 +561,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 21 > size - pos:
+        left -= n
+        if left < 0 or n * 21 > size - pos:
             raise bad_count('DescribeLogDirsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -564,7 +584,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('DescribeLogDirsResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -586,7 +607,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 22 > size - pos:
+                        left -= n
+                        if left < 0 or n * 22 > size - pos:
                             raise bad_count('DescribeLogDirsResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):
@@ -622,6 +644,7 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeLogDirsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -629,7 +652,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 22 > size - pos:
+        left -= n
+        if left < 0 or n * 22 > size - pos:
             raise bad_count('DescribeLogDirsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -651,7 +675,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('DescribeLogDirsResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -673,7 +698,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[DescribeLogDirsResponse, int]
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 22 > size - pos:
+                        left -= n
+                        if left < 0 or n * 22 > size - pos:
                             raise bad_count('DescribeLogDirsResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):

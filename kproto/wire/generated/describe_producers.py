@@ -52,6 +52,7 @@ class DescribeProducersRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeProducersRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeProducersRequest)
     n = buf[pos]
     pos += 1
@@ -59,7 +60,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeProducersRequest, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeProducersRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -81,7 +83,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeProducersRequest, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('DescribeProducersRequest.partition_indexes', n)
                 m1.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -212,6 +215,7 @@ class DescribeProducersResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeProducersResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeProducersResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -219,7 +223,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeProducersResponse, in
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeProducersResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -241,7 +246,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeProducersResponse, in
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 9 > size - pos:
+                left -= n
+                if left < 0 or n * 9 > size - pos:
                     raise bad_count('DescribeProducersResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -263,7 +269,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeProducersResponse, in
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 37 > size - pos:
+                        left -= n
+                        if left < 0 or n * 37 > size - pos:
                             raise bad_count('DescribeProducersResponse.active_producers', n)
                         m2.active_producers = a3 = []
                         for _ in range(n):

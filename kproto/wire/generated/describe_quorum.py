@@ -82,6 +82,7 @@ class DescribeQuorumRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeQuorumRequest)
     n = buf[pos]
     pos += 1
@@ -89,7 +90,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeQuorumRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -111,7 +113,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 5 > size - pos:
+                left -= n
+                if left < 0 or n * 5 > size - pos:
                     raise bad_count('DescribeQuorumRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -299,6 +302,7 @@ class DescribeQuorumResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeQuorumResponse)
     m.error_code = u_h(buf, pos)[0]
     pos += 2
@@ -309,7 +313,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeQuorumResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -331,7 +336,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 25 > size - pos:
+                left -= n
+                if left < 0 or n * 25 > size - pos:
                     raise bad_count('DescribeQuorumResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -346,7 +352,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 13 > size - pos:
+                        left -= n
+                        if left < 0 or n * 13 > size - pos:
                             raise bad_count('DescribeQuorumResponse.current_voters', n)
                         m2.current_voters = a3 = []
                         for _ in range(n):
@@ -371,7 +378,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 13 > size - pos:
+                        left -= n
+                        if left < 0 or n * 13 > size - pos:
                             raise bad_count('DescribeQuorumResponse.observers', n)
                         m2.observers = a3 = []
                         for _ in range(n):
@@ -412,6 +420,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeQuorumResponse)
     m.error_code = u_h(buf, pos)[0]
     pos += 2
@@ -422,7 +431,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeQuorumResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -444,7 +454,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 25 > size - pos:
+                left -= n
+                if left < 0 or n * 25 > size - pos:
                     raise bad_count('DescribeQuorumResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -459,7 +470,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 29 > size - pos:
+                        left -= n
+                        if left < 0 or n * 29 > size - pos:
                             raise bad_count('DescribeQuorumResponse.current_voters', n)
                         m2.current_voters = a3 = []
                         for _ in range(n):
@@ -480,7 +492,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 29 > size - pos:
+                        left -= n
+                        if left < 0 or n * 29 > size - pos:
                             raise bad_count('DescribeQuorumResponse.observers', n)
                         m2.observers = a3 = []
                         for _ in range(n):
@@ -517,6 +530,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeQuorumResponse)
     m.error_code, n = u_hB(buf, pos)
     pos += 3
@@ -534,7 +548,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeQuorumResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -556,7 +571,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 26 > size - pos:
+                left -= n
+                if left < 0 or n * 26 > size - pos:
                     raise bad_count('DescribeQuorumResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -578,7 +594,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 45 > size - pos:
+                        left -= n
+                        if left < 0 or n * 45 > size - pos:
                             raise bad_count('DescribeQuorumResponse.current_voters', n)
                         m2.current_voters = a3 = []
                         for _ in range(n):
@@ -596,7 +613,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 45 > size - pos:
+                        left -= n
+                        if left < 0 or n * 45 > size - pos:
                             raise bad_count('DescribeQuorumResponse.observers', n)
                         m2.observers = a3 = []
                         for _ in range(n):
@@ -626,7 +644,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('DescribeQuorumResponse.nodes', n)
         m.nodes = a1 = []
         for _ in range(n):
@@ -638,7 +657,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[DescribeQuorumResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 5 > size - pos:
+                left -= n
+                if left < 0 or n * 5 > size - pos:
                     raise bad_count('DescribeQuorumResponse.listeners', n)
                 m1.listeners = a2 = []
                 for _ in range(n):

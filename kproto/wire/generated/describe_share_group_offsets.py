@@ -74,6 +74,7 @@ class DescribeShareGroupOffsetsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeShareGroupOffsetsRequest)
     n = buf[pos]
     pos += 1
@@ -81,7 +82,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsReque
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('DescribeShareGroupOffsetsRequest.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -103,7 +105,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsReque
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('DescribeShareGroupOffsetsRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -125,7 +128,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsReque
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('DescribeShareGroupOffsetsRequest.partitions', n)
                         m2.partitions = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -286,6 +290,7 @@ class DescribeShareGroupOffsetsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeShareGroupOffsetsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -293,7 +298,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsResp
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('DescribeShareGroupOffsetsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -315,7 +321,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsResp
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 19 > size - pos:
+                left -= n
+                if left < 0 or n * 19 > size - pos:
                     raise bad_count('DescribeShareGroupOffsetsResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -337,7 +344,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsResp
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 20 > size - pos:
+                        left -= n
+                        if left < 0 or n * 20 > size - pos:
                             raise bad_count('DescribeShareGroupOffsetsResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):
@@ -393,6 +401,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsResp
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeShareGroupOffsetsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -400,7 +409,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsResp
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('DescribeShareGroupOffsetsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -422,7 +432,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsResp
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 19 > size - pos:
+                left -= n
+                if left < 0 or n * 19 > size - pos:
                     raise bad_count('DescribeShareGroupOffsetsResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -444,7 +455,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[DescribeShareGroupOffsetsResp
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 28 > size - pos:
+                        left -= n
+                        if left < 0 or n * 28 > size - pos:
                             raise bad_count('DescribeShareGroupOffsetsResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):

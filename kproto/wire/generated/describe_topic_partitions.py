@@ -77,6 +77,7 @@ class DescribeTopicPartitionsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeTopicPartitionsRequest)
     n = buf[pos]
     pos += 1
@@ -84,7 +85,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsRequest
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('DescribeTopicPartitionsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -270,6 +272,7 @@ class DescribeTopicPartitionsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeTopicPartitionsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -277,7 +280,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsRespon
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 26 > size - pos:
+        left -= n
+        if left < 0 or n * 26 > size - pos:
             raise bad_count('DescribeTopicPartitionsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -299,7 +303,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsRespon
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 20 > size - pos:
+                left -= n
+                if left < 0 or n * 20 > size - pos:
                     raise bad_count('DescribeTopicPartitionsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -311,7 +316,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsRespon
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('DescribeTopicPartitionsResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -323,7 +329,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsRespon
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('DescribeTopicPartitionsResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -335,7 +342,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsRespon
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('DescribeTopicPartitionsResponse.eligible_leader_replicas', n)
                         m2.eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -347,7 +355,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsRespon
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('DescribeTopicPartitionsResponse.last_known_elr', n)
                         m2.last_known_elr = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -359,7 +368,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTopicPartitionsRespon
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('DescribeTopicPartitionsResponse.offline_replicas', n)
                         m2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n

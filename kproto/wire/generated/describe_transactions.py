@@ -39,6 +39,7 @@ class DescribeTransactionsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeTransactionsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeTransactionsRequest)
     n = buf[pos]
     pos += 1
@@ -46,7 +47,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeTransactionsRequest, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('DescribeTransactionsRequest.transactional_ids', n)
         m.transactional_ids = a1 = []
         for _ in range(n):
@@ -160,6 +162,7 @@ class DescribeTransactionsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTransactionsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeTransactionsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -167,7 +170,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTransactionsResponse,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 28 > size - pos:
+        left -= n
+        if left < 0 or n * 28 > size - pos:
             raise bad_count('DescribeTransactionsResponse.transaction_states', n)
         m.transaction_states = a1 = []
         for _ in range(n):
@@ -199,7 +203,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTransactionsResponse,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('DescribeTransactionsResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -221,7 +226,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeTransactionsResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('DescribeTransactionsResponse.partitions', n)
                         m2.partitions = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n

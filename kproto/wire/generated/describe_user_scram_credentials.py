@@ -49,6 +49,7 @@ class DescribeUserScramCredentialsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeUserScramCredentialsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeUserScramCredentialsRequest)
     n = buf[pos]
     pos += 1
@@ -56,7 +57,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeUserScramCredentialsRe
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('DescribeUserScramCredentialsRequest.users', n)
         m.users = a1 = []
         for _ in range(n):
@@ -174,6 +176,7 @@ class DescribeUserScramCredentialsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeUserScramCredentialsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(DescribeUserScramCredentialsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -191,7 +194,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeUserScramCredentialsR
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('DescribeUserScramCredentialsResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -223,7 +227,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[DescribeUserScramCredentialsR
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('DescribeUserScramCredentialsResponse.credential_infos', n)
                 m1.credential_infos = a2 = []
                 for _ in range(n):

@@ -69,12 +69,14 @@ class ElectLeadersRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ElectLeadersRequest)
     m.election_type = 0
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ElectLeadersRequest.topic_partitions', n)
         m.topic_partitions = a1 = []
         for _ in range(n):
@@ -91,7 +93,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ElectLeadersRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -108,11 +111,13 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ElectLeadersRequest)
     m.election_type, n = u_bi(buf, pos)
     pos += 5
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ElectLeadersRequest.topic_partitions', n)
         m.topic_partitions = a1 = []
         for _ in range(n):
@@ -129,7 +134,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ElectLeadersRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -146,6 +152,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ElectLeadersRequest)
     m.election_type, n = u_bB(buf, pos)
     pos += 2
@@ -153,7 +160,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ElectLeadersRequest.topic_partitions', n)
         m.topic_partitions = a1 = []
         for _ in range(n):
@@ -175,7 +183,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ElectLeadersRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -329,6 +338,7 @@ class ElectLeadersResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ElectLeadersResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -336,7 +346,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ElectLeadersResponse.replica_election_results', n)
         m.replica_election_results = a1 = []
         for _ in range(n):
@@ -353,7 +364,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('ElectLeadersResponse.partition_result', n)
                 m1.partition_result = a2 = []
                 for _ in range(n):
@@ -378,11 +390,13 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ElectLeadersResponse)
     m.throttle_time_ms, m.error_code, n = u_ihi(buf, pos)
     pos += 10
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ElectLeadersResponse.replica_election_results', n)
         m.replica_election_results = a1 = []
         for _ in range(n):
@@ -399,7 +413,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('ElectLeadersResponse.partition_result', n)
                 m1.partition_result = a2 = []
                 for _ in range(n):
@@ -424,6 +439,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ElectLeadersResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -431,7 +447,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ElectLeadersResponse.replica_election_results', n)
         m.replica_election_results = a1 = []
         for _ in range(n):
@@ -453,7 +470,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[ElectLeadersResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('ElectLeadersResponse.partition_result', n)
                 m1.partition_result = a2 = []
                 for _ in range(n):

@@ -132,6 +132,7 @@ class EndQuorumEpochRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(EndQuorumEpochRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -146,7 +147,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('EndQuorumEpochRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -163,7 +165,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('EndQuorumEpochRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -172,7 +175,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
                     m2.partition_index, m2.leader_id, m2.leader_epoch, n = u_iiii(buf, pos)
                     pos += 16
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('EndQuorumEpochRequest.preferred_successors', n)
                         m2.preferred_successors = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -189,6 +193,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(EndQuorumEpochRequest)
     n = buf[pos]
     pos += 1
@@ -206,7 +211,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('EndQuorumEpochRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -228,7 +234,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('EndQuorumEpochRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -243,7 +250,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 21 > size - pos:
+                        left -= n
+                        if left < 0 or n * 21 > size - pos:
                             raise bad_count('EndQuorumEpochRequest.preferred_candidates', n)
                         m2.preferred_candidates = a3 = []
                         for _ in range(n):
@@ -273,7 +281,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('EndQuorumEpochRequest.leader_endpoints', n)
         m.leader_endpoints = a1 = []
         for _ in range(n):
@@ -492,11 +501,13 @@ class EndQuorumEpochResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(EndQuorumEpochResponse)
     m.error_code, n = u_hi(buf, pos)
     pos += 6
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('EndQuorumEpochResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -513,7 +524,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('EndQuorumEpochResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -531,6 +543,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochResponse, int]:
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(EndQuorumEpochResponse)
     m.error_code, n = u_hB(buf, pos)
     pos += 3
@@ -538,7 +551,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('EndQuorumEpochResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -560,7 +574,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 15 > size - pos:
+                left -= n
+                if left < 0 or n * 15 > size - pos:
                     raise bad_count('EndQuorumEpochResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -595,7 +610,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochResponse, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 8 > size - pos:
+                    left -= n
+                    if left < 0 or n * 8 > size - pos:
                         raise bad_count('EndQuorumEpochResponse.node_endpoints', n)
                     m.node_endpoints = a1 = []
                     for _ in range(n):

@@ -199,6 +199,7 @@ class FetchRequest(WireStruct):
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -211,7 +212,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -229,7 +231,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -257,6 +260,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -269,7 +273,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -287,7 +292,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 24 > size - pos:
+                left -= n
+                if left < 0 or n * 24 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -314,6 +320,7 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v7(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -322,7 +329,8 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     m.max_wait_ms, m.min_bytes, m.max_bytes, m.isolation_level, m.session_id, m.session_epoch, n = u_iiibiii(buf, pos)
     pos += 25
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -340,7 +348,8 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 24 > size - pos:
+                left -= n
+                if left < 0 or n * 24 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -363,7 +372,8 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -381,7 +391,8 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -395,6 +406,7 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v9(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -403,7 +415,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     m.max_wait_ms, m.min_bytes, m.max_bytes, m.isolation_level, m.session_id, m.session_epoch, n = u_iiibiii(buf, pos)
     pos += 25
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -421,7 +434,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 28 > size - pos:
+                left -= n
+                if left < 0 or n * 28 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -441,7 +455,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -459,7 +474,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -473,6 +489,7 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v11(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -481,7 +498,8 @@ def parse_request_v11(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     m.max_wait_ms, m.min_bytes, m.max_bytes, m.isolation_level, m.session_id, m.session_epoch, n = u_iiibiii(buf, pos)
     pos += 25
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -499,7 +517,8 @@ def parse_request_v11(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 28 > size - pos:
+                left -= n
+                if left < 0 or n * 28 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -519,7 +538,8 @@ def parse_request_v11(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -537,7 +557,8 @@ def parse_request_v11(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -558,6 +579,7 @@ def parse_request_v11(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v12(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -569,7 +591,8 @@ def parse_request_v12(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -592,7 +615,8 @@ def parse_request_v12(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 33 > size - pos:
+                left -= n
+                if left < 0 or n * 33 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -620,7 +644,8 @@ def parse_request_v12(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('FetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -643,7 +668,8 @@ def parse_request_v12(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -694,6 +720,7 @@ def parse_request_v12(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v13(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -705,7 +732,8 @@ def parse_request_v13(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -718,7 +746,8 @@ def parse_request_v13(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 33 > size - pos:
+                left -= n
+                if left < 0 or n * 33 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -746,7 +775,8 @@ def parse_request_v13(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -759,7 +789,8 @@ def parse_request_v13(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -810,6 +841,7 @@ def parse_request_v13(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v15(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = -1
@@ -820,7 +852,8 @@ def parse_request_v15(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -833,7 +866,8 @@ def parse_request_v15(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 33 > size - pos:
+                left -= n
+                if left < 0 or n * 33 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -861,7 +895,8 @@ def parse_request_v15(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -874,7 +909,8 @@ def parse_request_v15(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -933,6 +969,7 @@ def parse_request_v15(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v17(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = -1
@@ -943,7 +980,8 @@ def parse_request_v17(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -956,7 +994,8 @@ def parse_request_v17(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 33 > size - pos:
+                left -= n
+                if left < 0 or n * 33 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -996,7 +1035,8 @@ def parse_request_v17(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -1009,7 +1049,8 @@ def parse_request_v17(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -1068,6 +1109,7 @@ def parse_request_v17(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v18(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = -1
@@ -1078,7 +1120,8 @@ def parse_request_v18(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1091,7 +1134,8 @@ def parse_request_v18(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 33 > size - pos:
+                left -= n
+                if left < 0 or n * 33 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1136,7 +1180,8 @@ def parse_request_v18(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -1149,7 +1194,8 @@ def parse_request_v18(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('FetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -1898,6 +1944,7 @@ class FetchResponse(WireStruct):
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -1906,7 +1953,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -1924,7 +1972,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 30 > size - pos:
+                left -= n
+                if left < 0 or n * 30 > size - pos:
                     raise bad_count('FetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1939,7 +1988,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 16 > size - pos:
+                        left -= n
+                        if left < 0 or n * 16 > size - pos:
                             raise bad_count('FetchResponse.aborted_transactions', n)
                         m2.aborted_transactions = a3 = []
                         for _ in range(n):
@@ -1972,6 +2022,7 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -1980,7 +2031,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -1998,7 +2050,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 38 > size - pos:
+                left -= n
+                if left < 0 or n * 38 > size - pos:
                     raise bad_count('FetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -2012,7 +2065,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 16 > size - pos:
+                        left -= n
+                        if left < 0 or n * 16 > size - pos:
                             raise bad_count('FetchResponse.aborted_transactions', n)
                         m2.aborted_transactions = a3 = []
                         for _ in range(n):
@@ -2045,11 +2099,13 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
 
 def parse_response_v7(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchResponse)
     m.throttle_time_ms, m.error_code, m.session_id, n = u_ihii(buf, pos)
     pos += 14
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -2067,7 +2123,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 38 > size - pos:
+                left -= n
+                if left < 0 or n * 38 > size - pos:
                     raise bad_count('FetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -2081,7 +2138,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 16 > size - pos:
+                        left -= n
+                        if left < 0 or n * 16 > size - pos:
                             raise bad_count('FetchResponse.aborted_transactions', n)
                         m2.aborted_transactions = a3 = []
                         for _ in range(n):
@@ -2114,11 +2172,13 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
 
 def parse_response_v11(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchResponse)
     m.throttle_time_ms, m.error_code, m.session_id, n = u_ihii(buf, pos)
     pos += 14
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('FetchResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -2136,7 +2196,8 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 42 > size - pos:
+                left -= n
+                if left < 0 or n * 42 > size - pos:
                     raise bad_count('FetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -2150,7 +2211,8 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 16 > size - pos:
+                        left -= n
+                        if left < 0 or n * 16 > size - pos:
                             raise bad_count('FetchResponse.aborted_transactions', n)
                         m2.aborted_transactions = a3 = []
                         for _ in range(n):
@@ -2182,6 +2244,7 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
 
 def parse_response_v12(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchResponse)
     m.throttle_time_ms, m.error_code, m.session_id, n = u_ihiB(buf, pos)
     pos += 11
@@ -2189,7 +2252,8 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('FetchResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -2212,7 +2276,8 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 37 > size - pos:
+                left -= n
+                if left < 0 or n * 37 > size - pos:
                     raise bad_count('FetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -2229,7 +2294,8 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 17 > size - pos:
+                        left -= n
+                        if left < 0 or n * 17 > size - pos:
                             raise bad_count('FetchResponse.aborted_transactions', n)
                         m2.aborted_transactions = a3 = []
                         for _ in range(n):
@@ -2304,6 +2370,7 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
 
 def parse_response_v13(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchResponse)
     m.throttle_time_ms, m.error_code, m.session_id, n = u_ihiB(buf, pos)
     pos += 11
@@ -2311,7 +2378,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -2324,7 +2392,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 37 > size - pos:
+                left -= n
+                if left < 0 or n * 37 > size - pos:
                     raise bad_count('FetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -2341,7 +2410,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 17 > size - pos:
+                        left -= n
+                        if left < 0 or n * 17 > size - pos:
                             raise bad_count('FetchResponse.aborted_transactions', n)
                         m2.aborted_transactions = a3 = []
                         for _ in range(n):
@@ -2416,6 +2486,7 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
 
 def parse_response_v16(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchResponse)
     m.throttle_time_ms, m.error_code, m.session_id, n = u_ihiB(buf, pos)
     pos += 11
@@ -2423,7 +2494,8 @@ def parse_response_v16(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('FetchResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -2436,7 +2508,8 @@ def parse_response_v16(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 37 > size - pos:
+                left -= n
+                if left < 0 or n * 37 > size - pos:
                     raise bad_count('FetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -2453,7 +2526,8 @@ def parse_response_v16(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 17 > size - pos:
+                        left -= n
+                        if left < 0 or n * 17 > size - pos:
                             raise bad_count('FetchResponse.aborted_transactions', n)
                         m2.aborted_transactions = a3 = []
                         for _ in range(n):
@@ -2535,7 +2609,8 @@ def parse_response_v16(buf: Buf, pos: int) -> tuple[FetchResponse, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 11 > size - pos:
+                    left -= n
+                    if left < 0 or n * 11 > size - pos:
                         raise bad_count('FetchResponse.node_endpoints', n)
                     m.node_endpoints = a1 = []
                     for _ in range(n):

@@ -117,6 +117,7 @@ class FetchSnapshotRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchSnapshotRequest)
     m.cluster_id = None
     m.replica_id, m.max_bytes, n = u_iiB(buf, pos)
@@ -125,7 +126,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('FetchSnapshotRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -147,7 +149,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 30 > size - pos:
+                left -= n
+                if left < 0 or n * 30 > size - pos:
                     raise bad_count('FetchSnapshotRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -204,6 +207,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchSnapshotRequest)
     m.cluster_id = None
     m.replica_id, m.max_bytes, n = u_iiB(buf, pos)
@@ -212,7 +216,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('FetchSnapshotRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -234,7 +239,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 30 > size - pos:
+                left -= n
+                if left < 0 or n * 30 > size - pos:
                     raise bad_count('FetchSnapshotRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -529,6 +535,7 @@ class FetchSnapshotResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchSnapshotResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -536,7 +543,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('FetchSnapshotResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -558,7 +566,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 37 > size - pos:
+                left -= n
+                if left < 0 or n * 37 > size - pos:
                     raise bad_count('FetchSnapshotResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -619,6 +628,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotResponse, int]:
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[FetchSnapshotResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FetchSnapshotResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -626,7 +636,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[FetchSnapshotResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('FetchSnapshotResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -648,7 +659,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[FetchSnapshotResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 37 > size - pos:
+                left -= n
+                if left < 0 or n * 37 > size - pos:
                     raise bad_count('FetchSnapshotResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -716,7 +728,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[FetchSnapshotResponse, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 8 > size - pos:
+                    left -= n
+                    if left < 0 or n * 8 > size - pos:
                         raise bad_count('FetchSnapshotResponse.node_endpoints', n)
                     m.node_endpoints = a1 = []
                     for _ in range(n):

@@ -108,6 +108,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[FindCoordinatorRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[FindCoordinatorRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FindCoordinatorRequest)
     m.key = ''
     m.key_type, n = u_bB(buf, pos)
@@ -116,7 +117,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[FindCoordinatorRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('FindCoordinatorRequest.coordinator_keys', n)
         m.coordinator_keys = a1 = []
         for _ in range(n):
@@ -342,6 +344,7 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[FindCoordinatorResponse, int]
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[FindCoordinatorResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(FindCoordinatorResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -356,7 +359,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[FindCoordinatorResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 14 > size - pos:
+        left -= n
+        if left < 0 or n * 14 > size - pos:
             raise bad_count('FindCoordinatorResponse.coordinators', n)
         m.coordinators = a1 = []
         for _ in range(n):

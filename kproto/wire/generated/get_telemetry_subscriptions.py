@@ -97,6 +97,7 @@ class GetTelemetrySubscriptionsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[GetTelemetrySubscriptionsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(GetTelemetrySubscriptionsResponse)
     m.throttle_time_ms, m.error_code, m.client_instance_id, m.subscription_id, n = u_ihUiB(buf, pos)
     pos += 27
@@ -104,7 +105,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[GetTelemetrySubscriptionsResp
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('GetTelemetrySubscriptionsResponse.accepted_compression_types', n)
         m.accepted_compression_types = list(unpack_from(f">{n}b", buf, pos))
         pos += n
@@ -116,7 +118,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[GetTelemetrySubscriptionsResp
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('GetTelemetrySubscriptionsResponse.requested_metrics', n)
         m.requested_metrics = a1 = []
         for _ in range(n):

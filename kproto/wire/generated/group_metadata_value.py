@@ -96,6 +96,7 @@ class GroupMetadataValue(WireStruct):
 
 def parse_v0(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(GroupMetadataValue)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -129,7 +130,8 @@ def parse_v0(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('GroupMetadataValue.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -184,6 +186,7 @@ def parse_v0(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
 
 def parse_v1(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(GroupMetadataValue)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -217,7 +220,8 @@ def parse_v1(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 22 > size - pos:
+        left -= n
+        if left < 0 or n * 22 > size - pos:
             raise bad_count('GroupMetadataValue.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -271,6 +275,7 @@ def parse_v1(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
 
 def parse_v2(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(GroupMetadataValue)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -303,7 +308,8 @@ def parse_v2(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
     m.current_state_timestamp, n = u_qi(buf, pos)
     pos += 12
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 22 > size - pos:
+        left -= n
+        if left < 0 or n * 22 > size - pos:
             raise bad_count('GroupMetadataValue.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -357,6 +363,7 @@ def parse_v2(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
 
 def parse_v3(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(GroupMetadataValue)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -389,7 +396,8 @@ def parse_v3(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
     m.current_state_timestamp, n = u_qi(buf, pos)
     pos += 12
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 24 > size - pos:
+        left -= n
+        if left < 0 or n * 24 > size - pos:
             raise bad_count('GroupMetadataValue.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -452,6 +460,7 @@ def parse_v3(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
 
 def parse_v4(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(GroupMetadataValue)
     n = buf[pos]
     pos += 1
@@ -489,7 +498,8 @@ def parse_v4(buf: Buf, pos: int) -> tuple[GroupMetadataValue, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 15 > size - pos:
+        left -= n
+        if left < 0 or n * 15 > size - pos:
             raise bad_count('GroupMetadataValue.members', n)
         m.members = a1 = []
         for _ in range(n):

@@ -87,11 +87,13 @@ class IncrementalAlterConfigsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(IncrementalAlterConfigsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('IncrementalAlterConfigsRequest.resources', n)
         m.resources = a1 = []
         for _ in range(n):
@@ -108,7 +110,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRequest
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 5 > size - pos:
+                left -= n
+                if left < 0 or n * 5 > size - pos:
                     raise bad_count('IncrementalAlterConfigsRequest.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -143,6 +146,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRequest
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(IncrementalAlterConfigsRequest)
     n = buf[pos]
     pos += 1
@@ -150,7 +154,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRequest
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('IncrementalAlterConfigsRequest.resources', n)
         m.resources = a1 = []
         for _ in range(n):
@@ -172,7 +177,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRequest
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('IncrementalAlterConfigsRequest.configs', n)
                 m1.configs = a2 = []
                 for _ in range(n):
@@ -342,11 +348,13 @@ class IncrementalAlterConfigsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(IncrementalAlterConfigsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('IncrementalAlterConfigsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -377,6 +385,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRespon
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(IncrementalAlterConfigsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -384,7 +393,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRespon
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('IncrementalAlterConfigsResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):

@@ -73,6 +73,7 @@ class InitializeShareGroupStateRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[InitializeShareGroupStateRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(InitializeShareGroupStateRequest)
     n = buf[pos]
     pos += 1
@@ -90,7 +91,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[InitializeShareGroupStateReque
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('InitializeShareGroupStateRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -102,7 +104,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[InitializeShareGroupStateReque
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 17 > size - pos:
+                left -= n
+                if left < 0 or n * 17 > size - pos:
                     raise bad_count('InitializeShareGroupStateRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -209,6 +212,7 @@ class InitializeShareGroupStateResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[InitializeShareGroupStateResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(InitializeShareGroupStateResponse)
     n = buf[pos]
     pos += 1
@@ -216,7 +220,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[InitializeShareGroupStateResp
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('InitializeShareGroupStateResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -228,7 +233,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[InitializeShareGroupStateResp
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('InitializeShareGroupStateResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

@@ -85,6 +85,7 @@ class JoinGroupRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -117,7 +118,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('JoinGroupRequest.protocols', n)
         m.protocols = a1 = []
         for _ in range(n):
@@ -147,6 +149,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -176,7 +179,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('JoinGroupRequest.protocols', n)
         m.protocols = a1 = []
         for _ in range(n):
@@ -206,6 +210,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -244,7 +249,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('JoinGroupRequest.protocols', n)
         m.protocols = a1 = []
         for _ in range(n):
@@ -274,6 +280,7 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupRequest)
     n = buf[pos]
     pos += 1
@@ -321,7 +328,8 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('JoinGroupRequest.protocols', n)
         m.protocols = a1 = []
         for _ in range(n):
@@ -363,6 +371,7 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
 
 def parse_request_v8(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupRequest)
     n = buf[pos]
     pos += 1
@@ -410,7 +419,8 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('JoinGroupRequest.protocols', n)
         m.protocols = a1 = []
         for _ in range(n):
@@ -763,6 +773,7 @@ class JoinGroupResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupResponse)
     m.throttle_time_ms = 0
     m.error_code, m.generation_id = u_hi(buf, pos)
@@ -796,7 +807,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('JoinGroupResponse.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -826,6 +838,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupResponse)
     m.throttle_time_ms, m.error_code, m.generation_id = u_ihi(buf, pos)
     pos += 10
@@ -858,7 +871,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('JoinGroupResponse.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -888,6 +902,7 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupResponse)
     m.throttle_time_ms, m.error_code, m.generation_id = u_ihi(buf, pos)
     pos += 10
@@ -920,7 +935,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('JoinGroupResponse.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -959,6 +975,7 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
 
 def parse_response_v6(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupResponse)
     m.throttle_time_ms, m.error_code, m.generation_id = u_ihi(buf, pos)
     pos += 10
@@ -1000,7 +1017,8 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('JoinGroupResponse.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -1051,6 +1069,7 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
 
 def parse_response_v7(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupResponse)
     m.throttle_time_ms, m.error_code, m.generation_id, n = u_ihiB(buf, pos)
     pos += 11
@@ -1099,7 +1118,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('JoinGroupResponse.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -1150,6 +1170,7 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
 
 def parse_response_v9(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(JoinGroupResponse)
     m.throttle_time_ms, m.error_code, m.generation_id, n = u_ihiB(buf, pos)
     pos += 11
@@ -1197,7 +1218,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[JoinGroupResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('JoinGroupResponse.members', n)
         m.members = a1 = []
         for _ in range(n):

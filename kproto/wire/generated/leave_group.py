@@ -87,6 +87,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(LeaveGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -100,7 +101,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('LeaveGroupRequest.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -132,6 +134,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(LeaveGroupRequest)
     n = buf[pos]
     pos += 1
@@ -150,7 +153,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('LeaveGroupRequest.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -192,6 +196,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(LeaveGroupRequest)
     n = buf[pos]
     pos += 1
@@ -210,7 +215,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('LeaveGroupRequest.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -455,11 +461,13 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[LeaveGroupResponse, int]:
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[LeaveGroupResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(LeaveGroupResponse)
     m.throttle_time_ms, m.error_code, n = u_ihi(buf, pos)
     pos += 10
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('LeaveGroupResponse.members', n)
         m.members = a1 = []
         for _ in range(n):
@@ -492,6 +500,7 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[LeaveGroupResponse, int]:
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[LeaveGroupResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(LeaveGroupResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -499,7 +508,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[LeaveGroupResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('LeaveGroupResponse.members', n)
         m.members = a1 = []
         for _ in range(n):

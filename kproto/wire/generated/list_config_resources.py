@@ -45,6 +45,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ListConfigResourcesRequest, in
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ListConfigResourcesRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListConfigResourcesRequest)
     n = buf[pos]
     pos += 1
@@ -52,7 +53,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ListConfigResourcesRequest, in
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ListConfigResourcesRequest.resource_types', n)
         m.resource_types = list(unpack_from(f">{n}b", buf, pos))
         pos += n
@@ -125,6 +127,7 @@ class ListConfigResourcesResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ListConfigResourcesResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListConfigResourcesResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -132,7 +135,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListConfigResourcesResponse, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('ListConfigResourcesResponse.config_resources', n)
         m.config_resources = a1 = []
         for _ in range(n):
@@ -164,6 +168,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListConfigResourcesResponse, 
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ListConfigResourcesResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListConfigResourcesResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -171,7 +176,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ListConfigResourcesResponse, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ListConfigResourcesResponse.config_resources', n)
         m.config_resources = a1 = []
         for _ in range(n):

@@ -60,6 +60,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListGroupsRequest)
     n = buf[pos]
     pos += 1
@@ -67,7 +68,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ListGroupsRequest.states_filter', n)
         m.states_filter = a1 = []
         for _ in range(n):
@@ -94,6 +96,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListGroupsRequest)
     n = buf[pos]
     pos += 1
@@ -101,7 +104,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ListGroupsRequest.states_filter', n)
         m.states_filter = a1 = []
         for _ in range(n):
@@ -124,7 +128,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ListGroupsRequest.types_filter', n)
         m.types_filter = a1 = []
         for _ in range(n):
@@ -265,12 +270,14 @@ class ListGroupsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListGroupsResponse)
     m.throttle_time_ms = 0
     m.error_code, n = u_hi(buf, pos)
     pos += 6
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('ListGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -301,11 +308,13 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListGroupsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihi(buf, pos)
     pos += 10
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('ListGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -336,6 +345,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListGroupsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -343,7 +353,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ListGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -386,6 +397,7 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListGroupsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -393,7 +405,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 4 > size - pos:
+        left -= n
+        if left < 0 or n * 4 > size - pos:
             raise bad_count('ListGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -445,6 +458,7 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListGroupsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -452,7 +466,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[ListGroupsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('ListGroupsResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):

@@ -96,6 +96,7 @@ class ListOffsetsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id = u_i(buf, pos)[0]
     pos += 4
@@ -103,7 +104,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ListOffsetsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -120,7 +122,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 12 > size - pos:
+                left -= n
+                if left < 0 or n * 12 > size - pos:
                     raise bad_count('ListOffsetsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -141,11 +144,13 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id, m.isolation_level, n = u_ibi(buf, pos)
     pos += 9
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ListOffsetsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -162,7 +167,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 12 > size - pos:
+                left -= n
+                if left < 0 or n * 12 > size - pos:
                     raise bad_count('ListOffsetsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -183,11 +189,13 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id, m.isolation_level, n = u_ibi(buf, pos)
     pos += 9
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ListOffsetsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -204,7 +212,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('ListOffsetsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -222,6 +231,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id, m.isolation_level, n = u_ibB(buf, pos)
     pos += 6
@@ -229,7 +239,8 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ListOffsetsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -251,7 +262,8 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 17 > size - pos:
+                left -= n
+                if left < 0 or n * 17 > size - pos:
                     raise bad_count('ListOffsetsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -279,6 +291,7 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
 
 def parse_request_v10(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id, m.isolation_level, n = u_ibB(buf, pos)
     pos += 6
@@ -286,7 +299,8 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ListOffsetsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -308,7 +322,8 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 17 > size - pos:
+                left -= n
+                if left < 0 or n * 17 > size - pos:
                     raise bad_count('ListOffsetsRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -520,12 +535,14 @@ class ListOffsetsResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListOffsetsResponse)
     m.throttle_time_ms = 0
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ListOffsetsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -542,7 +559,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 22 > size - pos:
+                left -= n
+                if left < 0 or n * 22 > size - pos:
                     raise bad_count('ListOffsetsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -560,11 +578,13 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListOffsetsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ListOffsetsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -581,7 +601,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 22 > size - pos:
+                left -= n
+                if left < 0 or n * 22 > size - pos:
                     raise bad_count('ListOffsetsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -599,11 +620,13 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListOffsetsResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ListOffsetsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -620,7 +643,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 26 > size - pos:
+                left -= n
+                if left < 0 or n * 26 > size - pos:
                     raise bad_count('ListOffsetsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -637,6 +661,7 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
 
 def parse_response_v6(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListOffsetsResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -644,7 +669,8 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ListOffsetsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -666,7 +692,8 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[ListOffsetsResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 27 > size - pos:
+                left -= n
+                if left < 0 or n * 27 > size - pos:
                     raise bad_count('ListOffsetsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

@@ -53,6 +53,7 @@ class ListPartitionReassignmentsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListPartitionReassignmentsRequest)
     m.timeout_ms, n = u_iB(buf, pos)
     pos += 5
@@ -60,7 +61,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsRequ
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ListPartitionReassignmentsRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -82,7 +84,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsRequ
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ListPartitionReassignmentsRequest.partition_indexes', n)
                 m1.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -198,6 +201,7 @@ class ListPartitionReassignmentsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListPartitionReassignmentsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -215,7 +219,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsRes
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ListPartitionReassignmentsResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -237,7 +242,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsRes
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('ListPartitionReassignmentsResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -249,7 +255,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsRes
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('ListPartitionReassignmentsResponse.replicas', n)
                         m2.replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -261,7 +268,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsRes
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('ListPartitionReassignmentsResponse.adding_replicas', n)
                         m2.adding_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -273,7 +281,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsRes
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('ListPartitionReassignmentsResponse.removing_replicas', n)
                         m2.removing_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n

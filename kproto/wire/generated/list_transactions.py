@@ -47,6 +47,7 @@ class ListTransactionsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListTransactionsRequest)
     n = buf[pos]
     pos += 1
@@ -54,7 +55,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ListTransactionsRequest.state_filters', n)
         m.state_filters = a1 = []
         for _ in range(n):
@@ -77,7 +79,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('ListTransactionsRequest.producer_id_filters', n)
         m.producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
         pos += 8 * n
@@ -94,6 +97,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListTransactionsRequest)
     n = buf[pos]
     pos += 1
@@ -101,7 +105,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ListTransactionsRequest.state_filters', n)
         m.state_filters = a1 = []
         for _ in range(n):
@@ -124,7 +129,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('ListTransactionsRequest.producer_id_filters', n)
         m.producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
         pos += 8 * n
@@ -142,6 +148,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListTransactionsRequest)
     n = buf[pos]
     pos += 1
@@ -149,7 +156,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ListTransactionsRequest.state_filters', n)
         m.state_filters = a1 = []
         for _ in range(n):
@@ -172,7 +180,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('ListTransactionsRequest.producer_id_filters', n)
         m.producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
         pos += 8 * n
@@ -336,6 +345,7 @@ class ListTransactionsResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ListTransactionsResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ListTransactionsResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -343,7 +353,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListTransactionsResponse, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ListTransactionsResponse.unknown_state_filters', n)
         m.unknown_state_filters = a1 = []
         for _ in range(n):
@@ -366,7 +377,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ListTransactionsResponse, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('ListTransactionsResponse.transaction_states', n)
         m.transaction_states = a1 = []
         for _ in range(n):

@@ -92,11 +92,13 @@ class MetadataRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('MetadataRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -121,11 +123,13 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('MetadataRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -152,11 +156,13 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('MetadataRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -184,11 +190,13 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v8(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataRequest)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('MetadataRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -214,6 +222,7 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v9(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataRequest)
     n = buf[pos]
     pos += 1
@@ -221,7 +230,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('MetadataRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -253,6 +263,7 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v10(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataRequest)
     n = buf[pos]
     pos += 1
@@ -260,7 +271,8 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('MetadataRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -291,6 +303,7 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v11(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataRequest)
     n = buf[pos]
     pos += 1
@@ -298,7 +311,8 @@ def parse_request_v11(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('MetadataRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -611,12 +625,14 @@ class MetadataResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms = 0
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 10 > size - pos:
+        left -= n
+        if left < 0 or n * 10 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -640,7 +656,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -659,7 +676,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -671,7 +689,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -680,7 +699,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -699,12 +719,14 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms = 0
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 12 > size - pos:
+        left -= n
+        if left < 0 or n * 12 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -734,7 +756,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     m.controller_id, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 9 > size - pos:
+        left -= n
+        if left < 0 or n * 9 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -752,7 +775,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
             m1.is_internal, n = u_ti(buf, pos)
             pos += 5
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -764,7 +788,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -773,7 +798,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -792,12 +818,14 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms = 0
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 12 > size - pos:
+        left -= n
+        if left < 0 or n * 12 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -836,7 +864,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     m.controller_id, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 9 > size - pos:
+        left -= n
+        if left < 0 or n * 9 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -854,7 +883,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
             m1.is_internal, n = u_ti(buf, pos)
             pos += 5
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -866,7 +896,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -875,7 +906,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -894,11 +926,13 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 12 > size - pos:
+        left -= n
+        if left < 0 or n * 12 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -937,7 +971,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     m.controller_id, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 9 > size - pos:
+        left -= n
+        if left < 0 or n * 9 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -955,7 +990,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
             m1.is_internal, n = u_ti(buf, pos)
             pos += 5
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -967,7 +1003,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -976,7 +1013,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -995,11 +1033,13 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 12 > size - pos:
+        left -= n
+        if left < 0 or n * 12 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -1038,7 +1078,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     m.controller_id, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 9 > size - pos:
+        left -= n
+        if left < 0 or n * 9 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1056,7 +1097,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
             m1.is_internal, n = u_ti(buf, pos)
             pos += 5
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 22 > size - pos:
+                left -= n
+                if left < 0 or n * 22 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1068,7 +1110,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1077,7 +1120,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1086,7 +1130,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.offline_replicas', n)
                         m2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1104,11 +1149,13 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v7(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 12 > size - pos:
+        left -= n
+        if left < 0 or n * 12 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -1147,7 +1194,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     m.controller_id, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 9 > size - pos:
+        left -= n
+        if left < 0 or n * 9 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1165,7 +1213,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
             m1.is_internal, n = u_ti(buf, pos)
             pos += 5
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 26 > size - pos:
+                left -= n
+                if left < 0 or n * 26 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1174,7 +1223,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     m2.error_code, m2.partition_index, m2.leader_id, m2.leader_epoch, n = u_hiiii(buf, pos)
                     pos += 18
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1183,7 +1233,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1192,7 +1243,8 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.offline_replicas', n)
                         m2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1210,11 +1262,13 @@ def parse_response_v7(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v8(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 12 > size - pos:
+        left -= n
+        if left < 0 or n * 12 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -1253,7 +1307,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     m.controller_id, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 13 > size - pos:
+        left -= n
+        if left < 0 or n * 13 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1271,7 +1326,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
             m1.is_internal, n = u_ti(buf, pos)
             pos += 5
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 26 > size - pos:
+                left -= n
+                if left < 0 or n * 26 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1280,7 +1336,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     m2.error_code, m2.partition_index, m2.leader_id, m2.leader_epoch, n = u_hiiii(buf, pos)
                     pos += 18
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1289,7 +1346,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1298,7 +1356,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                     n = u_i(buf, pos)[0]
                     pos += 4
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.offline_replicas', n)
                         m2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1318,6 +1377,7 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v9(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -1325,7 +1385,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -1373,7 +1434,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 10 > size - pos:
+        left -= n
+        if left < 0 or n * 10 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1396,7 +1458,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1408,7 +1471,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1420,7 +1484,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1432,7 +1497,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.offline_replicas', n)
                         m2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1462,6 +1528,7 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v10(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -1469,7 +1536,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -1517,7 +1585,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 26 > size - pos:
+        left -= n
+        if left < 0 or n * 26 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1539,7 +1608,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1551,7 +1621,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1563,7 +1634,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1575,7 +1647,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.offline_replicas', n)
                         m2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1605,6 +1678,7 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v11(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -1612,7 +1686,8 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -1660,7 +1735,8 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 26 > size - pos:
+        left -= n
+        if left < 0 or n * 26 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1682,7 +1758,8 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1694,7 +1771,8 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1706,7 +1784,8 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1718,7 +1797,8 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.offline_replicas', n)
                         m2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1747,6 +1827,7 @@ def parse_response_v11(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v12(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -1754,7 +1835,8 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -1802,7 +1884,8 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 26 > size - pos:
+        left -= n
+        if left < 0 or n * 26 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1824,7 +1907,8 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1836,7 +1920,8 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1848,7 +1933,8 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1860,7 +1946,8 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.offline_replicas', n)
                         m2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1889,6 +1976,7 @@ def parse_response_v12(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
 
 def parse_response_v13(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(MetadataResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -1896,7 +1984,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('MetadataResponse.brokers', n)
         m.brokers = a1 = []
         for _ in range(n):
@@ -1944,7 +2033,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 26 > size - pos:
+        left -= n
+        if left < 0 or n * 26 > size - pos:
             raise bad_count('MetadataResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1966,7 +2056,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('MetadataResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1978,7 +2069,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.replica_nodes', n)
                         m2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1990,7 +2082,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.isr_nodes', n)
                         m2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -2002,7 +2095,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[MetadataResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('MetadataResponse.offline_replicas', n)
                         m2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n

@@ -107,6 +107,7 @@ class OffsetCommitRequest(WireStruct):
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -128,7 +129,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     m.retention_time_ms, n = u_qi(buf, pos)
     pos += 12
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetCommitRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -146,7 +148,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('OffsetCommitRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -174,6 +177,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -196,7 +200,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetCommitRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -214,7 +219,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('OffsetCommitRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -242,6 +248,7 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -264,7 +271,8 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetCommitRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -282,7 +290,8 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('OffsetCommitRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -307,6 +316,7 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -338,7 +348,8 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetCommitRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -356,7 +367,8 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('OffsetCommitRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -381,6 +393,7 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitRequest)
     n = buf[pos]
     pos += 1
@@ -419,7 +432,8 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('OffsetCommitRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -442,7 +456,8 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('OffsetCommitRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -479,6 +494,7 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v10(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitRequest)
     n = buf[pos]
     pos += 1
@@ -517,7 +533,8 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('OffsetCommitRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -530,7 +547,8 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('OffsetCommitRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -903,12 +921,14 @@ class OffsetCommitResponse(WireStruct):
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitResponse)
     m.throttle_time_ms = 0
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetCommitResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -926,7 +946,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('OffsetCommitResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -943,11 +964,13 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetCommitResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -965,7 +988,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('OffsetCommitResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -982,6 +1006,7 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
 
 def parse_response_v8(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -989,7 +1014,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('OffsetCommitResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1012,7 +1038,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 7 > size - pos:
+                left -= n
+                if left < 0 or n * 7 > size - pos:
                     raise bad_count('OffsetCommitResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1039,6 +1066,7 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
 
 def parse_response_v10(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetCommitResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -1046,7 +1074,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('OffsetCommitResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1059,7 +1088,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[OffsetCommitResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 7 > size - pos:
+                left -= n
+                if left < 0 or n * 7 > size - pos:
                     raise bad_count('OffsetCommitResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

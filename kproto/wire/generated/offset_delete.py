@@ -63,6 +63,7 @@ class OffsetDeleteRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[OffsetDeleteRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetDeleteRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -75,7 +76,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[OffsetDeleteRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetDeleteRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -92,7 +94,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[OffsetDeleteRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('OffsetDeleteRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -184,11 +187,13 @@ class OffsetDeleteResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[OffsetDeleteResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetDeleteResponse)
     m.error_code, m.throttle_time_ms, n = u_hii(buf, pos)
     pos += 10
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetDeleteResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -205,7 +210,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[OffsetDeleteResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('OffsetDeleteResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

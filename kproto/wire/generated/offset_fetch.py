@@ -113,6 +113,7 @@ class OffsetFetchRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -125,7 +126,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetFetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -142,7 +144,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('OffsetFetchRequest.partition_indexes', n)
                 m1.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -157,6 +160,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -169,7 +173,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetFetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -186,7 +191,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('OffsetFetchRequest.partition_indexes', n)
                 m1.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -203,6 +209,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchRequest)
     n = buf[pos]
     pos += 1
@@ -220,7 +227,8 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('OffsetFetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -242,7 +250,8 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('OffsetFetchRequest.partition_indexes', n)
                 m1.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -265,6 +274,7 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchRequest)
     n = buf[pos]
     pos += 1
@@ -282,7 +292,8 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('OffsetFetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -304,7 +315,8 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('OffsetFetchRequest.partition_indexes', n)
                 m1.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -326,6 +338,7 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchRequest)
     m.group_id = ''
     m.topics = []
@@ -335,7 +348,8 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('OffsetFetchRequest.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -359,7 +373,8 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('OffsetFetchRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -382,7 +397,8 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('OffsetFetchRequest.partition_indexes', n)
                         m2.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -409,6 +425,7 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v9(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchRequest)
     m.group_id = ''
     m.topics = []
@@ -418,7 +435,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('OffsetFetchRequest.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -450,7 +468,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('OffsetFetchRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -473,7 +492,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('OffsetFetchRequest.partition_indexes', n)
                         m2.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -500,6 +520,7 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v10(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchRequest)
     m.group_id = ''
     m.topics = []
@@ -509,7 +530,8 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 8 > size - pos:
+        left -= n
+        if left < 0 or n * 8 > size - pos:
             raise bad_count('OffsetFetchRequest.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -541,7 +563,8 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('OffsetFetchRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -554,7 +577,8 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('OffsetFetchRequest.partition_indexes', n)
                         m2.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -994,12 +1018,14 @@ class OffsetFetchResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchResponse)
     m.throttle_time_ms = 0
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetFetchResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1016,7 +1042,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('OffsetFetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1048,12 +1075,14 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchResponse)
     m.throttle_time_ms = 0
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetFetchResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1070,7 +1099,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('OffsetFetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1103,11 +1133,13 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetFetchResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1124,7 +1156,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('OffsetFetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1157,11 +1190,13 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetFetchResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1178,7 +1213,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 20 > size - pos:
+                left -= n
+                if left < 0 or n * 20 > size - pos:
                     raise bad_count('OffsetFetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1208,6 +1244,7 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
 
 def parse_response_v6(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -1215,7 +1252,8 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('OffsetFetchResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -1237,7 +1275,8 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 20 > size - pos:
+                left -= n
+                if left < 0 or n * 20 > size - pos:
                     raise bad_count('OffsetFetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -1277,6 +1316,7 @@ def parse_response_v6(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
 
 def parse_response_v8(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -1288,7 +1328,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('OffsetFetchResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -1310,7 +1351,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('OffsetFetchResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -1333,7 +1375,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 20 > size - pos:
+                        left -= n
+                        if left < 0 or n * 20 > size - pos:
                             raise bad_count('OffsetFetchResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):
@@ -1376,6 +1419,7 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
 
 def parse_response_v10(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetFetchResponse)
     m.throttle_time_ms = u_i(buf, pos)[0]
     pos += 4
@@ -1387,7 +1431,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('OffsetFetchResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -1409,7 +1454,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('OffsetFetchResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -1422,7 +1468,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[OffsetFetchResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 20 > size - pos:
+                        left -= n
+                        if left < 0 or n * 20 > size - pos:
                             raise bad_count('OffsetFetchResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):

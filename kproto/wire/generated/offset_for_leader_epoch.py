@@ -80,12 +80,14 @@ class OffsetForLeaderEpochRequest(WireStruct):
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetForLeaderEpochRequest)
     m.replica_id = -2
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetForLeaderEpochRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -102,7 +104,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, i
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 12 > size - pos:
+                left -= n
+                if left < 0 or n * 12 > size - pos:
                     raise bad_count('OffsetForLeaderEpochRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -119,11 +122,13 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, i
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetForLeaderEpochRequest)
     m.replica_id, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetForLeaderEpochRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -140,7 +145,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, i
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 12 > size - pos:
+                left -= n
+                if left < 0 or n * 12 > size - pos:
                     raise bad_count('OffsetForLeaderEpochRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -157,6 +163,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, i
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetForLeaderEpochRequest)
     m.replica_id, n = u_iB(buf, pos)
     pos += 5
@@ -164,7 +171,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('OffsetForLeaderEpochRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -186,7 +194,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, i
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 13 > size - pos:
+                left -= n
+                if left < 0 or n * 13 > size - pos:
                     raise bad_count('OffsetForLeaderEpochRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -335,11 +344,13 @@ class OffsetForLeaderEpochResponse(WireStruct):
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetForLeaderEpochResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('OffsetForLeaderEpochResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -356,7 +367,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochResponse,
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('OffsetForLeaderEpochResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -373,6 +385,7 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochResponse,
 
 def parse_response_v4(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(OffsetForLeaderEpochResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -380,7 +393,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochResponse,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('OffsetForLeaderEpochResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -402,7 +416,8 @@ def parse_response_v4(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochResponse,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 19 > size - pos:
+                left -= n
+                if left < 0 or n * 19 > size - pos:
                     raise bad_count('OffsetForLeaderEpochResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

@@ -104,6 +104,7 @@ class ProduceRequest(WireStruct):
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ProduceRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -118,7 +119,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
     m.acks, m.timeout_ms, n = u_hii(buf, pos)
     pos += 10
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ProduceRequest.topic_data', n)
         m.topic_data = a1 = []
         for _ in range(n):
@@ -136,7 +138,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('ProduceRequest.partition_data', n)
                 m1.partition_data = a2 = []
                 for _ in range(n):
@@ -161,6 +164,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
 
 def parse_request_v9(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ProduceRequest)
     n = buf[pos]
     pos += 1
@@ -178,7 +182,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ProduceRequest.topic_data', n)
         m.topic_data = a1 = []
         for _ in range(n):
@@ -201,7 +206,8 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('ProduceRequest.partition_data', n)
                 m1.partition_data = a2 = []
                 for _ in range(n):
@@ -238,6 +244,7 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
 
 def parse_request_v13(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ProduceRequest)
     n = buf[pos]
     pos += 1
@@ -255,7 +262,8 @@ def parse_request_v13(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ProduceRequest.topic_data', n)
         m.topic_data = a1 = []
         for _ in range(n):
@@ -268,7 +276,8 @@ def parse_request_v13(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('ProduceRequest.partition_data', n)
                 m1.partition_data = a2 = []
                 for _ in range(n):
@@ -579,11 +588,13 @@ class ProduceResponse(WireStruct):
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ProduceResponse)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ProduceResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -601,7 +612,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 22 > size - pos:
+                left -= n
+                if left < 0 or n * 22 > size - pos:
                     raise bad_count('ProduceResponse.partition_responses', n)
                 m1.partition_responses = a2 = []
                 for _ in range(n):
@@ -625,11 +637,13 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
 
 def parse_response_v5(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ProduceResponse)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ProduceResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -647,7 +661,8 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 30 > size - pos:
+                left -= n
+                if left < 0 or n * 30 > size - pos:
                     raise bad_count('ProduceResponse.partition_responses', n)
                 m1.partition_responses = a2 = []
                 for _ in range(n):
@@ -670,11 +685,13 @@ def parse_response_v5(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
 
 def parse_response_v8(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ProduceResponse)
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('ProduceResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -692,7 +709,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 36 > size - pos:
+                left -= n
+                if left < 0 or n * 36 > size - pos:
                     raise bad_count('ProduceResponse.partition_responses', n)
                 m1.partition_responses = a2 = []
                 for _ in range(n):
@@ -701,7 +719,8 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
                     m2.index, m2.error_code, m2.base_offset, m2.log_append_time_ms, m2.log_start_offset, n = u_ihqqqi(buf, pos)
                     pos += 34
                     if n >= 0:
-                        if n > MAX_ELEMENTS or n * 6 > size - pos:
+                        left -= n
+                        if left < 0 or n * 6 > size - pos:
                             raise bad_count('ProduceResponse.record_errors', n)
                         m2.record_errors = a3 = []
                         for _ in range(n):
@@ -742,6 +761,7 @@ def parse_response_v8(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
 
 def parse_response_v9(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ProduceResponse)
     n = buf[pos]
     pos += 1
@@ -749,7 +769,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ProduceResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -772,7 +793,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 33 > size - pos:
+                left -= n
+                if left < 0 or n * 33 > size - pos:
                     raise bad_count('ProduceResponse.partition_responses', n)
                 m1.partition_responses = a2 = []
                 for _ in range(n):
@@ -784,7 +806,8 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 6 > size - pos:
+                        left -= n
+                        if left < 0 or n * 6 > size - pos:
                             raise bad_count('ProduceResponse.record_errors', n)
                         m2.record_errors = a3 = []
                         for _ in range(n):
@@ -841,6 +864,7 @@ def parse_response_v9(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
 
 def parse_response_v10(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ProduceResponse)
     n = buf[pos]
     pos += 1
@@ -848,7 +872,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('ProduceResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -871,7 +896,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 33 > size - pos:
+                left -= n
+                if left < 0 or n * 33 > size - pos:
                     raise bad_count('ProduceResponse.partition_responses', n)
                 m1.partition_responses = a2 = []
                 for _ in range(n):
@@ -883,7 +909,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 6 > size - pos:
+                        left -= n
+                        if left < 0 or n * 6 > size - pos:
                             raise bad_count('ProduceResponse.record_errors', n)
                         m2.record_errors = a3 = []
                         for _ in range(n):
@@ -962,7 +989,8 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 11 > size - pos:
+                    left -= n
+                    if left < 0 or n * 11 > size - pos:
                         raise bad_count('ProduceResponse.node_endpoints', n)
                     m.node_endpoints = a1 = []
                     for _ in range(n):
@@ -1003,6 +1031,7 @@ def parse_response_v10(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
 
 def parse_response_v13(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ProduceResponse)
     n = buf[pos]
     pos += 1
@@ -1010,7 +1039,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ProduceResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -1023,7 +1053,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 33 > size - pos:
+                left -= n
+                if left < 0 or n * 33 > size - pos:
                     raise bad_count('ProduceResponse.partition_responses', n)
                 m1.partition_responses = a2 = []
                 for _ in range(n):
@@ -1035,7 +1066,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 6 > size - pos:
+                        left -= n
+                        if left < 0 or n * 6 > size - pos:
                             raise bad_count('ProduceResponse.record_errors', n)
                         m2.record_errors = a3 = []
                         for _ in range(n):
@@ -1114,7 +1146,8 @@ def parse_response_v13(buf: Buf, pos: int) -> tuple[ProduceResponse, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 11 > size - pos:
+                    left -= n
+                    if left < 0 or n * 11 > size - pos:
                         raise bad_count('ProduceResponse.node_endpoints', n)
                     m.node_endpoints = a1 = []
                     for _ in range(n):

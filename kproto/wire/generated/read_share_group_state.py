@@ -75,6 +75,7 @@ class ReadShareGroupStateRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ReadShareGroupStateRequest)
     n = buf[pos]
     pos += 1
@@ -92,7 +93,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateRequest, in
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ReadShareGroupStateRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -104,7 +106,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateRequest, in
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 9 > size - pos:
+                left -= n
+                if left < 0 or n * 9 > size - pos:
                     raise bad_count('ReadShareGroupStateRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -240,6 +243,7 @@ class ReadShareGroupStateResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ReadShareGroupStateResponse)
     n = buf[pos]
     pos += 1
@@ -247,7 +251,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateResponse, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ReadShareGroupStateResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -259,7 +264,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateResponse, 
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 21 > size - pos:
+                left -= n
+                if left < 0 or n * 21 > size - pos:
                     raise bad_count('ReadShareGroupStateResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -281,7 +287,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateResponse, 
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 20 > size - pos:
+                        left -= n
+                        if left < 0 or n * 20 > size - pos:
                             raise bad_count('ReadShareGroupStateResponse.state_batches', n)
                         m2.state_batches = a3 = []
                         for _ in range(n):

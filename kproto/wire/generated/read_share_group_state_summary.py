@@ -74,6 +74,7 @@ class ReadShareGroupStateSummaryRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ReadShareGroupStateSummaryRequest)
     n = buf[pos]
     pos += 1
@@ -91,7 +92,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryRequ
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ReadShareGroupStateSummaryRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -103,7 +105,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryRequ
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 9 > size - pos:
+                left -= n
+                if left < 0 or n * 9 > size - pos:
                     raise bad_count('ReadShareGroupStateSummaryRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -224,6 +227,7 @@ class ReadShareGroupStateSummaryResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ReadShareGroupStateSummaryResponse)
     n = buf[pos]
     pos += 1
@@ -231,7 +235,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryRes
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ReadShareGroupStateSummaryResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -243,7 +248,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryRes
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 24 > size - pos:
+                left -= n
+                if left < 0 or n * 24 > size - pos:
                     raise bad_count('ReadShareGroupStateSummaryResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -283,6 +289,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryRes
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ReadShareGroupStateSummaryResponse)
     n = buf[pos]
     pos += 1
@@ -290,7 +297,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryRes
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ReadShareGroupStateSummaryResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -302,7 +310,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryRes
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 28 > size - pos:
+                left -= n
+                if left < 0 or n * 28 > size - pos:
                     raise bad_count('ReadShareGroupStateSummaryResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

@@ -77,11 +77,13 @@ class SaslHandshakeResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[SaslHandshakeResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(SaslHandshakeResponse)
     m.error_code, n = u_hi(buf, pos)
     pos += 6
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 2 > size - pos:
+        left -= n
+        if left < 0 or n * 2 > size - pos:
             raise bad_count('SaslHandshakeResponse.mechanisms', n)
         m.mechanisms = a1 = []
         for _ in range(n):

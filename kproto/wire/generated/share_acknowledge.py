@@ -106,6 +106,7 @@ class ShareAcknowledgeRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareAcknowledgeRequest)
     n = buf[pos]
     pos += 1
@@ -136,7 +137,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ShareAcknowledgeRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -148,7 +150,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('ShareAcknowledgeRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -160,7 +163,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 18 > size - pos:
+                        left -= n
+                        if left < 0 or n * 18 > size - pos:
                             raise bad_count('ShareAcknowledgeRequest.acknowledgement_batches', n)
                         m2.acknowledgement_batches = a3 = []
                         for _ in range(n):
@@ -172,7 +176,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n > size - pos:
+                                left -= n
+                                if left < 0 or n > size - pos:
                                     raise bad_count('ShareAcknowledgeRequest.acknowledge_types', n)
                                 m3.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                                 pos += n
@@ -205,6 +210,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareAcknowledgeRequest)
     n = buf[pos]
     pos += 1
@@ -232,7 +238,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ShareAcknowledgeRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -244,7 +251,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('ShareAcknowledgeRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -256,7 +264,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 18 > size - pos:
+                        left -= n
+                        if left < 0 or n * 18 > size - pos:
                             raise bad_count('ShareAcknowledgeRequest.acknowledgement_batches', n)
                         m2.acknowledgement_batches = a3 = []
                         for _ in range(n):
@@ -268,7 +277,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n > size - pos:
+                                left -= n
+                                if left < 0 or n > size - pos:
                                     raise bad_count('ShareAcknowledgeRequest.acknowledge_types', n)
                                 m3.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                                 pos += n
@@ -533,6 +543,7 @@ class ShareAcknowledgeResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareAcknowledgeResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -551,7 +562,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeResponse, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ShareAcknowledgeResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -563,7 +575,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeResponse, int
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 17 > size - pos:
+                left -= n
+                if left < 0 or n * 17 > size - pos:
                     raise bad_count('ShareAcknowledgeResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -602,7 +615,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeResponse, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('ShareAcknowledgeResponse.node_endpoints', n)
         m.node_endpoints = a1 = []
         for _ in range(n):
@@ -643,6 +657,7 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeResponse, int
 
 def parse_response_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareAcknowledgeResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -660,7 +675,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeResponse, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ShareAcknowledgeResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -672,7 +688,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeResponse, int
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 17 > size - pos:
+                left -= n
+                if left < 0 or n * 17 > size - pos:
                     raise bad_count('ShareAcknowledgeResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -711,7 +728,8 @@ def parse_response_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeResponse, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('ShareAcknowledgeResponse.node_endpoints', n)
         m.node_endpoints = a1 = []
         for _ in range(n):

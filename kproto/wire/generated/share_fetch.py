@@ -153,6 +153,7 @@ class ShareFetchRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareFetchRequest)
     n = buf[pos]
     pos += 1
@@ -184,7 +185,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ShareFetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -196,7 +198,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('ShareFetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -211,7 +214,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 18 > size - pos:
+                        left -= n
+                        if left < 0 or n * 18 > size - pos:
                             raise bad_count('ShareFetchRequest.acknowledgement_batches', n)
                         m2.acknowledgement_batches = a3 = []
                         for _ in range(n):
@@ -223,7 +227,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n > size - pos:
+                                left -= n
+                                if left < 0 or n > size - pos:
                                     raise bad_count('ShareFetchRequest.acknowledge_types', n)
                                 m3.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                                 pos += n
@@ -253,7 +258,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ShareFetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -265,7 +271,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ShareFetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -286,6 +293,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareFetchRequest)
     n = buf[pos]
     pos += 1
@@ -313,7 +321,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ShareFetchRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -325,7 +334,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('ShareFetchRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -340,7 +350,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 18 > size - pos:
+                        left -= n
+                        if left < 0 or n * 18 > size - pos:
                             raise bad_count('ShareFetchRequest.acknowledgement_batches', n)
                         m2.acknowledgement_batches = a3 = []
                         for _ in range(n):
@@ -352,7 +363,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n > size - pos:
+                                left -= n
+                                if left < 0 or n > size - pos:
                                     raise bad_count('ShareFetchRequest.acknowledge_types', n)
                                 m3.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                                 pos += n
@@ -382,7 +394,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ShareFetchRequest.forgotten_topics_data', n)
         m.forgotten_topics_data = a1 = []
         for _ in range(n):
@@ -394,7 +407,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('ShareFetchRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -708,6 +722,7 @@ class ShareFetchResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareFetchResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareFetchResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -725,7 +740,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareFetchResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('ShareFetchResponse.responses', n)
         m.responses = a1 = []
         for _ in range(n):
@@ -737,7 +753,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareFetchResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 22 > size - pos:
+                left -= n
+                if left < 0 or n * 22 > size - pos:
                     raise bad_count('ShareFetchResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -784,7 +801,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareFetchResponse, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 19 > size - pos:
+                        left -= n
+                        if left < 0 or n * 19 > size - pos:
                             raise bad_count('ShareFetchResponse.acquired_records', n)
                         m2.acquired_records = a3 = []
                         for _ in range(n):
@@ -814,7 +832,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareFetchResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 11 > size - pos:
+        left -= n
+        if left < 0 or n * 11 > size - pos:
             raise bad_count('ShareFetchResponse.node_endpoints', n)
         m.node_endpoints = a1 = []
         for _ in range(n):

@@ -50,6 +50,7 @@ class ShareGroupDescribeRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareGroupDescribeRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareGroupDescribeRequest)
     n = buf[pos]
     pos += 1
@@ -57,7 +58,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareGroupDescribeRequest, int
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ShareGroupDescribeRequest.group_ids', n)
         m.group_ids = a1 = []
         for _ in range(n):
@@ -217,6 +219,7 @@ class ShareGroupDescribeResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareGroupDescribeResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareGroupDescribeResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -224,7 +227,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareGroupDescribeResponse, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 20 > size - pos:
+        left -= n
+        if left < 0 or n * 20 > size - pos:
             raise bad_count('ShareGroupDescribeResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -276,7 +280,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareGroupDescribeResponse, i
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 12 > size - pos:
+                left -= n
+                if left < 0 or n * 12 > size - pos:
                     raise bad_count('ShareGroupDescribeResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):
@@ -328,7 +333,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareGroupDescribeResponse, i
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n > size - pos:
+                        left -= n
+                        if left < 0 or n > size - pos:
                             raise bad_count('ShareGroupDescribeResponse.subscribed_topic_names', n)
                         m2.subscribed_topic_names = a3 = []
                         for _ in range(n):
@@ -352,7 +358,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareGroupDescribeResponse, i
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 19 > size - pos:
+                        left -= n
+                        if left < 0 or n * 19 > size - pos:
                             raise bad_count('ShareGroupDescribeResponse.topic_partitions', n)
                         m3.topic_partitions = a4 = []
                         for _ in range(n):
@@ -374,7 +381,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareGroupDescribeResponse, i
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('ShareGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n

@@ -54,6 +54,7 @@ class ShareGroupHeartbeatRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareGroupHeartbeatRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareGroupHeartbeatRequest)
     n = buf[pos]
     pos += 1
@@ -91,7 +92,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareGroupHeartbeatRequest, in
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('ShareGroupHeartbeatRequest.subscribed_topic_names', n)
         m.subscribed_topic_names = a1 = []
         for _ in range(n):
@@ -230,6 +232,7 @@ class ShareGroupHeartbeatResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareGroupHeartbeatResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(ShareGroupHeartbeatResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -263,7 +266,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareGroupHeartbeatResponse, 
             n, pos = more(buf, pos, n)
         if n:
             n -= 1
-            if n > MAX_ELEMENTS or n * 18 > size - pos:
+            left -= n
+            if left < 0 or n * 18 > size - pos:
                 raise bad_count('ShareGroupHeartbeatResponse.topic_partitions', n)
             m1.topic_partitions = a2 = []
             for _ in range(n):
@@ -275,7 +279,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[ShareGroupHeartbeatResponse, 
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 4 > size - pos:
+                    left -= n
+                    if left < 0 or n * 4 > size - pos:
                         raise bad_count('ShareGroupHeartbeatResponse.partitions', n)
                     m2.partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += 4 * n

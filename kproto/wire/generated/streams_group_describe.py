@@ -53,6 +53,7 @@ class StreamsGroupDescribeRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(StreamsGroupDescribeRequest)
     n = buf[pos]
     pos += 1
@@ -60,7 +61,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeRequest, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n > size - pos:
+        left -= n
+        if left < 0 or n > size - pos:
             raise bad_count('StreamsGroupDescribeRequest.group_ids', n)
         m.group_ids = a1 = []
         for _ in range(n):
@@ -349,6 +351,7 @@ class StreamsGroupDescribeResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(StreamsGroupDescribeResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -356,7 +359,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 20 > size - pos:
+        left -= n
+        if left < 0 or n * 20 > size - pos:
             raise bad_count('StreamsGroupDescribeResponse.groups', n)
         m.groups = a1 = []
         for _ in range(n):
@@ -404,7 +408,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 6 > size - pos:
+                    left -= n
+                    if left < 0 or n * 6 > size - pos:
                         raise bad_count('StreamsGroupDescribeResponse.subtopologies', n)
                     m2.subtopologies = a3 = []
                     for _ in range(n):
@@ -426,7 +431,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                             n, pos = more(buf, pos, n)
                         if n:
                             n -= 1
-                            if n > MAX_ELEMENTS or n > size - pos:
+                            left -= n
+                            if left < 0 or n > size - pos:
                                 raise bad_count('StreamsGroupDescribeResponse.source_topics', n)
                             m3.source_topics = a4 = []
                             for _ in range(n):
@@ -449,7 +455,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                             n, pos = more(buf, pos, n)
                         if n:
                             n -= 1
-                            if n > MAX_ELEMENTS or n > size - pos:
+                            left -= n
+                            if left < 0 or n > size - pos:
                                 raise bad_count('StreamsGroupDescribeResponse.repartition_sink_topics', n)
                             m3.repartition_sink_topics = a4 = []
                             for _ in range(n):
@@ -472,7 +479,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                             n, pos = more(buf, pos, n)
                         if n:
                             n -= 1
-                            if n > MAX_ELEMENTS or n * 9 > size - pos:
+                            left -= n
+                            if left < 0 or n * 9 > size - pos:
                                 raise bad_count('StreamsGroupDescribeResponse.state_changelog_topics', n)
                             m3.state_changelog_topics = a4 = []
                             for _ in range(n):
@@ -494,7 +502,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                                     n, pos = more(buf, pos, n)
                                 if n:
                                     n -= 1
-                                    if n > MAX_ELEMENTS or n * 3 > size - pos:
+                                    left -= n
+                                    if left < 0 or n * 3 > size - pos:
                                         raise bad_count('StreamsGroupDescribeResponse.topic_configs', n)
                                     m4.topic_configs = a5 = []
                                     for _ in range(n):
@@ -538,7 +547,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                             n, pos = more(buf, pos, n)
                         if n:
                             n -= 1
-                            if n > MAX_ELEMENTS or n * 9 > size - pos:
+                            left -= n
+                            if left < 0 or n * 9 > size - pos:
                                 raise bad_count('StreamsGroupDescribeResponse.repartition_source_topics', n)
                             m3.repartition_source_topics = a4 = []
                             for _ in range(n):
@@ -560,7 +570,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                                     n, pos = more(buf, pos, n)
                                 if n:
                                     n -= 1
-                                    if n > MAX_ELEMENTS or n * 3 > size - pos:
+                                    left -= n
+                                    if left < 0 or n * 3 > size - pos:
                                         raise bad_count('StreamsGroupDescribeResponse.topic_configs', n)
                                     m4.topic_configs = a5 = []
                                     for _ in range(n):
@@ -614,7 +625,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 28 > size - pos:
+                left -= n
+                if left < 0 or n * 28 > size - pos:
                     raise bad_count('StreamsGroupDescribeResponse.members', n)
                 m1.members = a2 = []
                 for _ in range(n):
@@ -706,7 +718,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 3 > size - pos:
+                        left -= n
+                        if left < 0 or n * 3 > size - pos:
                             raise bad_count('StreamsGroupDescribeResponse.client_tags', n)
                         m2.client_tags = a3 = []
                         for _ in range(n):
@@ -744,7 +757,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 14 > size - pos:
+                        left -= n
+                        if left < 0 or n * 14 > size - pos:
                             raise bad_count('StreamsGroupDescribeResponse.task_offsets', n)
                         m2.task_offsets = a3 = []
                         for _ in range(n):
@@ -772,7 +786,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 14 > size - pos:
+                        left -= n
+                        if left < 0 or n * 14 > size - pos:
                             raise bad_count('StreamsGroupDescribeResponse.task_end_offsets', n)
                         m2.task_end_offsets = a3 = []
                         for _ in range(n):
@@ -801,7 +816,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 3 > size - pos:
+                        left -= n
+                        if left < 0 or n * 3 > size - pos:
                             raise bad_count('StreamsGroupDescribeResponse.active_tasks', n)
                         m3.active_tasks = a4 = []
                         for _ in range(n):
@@ -823,7 +839,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('StreamsGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n
@@ -841,7 +858,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 3 > size - pos:
+                        left -= n
+                        if left < 0 or n * 3 > size - pos:
                             raise bad_count('StreamsGroupDescribeResponse.standby_tasks', n)
                         m3.standby_tasks = a4 = []
                         for _ in range(n):
@@ -863,7 +881,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('StreamsGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n
@@ -881,7 +900,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 3 > size - pos:
+                        left -= n
+                        if left < 0 or n * 3 > size - pos:
                             raise bad_count('StreamsGroupDescribeResponse.warmup_tasks', n)
                         m3.warmup_tasks = a4 = []
                         for _ in range(n):
@@ -903,7 +923,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('StreamsGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n
@@ -926,7 +947,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 3 > size - pos:
+                        left -= n
+                        if left < 0 or n * 3 > size - pos:
                             raise bad_count('StreamsGroupDescribeResponse.active_tasks', n)
                         m3.active_tasks = a4 = []
                         for _ in range(n):
@@ -948,7 +970,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('StreamsGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n
@@ -966,7 +989,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 3 > size - pos:
+                        left -= n
+                        if left < 0 or n * 3 > size - pos:
                             raise bad_count('StreamsGroupDescribeResponse.standby_tasks', n)
                         m3.standby_tasks = a4 = []
                         for _ in range(n):
@@ -988,7 +1012,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('StreamsGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n
@@ -1006,7 +1031,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 3 > size - pos:
+                        left -= n
+                        if left < 0 or n * 3 > size - pos:
                             raise bad_count('StreamsGroupDescribeResponse.warmup_tasks', n)
                         m3.warmup_tasks = a4 = []
                         for _ in range(n):
@@ -1028,7 +1054,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupDescribeResponse,
                                 n, pos = more(buf, pos, n)
                             if n:
                                 n -= 1
-                                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                                left -= n
+                                if left < 0 or n * 4 > size - pos:
                                     raise bad_count('StreamsGroupDescribeResponse.partitions', n)
                                 m4.partitions = list(unpack_from(f">{n}i", buf, pos))
                                 pos += 4 * n

@@ -241,6 +241,7 @@ class StreamsGroupHeartbeatRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(StreamsGroupHeartbeatRequest)
     n = buf[pos]
     pos += 1
@@ -294,7 +295,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
             n, pos = more(buf, pos, n)
         if n:
             n -= 1
-            if n > MAX_ELEMENTS or n * 8 > size - pos:
+            left -= n
+            if left < 0 or n * 8 > size - pos:
                 raise bad_count('StreamsGroupHeartbeatRequest.subtopologies', n)
             m1.subtopologies = a2 = []
             for _ in range(n):
@@ -316,7 +318,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n > size - pos:
+                    left -= n
+                    if left < 0 or n > size - pos:
                         raise bad_count('StreamsGroupHeartbeatRequest.source_topics', n)
                     m2.source_topics = a3 = []
                     for _ in range(n):
@@ -339,7 +342,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n > size - pos:
+                    left -= n
+                    if left < 0 or n > size - pos:
                         raise bad_count('StreamsGroupHeartbeatRequest.source_topic_regex', n)
                     m2.source_topic_regex = a3 = []
                     for _ in range(n):
@@ -362,7 +366,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 9 > size - pos:
+                    left -= n
+                    if left < 0 or n * 9 > size - pos:
                         raise bad_count('StreamsGroupHeartbeatRequest.state_changelog_topics', n)
                     m2.state_changelog_topics = a3 = []
                     for _ in range(n):
@@ -384,7 +389,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                             n, pos = more(buf, pos, n)
                         if n:
                             n -= 1
-                            if n > MAX_ELEMENTS or n * 3 > size - pos:
+                            left -= n
+                            if left < 0 or n * 3 > size - pos:
                                 raise bad_count('StreamsGroupHeartbeatRequest.topic_configs', n)
                             m3.topic_configs = a4 = []
                             for _ in range(n):
@@ -428,7 +434,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n > size - pos:
+                    left -= n
+                    if left < 0 or n > size - pos:
                         raise bad_count('StreamsGroupHeartbeatRequest.repartition_sink_topics', n)
                     m2.repartition_sink_topics = a3 = []
                     for _ in range(n):
@@ -451,7 +458,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 9 > size - pos:
+                    left -= n
+                    if left < 0 or n * 9 > size - pos:
                         raise bad_count('StreamsGroupHeartbeatRequest.repartition_source_topics', n)
                     m2.repartition_source_topics = a3 = []
                     for _ in range(n):
@@ -473,7 +481,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                             n, pos = more(buf, pos, n)
                         if n:
                             n -= 1
-                            if n > MAX_ELEMENTS or n * 3 > size - pos:
+                            left -= n
+                            if left < 0 or n * 3 > size - pos:
                                 raise bad_count('StreamsGroupHeartbeatRequest.topic_configs', n)
                             m3.topic_configs = a4 = []
                             for _ in range(n):
@@ -517,7 +526,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 4 > size - pos:
+                    left -= n
+                    if left < 0 or n * 4 > size - pos:
                         raise bad_count('StreamsGroupHeartbeatRequest.copartition_groups', n)
                     m2.copartition_groups = a3 = []
                     for _ in range(n):
@@ -529,7 +539,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                             n, pos = more(buf, pos, n)
                         if n:
                             n -= 1
-                            if n > MAX_ELEMENTS or n * 2 > size - pos:
+                            left -= n
+                            if left < 0 or n * 2 > size - pos:
                                 raise bad_count('StreamsGroupHeartbeatRequest.source_topics', n)
                             m3.source_topics = list(unpack_from(f">{n}h", buf, pos))
                             pos += 2 * n
@@ -541,7 +552,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                             n, pos = more(buf, pos, n)
                         if n:
                             n -= 1
-                            if n > MAX_ELEMENTS or n * 2 > size - pos:
+                            left -= n
+                            if left < 0 or n * 2 > size - pos:
                                 raise bad_count('StreamsGroupHeartbeatRequest.source_topic_regex', n)
                             m3.source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
                             pos += 2 * n
@@ -553,7 +565,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                             n, pos = more(buf, pos, n)
                         if n:
                             n -= 1
-                            if n > MAX_ELEMENTS or n * 2 > size - pos:
+                            left -= n
+                            if left < 0 or n * 2 > size - pos:
                                 raise bad_count('StreamsGroupHeartbeatRequest.repartition_source_topics', n)
                             m3.repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
                             pos += 2 * n
@@ -581,7 +594,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('StreamsGroupHeartbeatRequest.active_tasks', n)
         m.active_tasks = a1 = []
         for _ in range(n):
@@ -603,7 +617,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('StreamsGroupHeartbeatRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -621,7 +636,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('StreamsGroupHeartbeatRequest.standby_tasks', n)
         m.standby_tasks = a1 = []
         for _ in range(n):
@@ -643,7 +659,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('StreamsGroupHeartbeatRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -661,7 +678,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('StreamsGroupHeartbeatRequest.warmup_tasks', n)
         m.warmup_tasks = a1 = []
         for _ in range(n):
@@ -683,7 +701,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('StreamsGroupHeartbeatRequest.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -731,7 +750,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('StreamsGroupHeartbeatRequest.client_tags', n)
         m.client_tags = a1 = []
         for _ in range(n):
@@ -769,7 +789,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 14 > size - pos:
+        left -= n
+        if left < 0 or n * 14 > size - pos:
             raise bad_count('StreamsGroupHeartbeatRequest.task_offsets', n)
         m.task_offsets = a1 = []
         for _ in range(n):
@@ -797,7 +818,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, 
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 14 > size - pos:
+        left -= n
+        if left < 0 or n * 14 > size - pos:
             raise bad_count('StreamsGroupHeartbeatRequest.task_end_offsets', n)
         m.task_end_offsets = a1 = []
         for _ in range(n):
@@ -1341,6 +1363,7 @@ class StreamsGroupHeartbeatResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(StreamsGroupHeartbeatResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -1368,7 +1391,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('StreamsGroupHeartbeatResponse.status', n)
         m.status = a1 = []
         for _ in range(n):
@@ -1396,7 +1420,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('StreamsGroupHeartbeatResponse.active_tasks', n)
         m.active_tasks = a1 = []
         for _ in range(n):
@@ -1418,7 +1443,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('StreamsGroupHeartbeatResponse.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -1436,7 +1462,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('StreamsGroupHeartbeatResponse.standby_tasks', n)
         m.standby_tasks = a1 = []
         for _ in range(n):
@@ -1458,7 +1485,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('StreamsGroupHeartbeatResponse.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -1476,7 +1504,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('StreamsGroupHeartbeatResponse.warmup_tasks', n)
         m.warmup_tasks = a1 = []
         for _ in range(n):
@@ -1498,7 +1527,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 4 > size - pos:
+                left -= n
+                if left < 0 or n * 4 > size - pos:
                     raise bad_count('StreamsGroupHeartbeatResponse.partitions', n)
                 m1.partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -1516,7 +1546,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 7 > size - pos:
+        left -= n
+        if left < 0 or n * 7 > size - pos:
             raise bad_count('StreamsGroupHeartbeatResponse.partitions_by_user_endpoint', n)
         m.partitions_by_user_endpoint = a1 = []
         for _ in range(n):
@@ -1543,7 +1574,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('StreamsGroupHeartbeatResponse.active_partitions', n)
                 m1.active_partitions = a2 = []
                 for _ in range(n):
@@ -1565,7 +1597,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('StreamsGroupHeartbeatResponse.partitions', n)
                         m2.partitions = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -1583,7 +1616,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('StreamsGroupHeartbeatResponse.standby_partitions', n)
                 m1.standby_partitions = a2 = []
                 for _ in range(n):
@@ -1605,7 +1639,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatResponse
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('StreamsGroupHeartbeatResponse.partitions', n)
                         m2.partitions = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n

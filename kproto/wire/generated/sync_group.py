@@ -74,6 +74,7 @@ class SyncGroupRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(SyncGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -97,7 +98,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('SyncGroupRequest.assignments', n)
         m.assignments = a1 = []
         for _ in range(n):
@@ -126,6 +128,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(SyncGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -158,7 +161,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('SyncGroupRequest.assignments', n)
         m.assignments = a1 = []
         for _ in range(n):
@@ -187,6 +191,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(SyncGroupRequest)
     n = buf[pos]
     pos += 1
@@ -226,7 +231,8 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('SyncGroupRequest.assignments', n)
         m.assignments = a1 = []
         for _ in range(n):
@@ -267,6 +273,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(SyncGroupRequest)
     n = buf[pos]
     pos += 1
@@ -324,7 +331,8 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('SyncGroupRequest.assignments', n)
         m.assignments = a1 = []
         for _ in range(n):

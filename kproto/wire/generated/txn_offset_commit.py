@@ -108,6 +108,7 @@ class TxnOffsetCommitRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(TxnOffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -133,7 +134,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('TxnOffsetCommitRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -150,7 +152,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 14 > size - pos:
+                left -= n
+                if left < 0 or n * 14 > size - pos:
                     raise bad_count('TxnOffsetCommitRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -178,6 +181,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(TxnOffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -203,7 +207,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     n = u_i(buf, pos)[0]
     pos += 4
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('TxnOffsetCommitRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -220,7 +225,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('TxnOffsetCommitRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -245,6 +251,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(TxnOffsetCommitRequest)
     n = buf[pos]
     pos += 1
@@ -292,7 +299,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('TxnOffsetCommitRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -314,7 +322,8 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 18 > size - pos:
+                left -= n
+                if left < 0 or n * 18 > size - pos:
                     raise bad_count('TxnOffsetCommitRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -551,11 +560,13 @@ class TxnOffsetCommitResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[TxnOffsetCommitResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(TxnOffsetCommitResponse)
     m.throttle_time_ms, n = u_ii(buf, pos)
     pos += 8
     if n >= 0:
-        if n > MAX_ELEMENTS or n * 6 > size - pos:
+        left -= n
+        if left < 0 or n * 6 > size - pos:
             raise bad_count('TxnOffsetCommitResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -572,7 +583,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[TxnOffsetCommitResponse, int]
             n = u_i(buf, pos)[0]
             pos += 4
             if n >= 0:
-                if n > MAX_ELEMENTS or n * 6 > size - pos:
+                left -= n
+                if left < 0 or n * 6 > size - pos:
                     raise bad_count('TxnOffsetCommitResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -589,6 +601,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[TxnOffsetCommitResponse, int]
 
 def parse_response_v3(buf: Buf, pos: int) -> tuple[TxnOffsetCommitResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(TxnOffsetCommitResponse)
     m.throttle_time_ms, n = u_iB(buf, pos)
     pos += 5
@@ -596,7 +609,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[TxnOffsetCommitResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('TxnOffsetCommitResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -618,7 +632,8 @@ def parse_response_v3(buf: Buf, pos: int) -> tuple[TxnOffsetCommitResponse, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 7 > size - pos:
+                left -= n
+                if left < 0 or n * 7 > size - pos:
                     raise bad_count('TxnOffsetCommitResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

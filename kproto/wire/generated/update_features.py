@@ -72,6 +72,7 @@ class UpdateFeaturesRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[UpdateFeaturesRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(UpdateFeaturesRequest)
     m.timeout_ms, n = u_iB(buf, pos)
     pos += 5
@@ -79,7 +80,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[UpdateFeaturesRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('UpdateFeaturesRequest.feature_updates', n)
         m.feature_updates = a1 = []
         for _ in range(n):
@@ -114,6 +116,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[UpdateFeaturesRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[UpdateFeaturesRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(UpdateFeaturesRequest)
     m.timeout_ms, n = u_iB(buf, pos)
     pos += 5
@@ -121,7 +124,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[UpdateFeaturesRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('UpdateFeaturesRequest.feature_updates', n)
         m.feature_updates = a1 = []
         for _ in range(n):
@@ -246,6 +250,7 @@ class UpdateFeaturesResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[UpdateFeaturesResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(UpdateFeaturesResponse)
     m.throttle_time_ms, m.error_code, n = u_ihB(buf, pos)
     pos += 7
@@ -263,7 +268,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[UpdateFeaturesResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('UpdateFeaturesResponse.results', n)
         m.results = a1 = []
         for _ in range(n):

@@ -94,6 +94,7 @@ class UpdateRaftVoterRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[UpdateRaftVoterRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(UpdateRaftVoterRequest)
     n = buf[pos]
     pos += 1
@@ -111,7 +112,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[UpdateRaftVoterRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 5 > size - pos:
+        left -= n
+        if left < 0 or n * 5 > size - pos:
             raise bad_count('UpdateRaftVoterRequest.listeners', n)
         m.listeners = a1 = []
         for _ in range(n):

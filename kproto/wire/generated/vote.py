@@ -104,6 +104,7 @@ class VoteRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(VoteRequest)
     n = buf[pos]
     pos += 1
@@ -122,7 +123,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('VoteRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -144,7 +146,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 25 > size - pos:
+                left -= n
+                if left < 0 or n * 25 > size - pos:
                     raise bad_count('VoteRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -178,6 +181,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(VoteRequest)
     n = buf[pos]
     pos += 1
@@ -195,7 +199,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('VoteRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -217,7 +222,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 57 > size - pos:
+                left -= n
+                if left < 0 or n * 57 > size - pos:
                     raise bad_count('VoteRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -247,6 +253,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(VoteRequest)
     n = buf[pos]
     pos += 1
@@ -264,7 +271,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('VoteRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -286,7 +294,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 58 > size - pos:
+                left -= n
+                if left < 0 or n * 58 > size - pos:
                     raise bad_count('VoteRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -517,6 +526,7 @@ class VoteResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[VoteResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(VoteResponse)
     m.error_code, n = u_hB(buf, pos)
     pos += 3
@@ -524,7 +534,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[VoteResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('VoteResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -546,7 +557,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[VoteResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('VoteResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -574,6 +586,7 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[VoteResponse, int]:
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[VoteResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(VoteResponse)
     m.error_code, n = u_hB(buf, pos)
     pos += 3
@@ -581,7 +594,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[VoteResponse, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 3 > size - pos:
+        left -= n
+        if left < 0 or n * 3 > size - pos:
             raise bad_count('VoteResponse.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -603,7 +617,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[VoteResponse, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 16 > size - pos:
+                left -= n
+                if left < 0 or n * 16 > size - pos:
                     raise bad_count('VoteResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -638,7 +653,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[VoteResponse, int]:
                     n, pos = more(buf, pos, n)
                 if n:
                     n -= 1
-                    if n > MAX_ELEMENTS or n * 8 > size - pos:
+                    left -= n
+                    if left < 0 or n * 8 > size - pos:
                         raise bad_count('VoteResponse.node_endpoints', n)
                     m.node_endpoints = a1 = []
                     for _ in range(n):

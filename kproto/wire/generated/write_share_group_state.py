@@ -108,6 +108,7 @@ class WriteShareGroupStateRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(WriteShareGroupStateRequest)
     n = buf[pos]
     pos += 1
@@ -125,7 +126,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('WriteShareGroupStateRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -137,7 +139,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, i
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 22 > size - pos:
+                left -= n
+                if left < 0 or n * 22 > size - pos:
                     raise bad_count('WriteShareGroupStateRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -152,7 +155,8 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, i
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 20 > size - pos:
+                        left -= n
+                        if left < 0 or n * 20 > size - pos:
                             raise bad_count('WriteShareGroupStateRequest.state_batches', n)
                         m2.state_batches = a3 = []
                         for _ in range(n):
@@ -185,6 +189,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, i
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(WriteShareGroupStateRequest)
     n = buf[pos]
     pos += 1
@@ -202,7 +207,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, i
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('WriteShareGroupStateRequest.topics', n)
         m.topics = a1 = []
         for _ in range(n):
@@ -214,7 +220,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, i
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 26 > size - pos:
+                left -= n
+                if left < 0 or n * 26 > size - pos:
                     raise bad_count('WriteShareGroupStateRequest.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):
@@ -226,7 +233,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, i
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 20 > size - pos:
+                        left -= n
+                        if left < 0 or n * 20 > size - pos:
                             raise bad_count('WriteShareGroupStateRequest.state_batches', n)
                         m2.state_batches = a3 = []
                         for _ in range(n):
@@ -387,6 +395,7 @@ class WriteShareGroupStateResponse(WireStruct):
 
 def parse_response_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(WriteShareGroupStateResponse)
     n = buf[pos]
     pos += 1
@@ -394,7 +403,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateResponse,
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('WriteShareGroupStateResponse.results', n)
         m.results = a1 = []
         for _ in range(n):
@@ -406,7 +416,8 @@ def parse_response_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateResponse,
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 8 > size - pos:
+                left -= n
+                if left < 0 or n * 8 > size - pos:
                     raise bad_count('WriteShareGroupStateResponse.partitions', n)
                 m1.partitions = a2 = []
                 for _ in range(n):

@@ -82,6 +82,7 @@ class WriteTxnMarkersRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(WriteTxnMarkersRequest)
     n = buf[pos]
     pos += 1
@@ -89,7 +90,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 17 > size - pos:
+        left -= n
+        if left < 0 or n * 17 > size - pos:
             raise bad_count('WriteTxnMarkersRequest.markers', n)
         m.markers = a1 = []
         for _ in range(n):
@@ -101,7 +103,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('WriteTxnMarkersRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -123,7 +126,8 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('WriteTxnMarkersRequest.partition_indexes', n)
                         m2.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -153,6 +157,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(WriteTxnMarkersRequest)
     n = buf[pos]
     pos += 1
@@ -160,7 +165,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 18 > size - pos:
+        left -= n
+        if left < 0 or n * 18 > size - pos:
             raise bad_count('WriteTxnMarkersRequest.markers', n)
         m.markers = a1 = []
         for _ in range(n):
@@ -172,7 +178,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('WriteTxnMarkersRequest.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -194,7 +201,8 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 4 > size - pos:
+                        left -= n
+                        if left < 0 or n * 4 > size - pos:
                             raise bad_count('WriteTxnMarkersRequest.partition_indexes', n)
                         m2.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                         pos += 4 * n
@@ -356,6 +364,7 @@ class WriteTxnMarkersResponse(WireStruct):
 
 def parse_response_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersResponse, int]:
     size = len(buf)
+    left = MAX_ELEMENTS
     m = new(WriteTxnMarkersResponse)
     n = buf[pos]
     pos += 1
@@ -363,7 +372,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersResponse, int]
         n, pos = more(buf, pos, n)
     if n:
         n -= 1
-        if n > MAX_ELEMENTS or n * 10 > size - pos:
+        left -= n
+        if left < 0 or n * 10 > size - pos:
             raise bad_count('WriteTxnMarkersResponse.markers', n)
         m.markers = a1 = []
         for _ in range(n):
@@ -375,7 +385,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersResponse, int]
                 n, pos = more(buf, pos, n)
             if n:
                 n -= 1
-                if n > MAX_ELEMENTS or n * 3 > size - pos:
+                left -= n
+                if left < 0 or n * 3 > size - pos:
                     raise bad_count('WriteTxnMarkersResponse.topics', n)
                 m1.topics = a2 = []
                 for _ in range(n):
@@ -397,7 +408,8 @@ def parse_response_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersResponse, int]
                         n, pos = more(buf, pos, n)
                     if n:
                         n -= 1
-                        if n > MAX_ELEMENTS or n * 7 > size - pos:
+                        left -= n
+                        if left < 0 or n * 7 > size - pos:
                             raise bad_count('WriteTxnMarkersResponse.partitions', n)
                         m2.partitions = a3 = []
                         for _ in range(n):

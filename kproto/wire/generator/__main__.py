@@ -10,7 +10,6 @@ from kproto.wire.generator.schema import read_jars
 DATA = (
     "ConsumerProtocolAssignment",
     "ConsumerProtocolSubscription",
-    "EndTxnMarker",
     "GroupMetadataKey",
     "GroupMetadataValue",
     "OffsetCommitKey",

@@ -22,12 +22,13 @@ class ParseCode:
     def body(self) -> str:
         code = self.code
         code.line("size = len(buf)")
+        code.line("left = MAX_ELEMENTS")
         code.line(f"m = new({self.message.root.name})")
         self._struct(self.message.root, "m", 1)
         self._flush()
         code.line("return m, pos")
         if not any("size - pos" in line for line in code.lines):
-            del code.lines[0]
+            del code.lines[:2]
         return "\n".join(code.lines)
 
     def _flush(self) -> None:
@@ -151,7 +152,8 @@ class ParseCode:
         if self.flexible:
             code.line("n -= 1")
         size = self._element_size(f)
-        code.open(f"if n > MAX_ELEMENTS or n{'' if size == 1 else f' * {size}'} > size - pos:")
+        code.line("left -= n")
+        code.open(f"if left < 0 or n{'' if size == 1 else f' * {size}'} > size - pos:")
         code.line(f"raise bad_count({self._label(target)}, n)")
         code.close()
         self._elements(f, target, depth)
