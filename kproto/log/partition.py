@@ -478,7 +478,7 @@ class Partition:
         """
         limit = self.last_stable_offset if committed_only else self.high_watermark
         tail = self.tail
-        if not tail.base_offset <= offset < limit:
+        if offset < self.log_start_offset or not tail.base_offset <= offset < limit:
             if offset == limit and offset >= self.log_start_offset:
                 return EMPTY
             return collect(self, offset, limit, max_bytes, at_least_one)
