@@ -1,0 +1,159 @@
+"""DeleteRecords, DescribeLogDirs and live config changes on a whole broker with real data."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from kproto.controller import ResourceType
+from kproto.errors import ErrorCode
+from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from kproto.wire.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from kproto.wire.generated.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kproto.wire.generated.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
+from kproto.wire.generated.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kproto.wire.records import Record, build_batch
+
+TOPIC, BROKER = ResourceType.TOPIC, ResourceType.BROKER
+
+
+def chunk(*values: bytes) -> bytes:
+    return bytes(
+        build_batch([Record(key=None, value=value, timestamp=1_700_000_000_000) for value in values])
+    )
+
+
+def delete(
+    kafka, version: int, *topics: tuple[str, list[tuple[int, int]]]
+) -> dict[tuple[str, int], tuple[int, int]]:
+    wanted = [
+        DeleteRecordsTopic(
+            name=name, partitions=[DeleteRecordsPartition(partition_index=p, offset=o) for p, o in partitions]
+        )
+        for name, partitions in topics
+    ]
+    answer = kafka.call(21, version, DeleteRecordsRequest(topics=wanted, timeout_ms=5000))
+    return {
+        (topic.name, each.partition_index): (each.error_code, each.low_watermark)
+        for topic in answer.topics
+        for each in topic.partitions
+    }
+
+
+def sizes(kafka, version: int, topics: list[tuple[str, list[int]]] | None) -> dict[tuple[str, int], int]:
+    wanted = None
+    if topics is not None:
+        wanted = [DescribableLogDirTopic(topic=name, partitions=parts) for name, parts in topics]
+    answer = kafka.call(35, version, DescribeLogDirsRequest(topics=wanted))
+    (directory,) = answer.results
+    assert (answer.error_code, directory.error_code) == (0, 0)
+    assert os.path.isabs(directory.log_dir)
+    if version >= 4:
+        assert 0 < directory.usable_bytes <= directory.total_bytes
+    assert not directory.is_cordoned
+    return {(t.name, p.partition_index): p.partition_size for t in directory.topics for p in t.partitions}
+
+
+def alter(kafka, kind: int, name: str, key: str, value: str | None) -> int:
+    config = AlterableConfig(name=key, config_operation=0 if value is not None else 1, value=value)
+    resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=[config])
+    answer = kafka.call(44, 1, IncrementalAlterConfigsRequest(resources=[resource]))
+    return answer.responses[0].error_code
+
+
+@pytest.mark.parametrize("version", range(3))
+def test_delete_records(kafka, version: int) -> None:
+    name, _ = kafka.create(partitions=2)
+    for value in (b"a", b"b", b"c"):
+        kafka.stored(name, chunk(value, value))
+    out_of_range = (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
+    assert delete(kafka, version, (name, [(0, 3), (1, 0)])) == {(name, 0): (0, 3), (name, 1): (0, 0)}
+    assert delete(kafka, version, (name, [(0, 1), (1, -1)])) == {(name, 0): (0, 3), (name, 1): (0, 0)}
+    assert delete(kafka, version, (name, [(0, 7), (1, 1)])) == {
+        (name, 0): out_of_range,
+        (name, 1): out_of_range,
+    }
+    assert delete(kafka, version, (name, [(0, -2)])) == {(name, 0): out_of_range}
+    (below,) = kafka.fetch(name, (0, 2)).responses[0].partitions
+    assert (below.error_code, below.log_start_offset) == (ErrorCode.OFFSET_OUT_OF_RANGE, 3)
+    assert delete(kafka, version, (name, [(0, -1)])) == {(name, 0): (0, 6)}
+    assert kafka.stored(name, chunk(b"d")) == 6
+
+
+def test_delete_records_of_what_is_not_there(kafka) -> None:
+    name, _ = kafka.create()
+    kafka.call(19, 7, kafka_topic("__consumer_offsets"))
+    unknown, invalid = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION
+    answer = delete(kafka, 2, (name, [(1, 0), (-1, 0)]), ("none", [(0, 0)]), ("__consumer_offsets", [(0, 0)]))
+    assert answer == {
+        (name, 1): (unknown, -1),
+        (name, -1): (unknown, -1),
+        ("none", 0): (unknown, -1),
+        ("__consumer_offsets", 0): (invalid, -1),
+    }
+
+
+def kafka_topic(name: str):
+    return CreateTopicsRequest(topics=[CreatableTopic(name=name, num_partitions=1, replication_factor=1)])
+
+
+@pytest.mark.parametrize("version", range(1, 6))
+def test_sizes_of_partitions(kafka, version: int) -> None:
+    name, _ = kafka.create(partitions=3)
+    batch = chunk(b"x" * 1000)
+    kafka.stored(name, batch, partition=1)
+    kafka.stored(name, batch, partition=1)
+    assert sizes(kafka, version, [(name, [0, 1, 1, 9]), ("none", [0])]) == {
+        (name, 0): 0,
+        (name, 1): 2 * len(batch),
+    }
+    assert sizes(kafka, version, []) == {}
+    everything = sizes(kafka, version, None)
+    assert [everything[name, index] for index in range(3)] == [0, 2 * len(batch), 0]
+
+
+def test_config_changes_reach_partitions_that_are_in_use(kafka) -> None:
+    """Topic, broker and default configs, on the next produced batch."""
+    name, _ = kafka.create()
+    big = chunk(b"x" * 5000)
+    too_large = ErrorCode.MESSAGE_TOO_LARGE
+    kafka.stored(name, big)
+    for kind, resource, key in (
+        (TOPIC, name, "max.message.bytes"),
+        (BROKER, "1", "message.max.bytes"),
+        (BROKER, "", "message.max.bytes"),
+    ):
+        assert alter(kafka, kind, resource, key, "4000") == 0
+        assert kafka.produce(name, (0, big))[0].error_code == too_large
+        assert alter(kafka, kind, resource, key, None) == 0
+        kafka.stored(name, big)
+
+
+def test_more_partitions_are_used_at_once(kafka) -> None:
+    name, _ = kafka.create(partitions=1, kproto_active_groups="2")
+    grown = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=4, assignments=None)])
+    assert kafka.call(37, 3, grown).results[0].error_code == 0
+    assert [kafka.stored(name, chunk(b"x"), partition=index) for index in range(4)] == [0, 0, 0, 0]
+
+
+def test_a_topic_that_was_deleted_starts_anew_under_a_new_id(kafka) -> None:
+    name, identity = kafka.create()
+    kafka.stored(name, chunk(b"x"))
+    gone = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)])
+    assert kafka.call(20, 6, gone).responses[0].error_code == 0
+    answer = kafka.produce(identity, (0, chunk(b"x")), version=13)
+    assert answer[0].error_code == ErrorCode.UNKNOWN_TOPIC_ID
+    made = kafka.call(19, 7, kafka_topic(name)).topics[0]
+    assert made.error_code == 0
+    assert made.topic_id != identity
+    assert kafka.stored(name, chunk(b"y")) == 0
