@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -75,7 +74,7 @@ def test_runs_of_fixed_fields_become_one_call() -> None:
 
 def test_generated_modules_say_so() -> None:
     for path in TARGET.glob("*.py"):
-        assert re.match(r'""".*Written by kproto.wire.generator: do not edit."""', path.read_text()), (
+        assert "Written by kproto.wire.generator: do not edit." in path.read_text()[:300], path.name
             path.name
         )
 

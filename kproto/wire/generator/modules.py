@@ -141,7 +141,9 @@ def api_modules(messages: dict[str, Message]) -> dict[str, str]:
         )
     files["__init__.py"] = "\n".join(
         [
-            '"""One module per API and the index of them. Written by kproto.wire.generator: do not edit."""',
+            '"""One module per API, and their index. They import ``wire.primitives`` alone.',
+            "",
+            'Written by kproto.wire.generator: do not edit."""',
             "",
             "# key: (module, name, first version, last version, first flexible version,",
             "#       last version is unstable, records in the request, records in the response)",
