@@ -85,7 +85,9 @@ def test_delete_records(kafka, version: int) -> None:
     }
     assert delete(kafka, version, (name, [(0, -2)])) == {(name, 0): out_of_range}
     (below,) = kafka.fetch(name, (0, 2)).responses[0].partitions
-    assert (below.error_code, below.log_start_offset) == (ErrorCode.OFFSET_OUT_OF_RANGE, 3)
+    assert below.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+    (first,) = kafka.fetch(name, (0, 3)).responses[0].partitions
+    assert (first.error_code, first.log_start_offset, first.high_watermark) == (0, 3, 6)
     assert delete(kafka, version, (name, [(0, -1)])) == {(name, 0): (0, 6)}
     assert kafka.stored(name, chunk(b"d")) == 6
 
