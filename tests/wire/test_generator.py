@@ -75,8 +75,6 @@ def test_runs_of_fixed_fields_become_one_call() -> None:
 def test_generated_modules_say_so() -> None:
     for path in TARGET.glob("*.py"):
         assert "Written by kproto.wire.generator: do not edit." in path.read_text()[:300], path.name
-            path.name
-        )
 
 
 def test_generated_modules_are_up_to_date() -> None:
