@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 NAME_MAX_LENGTH: Final = 249
@@ -38,14 +37,3 @@ def name_problem(name: str) -> str | None:
 def folded(name: str) -> str:
     """Names with the same folded form collide: Kafka's metric names do not tell '.' from '_'."""
     return name.replace(".", "_")
-
-
-def collision(name: str, others: Iterable[str]) -> str | None:
-    """One of ``others`` that differs from ``name`` only in '.' and '_', if there is one."""
-    if "." not in name and "_" not in name:
-        return None
-    key = folded(name)
-    for other in others:
-        if len(other) == len(key) and folded(other) == key:
-            return other
-    return None

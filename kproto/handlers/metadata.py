@@ -171,7 +171,7 @@ def _partitions(image: MetadataImage, topic: TopicRecord) -> list[MetadataRespon
     return [
         MetadataResponsePartition(
             error_code=state.error,
-            partition_index=state.index,
+            partition_index=state.partition,
             leader_id=state.leader,
             leader_epoch=state.leader_epoch,
             replica_nodes=state.replicas,

@@ -13,7 +13,7 @@ from kproto.metadata.records import NO_LEADER
 class PartitionState(NamedTuple):
     """One partition. The lists are shared between the partitions of a streamlet: not to be changed."""
 
-    index: int
+    partition: int
     error: ErrorCode
     leader: int
     leader_epoch: int

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kproto.controller.names import NAME_MAX_LENGTH, collision, folded, is_internal, name_problem
+from kproto.controller.names import NAME_MAX_LENGTH, folded, is_internal, name_problem
 
 
 @pytest.mark.parametrize("name", ["a", "A-z_0.9", "...", "x" * NAME_MAX_LENGTH, "__mine", "-"])
@@ -25,20 +25,6 @@ def test_an_allowed_name_is_a_safe_file_name(name: str) -> None:
         assert name.isascii()
         assert "/" not in name
         assert 0 < len(name) <= NAME_MAX_LENGTH
-
-
-@pytest.mark.parametrize(
-    ("name", "others", "expected"),
-    [
-        ("a.b", ["a_b"], "a_b"),
-        ("a_b.c", ["x", "a.b_c"], "a.b_c"),
-        ("ab", ["a.b"], None),
-        ("a.b", ["a.bc"], None),
-        ("a-b", ["a_b"], None),
-    ],
-)
-def test_collisions(name: str, others: list[str], expected: str | None) -> None:
-    assert collision(name, others) == expected
 
 
 def test_folding_and_internal_names() -> None:

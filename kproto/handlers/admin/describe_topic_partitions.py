@@ -89,7 +89,7 @@ def _topic(
         partitions=[
             DescribeTopicPartitionsResponsePartition(
                 error_code=state.error,
-                partition_index=state.index,
+                partition_index=state.partition,
                 leader_id=state.leader,
                 leader_epoch=state.leader_epoch,
                 replica_nodes=state.replicas,
