@@ -128,12 +128,16 @@ class GroupCoordinator:
         return self._use_when_loaded(index, use, fail)
 
     def is_loading(self, group_id: str) -> bool:
-        """Is the group's shard on this broker, but not loaded yet?"""
+        """Is the group's shard on this broker, but not loaded yet? Then its loading has begun."""
         topic = self._image().topics.get(OFFSETS_TOPIC)
-        if topic is None:
+        if topic is None or self._closed:
             return False
         index = partition_of(group_id, topic.partitions)
-        return index not in self._shards and self._leads(self._image(), index)
+        if index in self._shards or not self._leads(self._image(), index):
+            return False
+        if index not in self._loading:
+            self._start_loading(index)
+        return True
 
     async def all_shards(self) -> Sequence[Shard]:
         """Every shard this broker coordinates, loaded. KafkaError when one cannot be."""

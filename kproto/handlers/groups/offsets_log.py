@@ -78,7 +78,11 @@ class KeyedLog:
     """See the module docstring. ``index`` is the partition; ``wall_ms`` gives the records' timestamps."""
 
     def __init__(
-        self, port: OffsetsLogPort, index: int, wall_ms: Callable[[], int], garbage_bytes: int = GARBAGE_BYTES
+        self,
+        port: OffsetsLogPort,
+        index: int,
+        wall_ms: Callable[[], int],
+        garbage_bytes: int | None = None,
     ) -> None:
         self.index = index
         self.live: dict[bytes, Stored] = {}
@@ -86,7 +90,7 @@ class KeyedLog:
         """Completed checkpoints since the start; for tests and metrics."""
         self._port = port
         self._wall_ms = wall_ms
-        self._garbage_limit = garbage_bytes
+        self._garbage_limit = GARBAGE_BYTES if garbage_bytes is None else garbage_bytes
         self._queue: list[_Write] = []
         self._flush_scheduled = False
         self._sequence = 0
