@@ -150,7 +150,7 @@ def _newest_record(chunk: memoryview, fields: Sequence[int], start: int) -> Foun
 
 def _records(chunk: memoryview, fields: Sequence[int], start: int) -> Iterator[Found]:
     """The records of ``chunk`` from offset ``start`` on. A batch whose records cannot be read (nobody
-    looked inside when it was stored) counts as one record at its base offset with its newest time.
+    looked inside when it was stored) counts as a record at its base offset with its newest time.
     """
     base_offset, epoch, newest = fields[0], fields[2], fields[8]
     if fields[5] & LOG_APPEND_TIME:
@@ -159,7 +159,8 @@ def _records(chunk: memoryview, fields: Sequence[int], start: int) -> Iterator[F
     from kproto.wire.records import iter_times
 
     try:
-        records = [Found(time, offset, epoch) for time, offset in iter_times(chunk) if offset >= start]
+        for time, offset in iter_times(chunk):
+            if offset >= start:
+                yield Found(time, offset, epoch)
     except WireError:
-        records = [Found(newest, max(base_offset, start), epoch)]
-    yield from records
+        yield Found(newest, max(base_offset, start), epoch)

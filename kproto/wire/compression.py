@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from kproto.wire.primitives import Buf, WireError
 
-DEFAULT_LIMIT: Final = 256 * 1024 * 1024
-"""Decompressed bytes of one batch that are accepted unless the caller says otherwise."""
+DEFAULT_LIMIT: Final = 64 * 1024 * 1024
+"""Decompressed bytes of one batch that are accepted unless the caller says otherwise: more is a bomb rather
+than a batch, and whoever looks inside (validation, look-ups by time) would have to hold it in memory."""
 
 _XERIAL_MAGIC: Final = b"\x82SNAPPY\x00"
 _XERIAL_HEADER: Final = _XERIAL_MAGIC + (1).to_bytes(4, "big") * 2
@@ -137,7 +138,7 @@ def _snappy_block(cramjam: Any, block: memoryview, out: bytearray, limit: int) -
     return out
 
 
-def _decompress_into(library: Any, data: Buf, limit: int) -> memoryview:
+def _decompress_into(library: Any, data: Buf, limit: int) -> bytearray:
     """Unpack into buffers that grow up to the limit, since a frame need not say how large its content is."""
     size = min(limit, max(_FIRST_GUESS, 4 * len(data)))
     while True:
@@ -149,7 +150,8 @@ def _decompress_into(library: Any, data: Buf, limit: int) -> memoryview:
                 raise
         else:
             if count <= size:
-                return memoryview(target)[:count]
+                del target[count:]
+                return target
             if size >= limit:
                 raise _too_large(limit)
         size = min(limit, 8 * size)

@@ -25,6 +25,7 @@ from kproto.wire.compression import DEFAULT_LIMIT, compress, decompress
 from kproto.wire.primitives import Buf, WireError
 
 Header = tuple[str, bytes | None]
+Data = bytes | bytearray
 NO_TIMESTAMP: Final = -1
 MAX_HEADERS: Final = 100_000
 """Headers of one record; more is refused in parsing."""
@@ -139,7 +140,7 @@ def build_batch(
     return out
 
 
-def _more(data: bytes, pos: int, first: int) -> tuple[int, int]:
+def _more(data: Data, pos: int, first: int) -> tuple[int, int]:
     """Finish a varint of at most 64 bits whose ``first`` byte was above 127: (value, position behind)."""
     value = first & 0x7F
     for shift in range(7, 70, 7):
@@ -153,7 +154,7 @@ def _more(data: bytes, pos: int, first: int) -> tuple[int, int]:
     raise WireError("a record's variable-length integer is too long")
 
 
-def _varint(data: bytes, pos: int) -> tuple[int, int]:
+def _varint(data: Data, pos: int) -> tuple[int, int]:
     """The zigzag varint at ``pos`` and the position behind it; IndexError past the end."""
     raw = data[pos]
     pos += 1
@@ -162,7 +163,7 @@ def _varint(data: bytes, pos: int) -> tuple[int, int]:
     return (raw >> 1) ^ -(raw & 1), pos
 
 
-def _read_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
+def _read_bytes(data: Data, pos: int) -> tuple[bytes | None, int]:
     raw = data[pos]
     pos += 1
     if raw > 127:
@@ -174,10 +175,10 @@ def _read_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
     end = pos + (raw >> 1)
     if end > len(data):
         raise WireError(f"a field of {raw >> 1} bytes ends behind its batch")
-    return data[pos:end], end
+    return bytes(data[pos:end]), end
 
 
-def _read_headers(data: bytes, pos: int) -> tuple[tuple[Header, ...], int]:
+def _read_headers(data: Data, pos: int) -> tuple[tuple[Header, ...], int]:
     count, pos = _varint(data, pos)
     if count == 0:
         return (), pos
@@ -210,14 +211,14 @@ def open_batch(batch: Buf, limit: int = DEFAULT_LIMIT) -> tuple[BatchHeader, Buf
     return header, body
 
 
-def _heads(batch: Buf, limit: int) -> tuple[bytes, Iterator[tuple[int, int, int, int]]]:
+def _heads(batch: Buf, limit: int) -> tuple[Data, Iterator[tuple[int, int, int, int]]]:
     """The unpacked records, and of each one ``(timestamp, offset, position of its key, its end)``."""
     header, body = open_batch(batch, limit)
-    data = bytes(body)
+    data = bytes(body) if isinstance(body, memoryview) else body
     return data, _walk(header, data)
 
 
-def _walk(header: BatchHeader, data: bytes) -> Iterator[tuple[int, int, int, int]]:
+def _walk(header: BatchHeader, data: Data) -> Iterator[tuple[int, int, int, int]]:
     base_offset, base_timestamp = header.base_offset, header.base_timestamp
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
     limit = len(data)

@@ -15,6 +15,37 @@ from kproto.wire.generated.offset_commit_value import OffsetCommitValue
 
 from . import kio_oracle
 
+OFFSET_BYTES = {
+    0: "0000000000000000002a00036dc3a900000000000003e8",
+    1: "0001000000000000002a00036dc3a900000000000003e8000000000000004d",
+    2: "0002000000000000002a00036dc3a900000000000003e8",
+    3: "0003000000000000002a0000000500036dc3a900000000000003e8",
+    4: ("0004000000000000002a00000005046dc3a900000000000003e801001000000000000000010000000000000002"),
+}
+"""Version -> what Apache Kafka 4.3.1 itself writes for the offset in the test below."""
+GROUP_BYTES = {
+    0: (
+        "00000008636f6e73756d657200000004ffff00016d0000000100016d0001630001680000000a000000037375"
+        "6200000003617373"
+    ),
+    1: (
+        "00010008636f6e73756d657200000004ffff00016d0000000100016d000163000168000000090000000a0000"
+        "000373756200000003617373"
+    ),
+    2: (
+        "00020008636f6e73756d657200000004ffff00016d000000000000007b0000000100016d0001630001680000"
+        "00090000000a0000000373756200000003617373"
+    ),
+    3: (
+        "00030008636f6e73756d657200000004ffff00016d000000000000007b0000000100016d0004696e73740001"
+        "63000168000000090000000a0000000373756200000003617373"
+    ),
+    4: (
+        "000409636f6e73756d65720000000400026d000000000000007b02026d05696e737402630268000000090000"
+        "000a04737562046173730000"
+    ),
+}
+
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_consumer_protocol_of_kio(seed: int) -> None:
@@ -61,3 +92,13 @@ def test_a_group_in_every_version(version: int) -> None:
 def test_no_version_or_an_unknown_one(packed: bytes) -> None:
     with pytest.raises(WireError):
         data.OFFSET_COMMIT_VALUE.parse_versioned(packed)
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_the_bytes_of_apache_kafka(version: int) -> None:
+    topic_id = (1).to_bytes(8, "big") + (2).to_bytes(8, "big")
+    offset = OffsetCommitValue(42, 5, "m\u00e9", 1000, 77, topic_id)
+    assert data.OFFSET_COMMIT_VALUE.write_versioned(version, offset).hex() == OFFSET_BYTES[version]
+    member = MemberMetadata("m", "inst", "c", "h", 9, 10, b"sub", b"ass")
+    group = GroupMetadataValue("consumer", 4, None, "m", 123, [member])
+    assert data.GROUP_METADATA_VALUE.write_versioned(version, group).hex() == GROUP_BYTES[version]
