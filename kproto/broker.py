@@ -33,7 +33,7 @@ from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, StoreError
-from kproto.metadata.sqlite import SqliteStore
+from kproto.metadata.opening import open_store
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Connection, Limits, Server
 from kproto.net.threads import BlockingPool
@@ -88,7 +88,7 @@ class Broker:
         budget = MemoryBudget(settings.kproto_request_memory_bytes)
         self._server = Server(self._dispatch, budget, _limits(settings))
         self._bind()
-        self._store = await SqliteStore.open(os.path.join(directory.path, "metadata.sqlite"), self._clock)
+        self._store = await open_store(settings.kproto_metadata_store, directory.path, self._clock)
         self._controller = Controller(self._store, settings, settings.node_id)
         await self._controller.start()
         host, port = settings.advertised_address() or (self.host or "127.0.0.1", self.port)

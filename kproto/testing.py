@@ -106,8 +106,10 @@ class InProcessBroker:
 
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        listen = {"listeners": f"PLAINTEXT://127.0.0.1:{self.port}", "log.dirs": self.data_dir}
-        broker: Broker = Broker(load(None, {**listen, **self._settings}))
+        given = {"listeners": f"PLAINTEXT://127.0.0.1:{self.port}", "log.dirs": self.data_dir}
+        if self._own_directory:
+            given["kproto.metadata.store"] = "memory"
+        broker: Broker = Broker(load(None, {**given, **self._settings}))
         await broker.start()
         self.port = broker.port
         self._ready.set()

@@ -20,6 +20,7 @@ from kproto.config.definition import (
     at_least,
     between,
     list_of,
+    one_of,
     only,
 )
 from kproto.config.topic_configs import TOPIC_CONFIGS
@@ -242,6 +243,14 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "How often changed partitions are checkpointed.",
     ),
     ("kproto.open.files", INT, 512, at_least(16), "Segment files kept open."),
+    (
+        "kproto.metadata.store",
+        STRING,
+        "sqlite",
+        one_of("sqlite", "memory"),
+        "Where metadata is kept: sqlite is a file in the data directory; memory is for tests, all is lost "
+        "with the process.",
+    ),
 )
 
 _ACCEPTED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (

@@ -67,6 +67,7 @@ class Settings:
     kproto_flush_age_ms: int
     kproto_checkpoint_interval_ms: int
     kproto_open_files: int
+    kproto_metadata_store: str
     values: Mapping[str, ConfigValue]
     explicit: frozenset[str]
     topic_defaults: TopicConfig | None = None
