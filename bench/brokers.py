@@ -134,10 +134,16 @@ class BrokerProcess:
         """What has to be done before the first start."""
 
     def spawn(self) -> None:
-        """Start the process and return at once."""
+        """Start the process and return at once. Python may keep its bytecode, as an installed kproto does."""
+        environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                self.command(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
             )
 
     def start(self) -> None:
