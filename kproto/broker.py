@@ -28,7 +28,6 @@ from kproto.handlers.context import Services
 from kproto.handlers.dispatch import Dispatcher
 from kproto.handlers.groups.coordinator import GroupCoordinator
 from kproto.handlers.groups.partition_log import PartitionLog
-from kproto.log.files import parse_name, partition_directory
 from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
 from kproto.log.segment import Segment
@@ -151,7 +150,6 @@ class Broker:
             os.path.join(directory.path, JOURNAL_DIRECTORY),
             decode_starts(self._logs.scan_from),
             boot,
-            self._segment_path,
         )
         for line in recovered.losses:
             log.warning("%s", line)
@@ -159,23 +157,11 @@ class Broker:
             self._logs.recovered(topic_id, index, runs)
         self._vlogs.inherit(recovered, self._logs.settled, self._unsynced)
 
-    def _unsynced(self, topic_id: bytes, index: int) -> list[Segment]:
-        """Segments of an open partition whose files are not synced yet."""
+    def _unsynced(self, topic_id: bytes, index: int) -> list[Segment] | None:
+        """Segments of a partition whose files are not synced yet; None when it is not open."""
         stream = self._logs.streams.get(topic_id)
         partition = stream.partitions.get(index) if stream is not None else None
-        return partition.unsynced() if partition is not None else []
-
-    def _segment_path(self, topic_id: bytes, partition: int, group: int, number: int) -> str | None:
-        """The file of a segment that the journal refers to; None when it was deleted."""
-        record = self._controller.image.topics_by_id.get(topic_id)
-        if record is None:
-            return None
-        directory = partition_directory(self._directory.path, topic_id, record.active_groups, partition)
-        for file in self._disk.listdir(directory):
-            name = parse_name(file)
-            if name is not None and (name.group_base, name.number) == (group, number):
-                return os.path.join(directory, file)
-        return None
+        return partition.unsynced() if partition is not None else None
 
     def _dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:  # noqa: ARG002
         connection.close("the broker is still starting")

@@ -66,7 +66,17 @@ class JournalFile:
 class Journal:
     """The files of all virtual logs of one broker process. All calls on the loop, except `create`."""
 
-    __slots__ = ("_boot_id", "_directory", "_disk", "_numbered", "bytes", "limit", "owner_epoch", "spares")
+    __slots__ = (
+        "_boot_id",
+        "_directory",
+        "_disk",
+        "_numbered",
+        "bytes",
+        "inherited",
+        "limit",
+        "owner_epoch",
+        "spares",
+    )
 
     def __init__(self, disk: Disk, directory: str, owner_epoch: int, boot_id: bytes, limit: int) -> None:
         self._disk = disk
@@ -77,6 +87,8 @@ class Journal:
         self.limit = limit
         self.bytes = 0
         """Bytes of all files: in use, spare, being created, and left by earlier processes until released."""
+        self.inherited = 0
+        """How many of them earlier processes left."""
         self.spares: list[JournalFile] = []
         disk.makedirs(directory)
         for name in disk.listdir(directory):
@@ -84,8 +96,12 @@ class Journal:
                 disk.unlink(os.path.join(directory, name))
 
     def reserve(self, size: int) -> bool:
-        """Count ``size`` bytes for a file about to be created; False when the limit does not allow it."""
-        if self.bytes + size > self.limit and self.bytes:
+        """Count ``size`` bytes for a file about to be created; False when the limit does not allow it.
+
+        An eighth of the limit is kept back for the next process: it must be able to write before it has
+        brought what this one leaves behind into segment files.
+        """
+        if self.bytes + size > self.limit - (0 if self.inherited else self.limit // 8) and self.bytes:
             return False
         self.bytes += size
         return True

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from kproto.vlog.cleaner import Cleaner, Closed
+from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
 from kproto.vlog.journal import Journal, JournalFile
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 JOURNAL_DIRECTORY: Final = "journal"
 SETTLE_S: Final = 1.0
 """How often old journal files are looked at."""
-SYNCS_PER_TICK: Final = 500
+SYNCS_AT_ONCE: Final = 500
 """Segment files synced at once for old journal files."""
+EVERYTHING: Final = 1 << 62
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 
 
@@ -42,9 +43,9 @@ def _nothing_settled(*_: object) -> bool:
     return False
 
 
-def _nothing_unsynced(*_: object) -> Sequence[LogSegment]:
+def _nothing_open(*_: object) -> Sequence[LogSegment] | None:
     """Before the log is there."""
-    return ()
+    return None
 
 
 def _sync_all(segments: Sequence[LogSegment]) -> None:
@@ -107,7 +108,7 @@ class VlogManager:
         self._of: dict[VirtualLog, Pusher] = {}
         self._inherited: Recovered | None = None
         self._settled: Callable[[bytes, int, int], bool] = _nothing_settled
-        self._unsynced: Callable[[bytes, int], Sequence[LogSegment]] = _nothing_unsynced
+        self._unsynced: Callable[[bytes, int], Sequence[LogSegment] | None] = _nothing_open
         self._next_settle = 0.0
         self._syncing_inherited = False
 
@@ -186,6 +187,7 @@ class VlogManager:
                 if pusher.idle:
                     pusher.roll()
         self.cleaner.press()
+        self._sync_inherited()
 
     def _room_changed(self) -> None:
         blocked = self.poisoned is not None or self.space.full
@@ -223,7 +225,7 @@ class VlogManager:
         self,
         recovered: Recovered,
         settled: Callable[[bytes, int, int], bool],
-        unsynced: Callable[[bytes, int], Sequence[LogSegment]],
+        unsynced: Callable[[bytes, int], Sequence[LogSegment] | None],
     ) -> None:
         """Keep the files of ``recovered`` until ``settled(topic id, partition, end offset)`` holds for all
         that is in them. `tick` asks, and has the segments that ``unsynced(topic id, partition)`` names
@@ -233,6 +235,7 @@ class VlogManager:
         self._settled = settled
         self._unsynced = unsynced
         self.journal.bytes += recovered.bytes
+        self.journal.inherited = recovered.bytes
         self._drop_inherited()
 
     def _drop_inherited(self) -> None:
@@ -244,20 +247,33 @@ class VlogManager:
         for path, size in gone:
             self._disk.unlink(path)
             self.journal.unreserve(size)
+            self.journal.inherited -= size
         if not recovered.files:
             self._inherited = None
         if gone:
             self._room_changed()
 
     def _sync_inherited(self) -> None:
-        """Sync, in the thread, some of the segments that old journal files wait for."""
+        """Flush, a slice at a time, and sync, in the thread, segments that old journal files wait for."""
         recovered = self._inherited
         if recovered is None or self._syncing_inherited:
             return
+        until = self._clock.monotonic() + SLICE_S
         segments: list[LogSegment] = []
-        for topic_id, index in recovered.waiting():
-            segments += [one for one in self._unsynced(topic_id, index) if one.flushed > one.synced]
-            if len(segments) >= SYNCS_PER_TICK:
+        for partition in recovered.waiting():
+            unsynced = self._unsynced(*partition)
+            if unsynced is None:
+                continue
+            if not unsynced:
+                recovered.release(partition)
+            for segment in unsynced:
+                try:
+                    segment.flush(EVERYTHING)
+                except OSError as error:
+                    self.space.failed(error)
+                    return
+                segments.append(segment)
+            if len(segments) >= SYNCS_AT_ONCE or self._clock.monotonic() > until:
                 break
         if segments:
             self._syncing_inherited = True
@@ -269,6 +285,7 @@ class VlogManager:
             self.poison(f"fdatasync of a segment file: {error}")
         else:
             self._drop_inherited()
+            self._sync_inherited()
 
     # Time and end
 

@@ -8,6 +8,10 @@ journal files go.
 Virtual logs of class ``MEMORY`` are scanned from the position in the checkpoint when the machine was not
 restarted since; everything before is in segment files. The others are scanned from their oldest file, and so
 is everything after a power loss: what is not in a *synced* segment file is in the journal still.
+
+Direct chunks are not looked at here: the log checks its segment files itself as far as its checkpoint does
+not vouch for them, and ends a partition at the first gap. Where a reference points may be out of date by now,
+because a restart may have laid out the segments after it anew.
 """
 
 from __future__ import annotations
@@ -20,18 +24,14 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.log.ports import JournalRun
 from kproto.vlog.classes import FlushPolicy
-from kproto.vlog.frame import FileHeader
+from kproto.vlog.frame import FILE_HEADER_SIZE, FileHeader
 from kproto.vlog.journal import SPARE_PREFIX, SUFFIX
-from kproto.vlog.scan import CHUNK_HEAD, CRC_FROM, FileScan, JournalReader, ScannedChunk, Verdict, decide
-from kproto.wire.crc import crc32c
+from kproto.vlog.scan import FileScan, JournalReader, ScannedChunk, Verdict, decide
 
 if TYPE_CHECKING:
     from kproto.disk import Disk
     from kproto.vlog.scan_point import ScanStart
 
-SegmentPath = Callable[[bytes, int, int, int], str | None]
-"""``(topic id, partition, group, segment)`` -> path of the segment file; None when it was deleted on
-purpose."""
 PartitionKey = tuple[bytes, int]
 _ATTEMPT_AND_OFFSET: Final = itemgetter(8, 5)
 
@@ -59,6 +59,16 @@ class InheritedFile:
         if self._fd < 0:
             self._fd = self._disk.open(self.path, write=False)
         return self._disk.pread(self._fd, length, position)
+
+    def shorten(self, used: int) -> None:
+        """Give the disk what lies behind the last sound frame: reserved space, and a torn tail (row 24b)."""
+        if used < self.size:
+            fd = self._disk.open(self.path)
+            try:
+                self._disk.truncate(fd, used)
+            finally:
+                self._disk.close(fd)
+            self.size = used
 
     def close(self) -> None:
         if self._fd >= 0:
@@ -96,6 +106,12 @@ class Recovered:
                 runs.append(JournalRun(readers[path], begin, end - begin, first, last))
             yield key, runs
 
+    def release(self, partition: PartitionKey) -> None:
+        """A partition needs no old file any more."""
+        for files in self.files:
+            for file in files:
+                file.needed.pop(partition, None)
+
     def settle(self, settled: Callable[[bytes, int, int], bool]) -> None:
         """Ask ``settled(topic id, partition, end offset)`` what is in synced segment files (or deleted) by
         now."""
@@ -125,7 +141,6 @@ def recover(
     directory: str,
     starts: Iterable[ScanStart],
     boot: bytes,
-    segment_path: SegmentPath,
     accept_loss: bool = False,
 ) -> Recovered:
     """Read all journal files in ``directory``; ``starts`` come from the checkpoint, ``boot`` from `boot_id`.
@@ -137,7 +152,7 @@ def recover(
     collecting = gc.isenabled()
     gc.disable()  # many small tuples and no garbage: collections would take half of the time
     try:
-        return _Recovery(disk, boot, segment_path, accept_loss).run(directory, starts)
+        return _Recovery(disk, boot, accept_loss).run(directory, starts)
     finally:
         if collecting:
             gc.enable()
@@ -146,10 +161,9 @@ def recover(
 class _Recovery:
     """The state of one `recover`."""
 
-    def __init__(self, disk: Disk, boot: bytes, segment_path: SegmentPath, accept_loss: bool) -> None:
+    def __init__(self, disk: Disk, boot: bytes, accept_loss: bool) -> None:
         self._disk = disk
         self._boot = boot
-        self._segment_path = segment_path
         self._accept_loss = accept_loss
         self._result = Recovered()
 
@@ -157,16 +171,14 @@ class _Recovery:
         begin = {(start.owner_epoch, start.vlog): start for start in starts}
         by_vlog = self._headers(directory)
         found: dict[PartitionKey, list[ScannedChunk]] = {}
-        trusted = True
         for key in sorted(by_vlog):
             files = by_vlog[key]
             inherited = [InheritedFile(self._disk, path, header.size) for header, path in files]
             self._result.files.append(inherited)
-            self._result.bytes += sum(file.size for file in inherited)
-            trusted = trusted and files[0][0].boot_id == self._boot
             self._vlog(files, inherited, begin.get(key), found)
+            self._result.bytes += sum(file.size for file in inherited)
         for partition, chunks in found.items():
-            self._result.chunks[partition] = self._ordered(partition, chunks, trusted)
+            self._result.chunks[partition] = _ordered(chunks)
         return self._result
 
     def _headers(self, directory: str) -> dict[tuple[int, int], list[tuple[FileHeader, str]]]:
@@ -248,16 +260,19 @@ class _Recovery:
                             mine = found[partition] = []
                         mine.append(chunk)
                 if follower is not None and scan.position == follower.start:
-                    return
+                    break
                 later = scan.later()
                 durable = max(scan.durable, later.durable if later else 0, follower.start if follower else 0)
                 proven = durable > scan.position
                 self._damage(path, scan.position, proven, reader.survives(self._boot), "a frame is damaged")
-                if later is None or not proven:
+                if not proven:
+                    break
+                if later is None:
                     return
                 scan.resume(later)
         finally:
             reader.close()
+        inherited.shorten(FILE_HEADER_SIZE + scan.position - header.start)
 
     def _damage(self, path: str, position: int, proven: bool, survives: bool, what: str) -> None:
         """Act on the verdict about a place where the sound part of a virtual segment ends."""
@@ -272,106 +287,16 @@ class _Recovery:
             )
         self._result.losses.append(line)
 
-    def _ordered(
-        self, partition: PartitionKey, found: list[ScannedChunk], trusted: bool
-    ) -> list[ScannedChunk]:
-        """The chunks of one partition by offset. A later attempt replaces what an earlier one left above."""
-        found.sort(key=_ATTEMPT_AND_OFFSET)
-        chunks: list[ScannedChunk] = []
-        end = -1
-        for chunk in found:
-            if chunk.base_offset < end:
-                while chunks and chunks[-1].next_offset > chunk.base_offset:
-                    chunks.pop()
-            chunks.append(chunk)
-            end = chunk.next_offset
-        keep = self._checked_direct(partition, chunks, trusted)
-        return chunks if len(keep) == len(chunks) else chunks[keep.start : keep.stop]
 
-    def _checked_direct(
-        self, partition: PartitionKey, chunks: Sequence[ScannedChunk], trusted: bool
-    ) -> range:
-        """Which ``chunks`` count, once the direct ones were looked for in their segment files.
-
-        Files are deleted from the oldest on (retention, DeleteRecords), so nothing up to the last chunk of a
-        deleted file counts. The first one after that whose bytes are damaged ends the partition. While the
-        page cache survived, the first and the last one prove those between them.
-        """
-        direct = [i for i, chunk in enumerate(chunks) if chunk.file_position < 0]
-        if not direct:
-            return range(len(chunks))
-        checker = _SegmentChecker(self._disk, self._segment_path)
-        try:
-            if (
-                trusted
-                and checker.sound(chunks[direct[-1]], full=True)
-                and checker.sound(chunks[direct[0]], full=False)
-            ):
-                return range(len(chunks))
-            first = 0
-            for i in direct:
-                if checker.sound(chunks[i], full=True):
-                    continue
-                if checker.deleted(chunks[i]):
-                    first = i + 1
-                    continue
-                self._result.losses.append(
-                    f"partition {partition[0].hex()}-{partition[1]}: the segment file lacks the chunk at "
-                    f"offset {chunks[i].base_offset}; the partition ends there"
-                )
-                return range(first, i)
-            return range(first, len(chunks))
-        finally:
-            checker.close()
-
-
-class _SegmentChecker:
-    """Compares references in the journal with the segment files of one partition."""
-
-    def __init__(self, disk: Disk, segment_path: SegmentPath) -> None:
-        self._disk = disk
-        self._segment_path = segment_path
-        self._key: tuple[int, int] | None = None
-        self._fd = -1
-
-    def close(self) -> None:
-        if self._fd >= 0:
-            self._disk.close(self._fd)
-        self._fd, self._key = -1, None
-
-    def _open(self, chunk: ScannedChunk) -> int:
-        """Descriptor of the chunk's segment file, -1 when there is none."""
-        key = (chunk.group, chunk.segment)
-        if key != self._key:
-            self.close()
-            path = self._segment_path(chunk.topic_id, chunk.partition, chunk.group, chunk.segment)
-            try:
-                self._fd = -1 if path is None else self._disk.open(path, write=False)
-            except FileNotFoundError:
-                self._fd = -1
-            self._key = key
-        return self._fd
-
-    def deleted(self, chunk: ScannedChunk) -> bool:
-        return self._open(chunk) < 0
-
-    def sound(self, chunk: ScannedChunk, full: bool) -> bool:
-        """Whether the segment file holds ``chunk``; ``full`` verifies its CRC-32C too."""
-        fd = self._open(chunk)
-        if fd < 0:
-            return False
-        data = self._disk.pread(fd, chunk.length if full else CHUNK_HEAD.size, chunk.segment_position)
-        if len(data) < CHUNK_HEAD.size or (full and len(data) != chunk.length):
-            return False
-        base, after, epoch, magic, crc, _, delta = CHUNK_HEAD.unpack_from(data)
-        if (base, after, epoch, magic, crc) != (
-            chunk.base_offset,
-            chunk.length - 12,
-            chunk.leader_epoch,
-            2,
-            chunk.crc,
-        ):
-            return False
-        if delta != chunk.next_offset - chunk.base_offset - 1:
-            return False
-        return not full or crc32c(memoryview(data)[CRC_FROM:]) == crc
+def _ordered(found: list[ScannedChunk]) -> list[ScannedChunk]:
+    """The chunks of one partition by offset. A later attempt replaces what an earlier one left above."""
+    found.sort(key=_ATTEMPT_AND_OFFSET)
+    chunks: list[ScannedChunk] = []
+    end = -1
+    for chunk in found:
+        if chunk.base_offset < end:
+            while chunks and chunks[-1].next_offset > chunk.base_offset:
+                chunks.pop()
+        chunks.append(chunk)
+        end = chunk.next_offset
+    return chunks

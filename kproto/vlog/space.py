@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kproto.vlog.worker import Loop, Worker
 
 RETRY_S: Final = 1.0
-SMALLEST_FILE: Final = 1 << 20
+SMALLEST_FILE: Final = 1 << 18
 NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -70,8 +70,9 @@ class Space:
 
     @property
     def file_bytes(self) -> int:
-        """Size of the next ordinary file: the setting, less when many vlogs share a small journal."""
-        share = self._journal.limit // (2 * max(self.vlogs, 2))
+        """Size of the next ordinary file: the setting, less when many vlogs share a small journal, or one
+        that earlier processes left full."""
+        share = (self._journal.limit - self._journal.inherited) // (2 * max(self.vlogs, 2))
         return max(min(self._file_bytes, share), self._smallest)
 
     @property
@@ -87,9 +88,12 @@ class Space:
         if file is not None or self._preparing:
             return file
         while not self._journal.reserve(size):
-            if not self._journal.shrink():
+            if self._journal.shrink():
+                continue
+            if size == need:
                 self._press()
                 return None
+            size = max(size // 2, need)
         return self._create(size, need)
 
     def _create(self, size: int, need: int) -> JournalFile | None:

@@ -50,6 +50,7 @@ class Segment:
         self._fd = -1
 
     def flush(self, upto: int) -> None:
+        upto = min(upto, self.end)
         if upto <= self.flushed:
             return
         if self._fd < 0:
@@ -162,7 +163,7 @@ class World:
         return os.path.join(self.data_dir, JOURNAL_DIRECTORY)
 
     def recover(self, starts: Sequence[Any] = (), boot: bytes = BOOT, accept_loss: bool = False) -> Recovered:
-        return recover(self.disk, self.journal_path(), starts, boot, self.segment_path, accept_loss)
+        return recover(self.disk, self.journal_path(), starts, boot, accept_loss)
 
 
 def recovered_bytes(world: World, recovered: Recovered, partition: Partition) -> dict[int, bytes]:

@@ -1,0 +1,285 @@
+"""Virtual logs under the real log: random lives that end by a kill or a power loss, each followed by a
+restart.
+
+A broker's storage is driven as `broker` wires it: produce, flush, age, checkpoint, clean, restart. After each
+end, everything acked must be there (after a power loss: everything acked in the SYNCED class), in one
+contiguous run of offsets per partition, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from kproto.clock import ManualClock
+from kproto.config import load
+from kproto.directory import LeftAs
+from kproto.disk import Buffer, Disk
+from kproto.log.manager import LogManager
+from kproto.log.partition import Partition
+from kproto.log.ports import LogPorts
+from kproto.log.segment import Segment
+from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
+from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager
+from kproto.vlog.recovery import recover
+from kproto.vlog.scan_point import decode_starts
+from kproto.wire.batch import hop
+from tests.log.support import batch, everything
+from tests.vlog.conftest import TestLoop
+
+SETTINGS = {
+    "kproto.virtual.segment.bytes": "1048576",
+    "kproto.journal.bytes": "8388608",
+    "kproto.log.memory.bytes": "4194304",
+    "kproto.flush.age.ms": "2000",
+    "kproto.checkpoint.interval.ms": "3000",
+    "kproto.vlogs.per.broker": "2",
+}
+TOPICS: dict[str, dict[str, str]] = {
+    "memory": {"kproto.segment.file.bytes": "1048576", "segment.bytes": "3145728"},
+    "synced": {"flush.messages": "1"},
+    "timed": {"flush.messages": "7", "flush.ms": "1000"},
+}
+PARTITIONS = 3
+SIZES = (90, 300, 1000, 5000, 20_000, 90_000)
+
+
+class PowerDisk(Disk):
+    """Remembers what unsynced writes replaced, so that a power loss can take some of them back."""
+
+    def __init__(self) -> None:
+        self.paths: dict[int, str] = {}
+        self.undo: dict[str, list[tuple[int, int, bytes]]] = {}
+
+    def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
+        fd = super().open(path, create=create, write=write)
+        self.paths[fd] = path
+        return fd
+
+    def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+        total = sum(len(buffer) for buffer in buffers)
+        before = os.pread(fd, total, position)
+        self.undo.setdefault(self.paths[fd], []).append((position, os.fstat(fd).st_size, before))
+        return super().pwritev(fd, buffers, position, length)
+
+    def datasync(self, fd: int) -> None:
+        done = len(self.undo.get(self.paths[fd], ()))
+        super().datasync(fd)
+        del self.undo.get(self.paths[fd], [])[:done]
+
+    def rename(self, source: str, target: str) -> None:
+        super().rename(source, target)
+        self.undo[target] = self.undo.pop(source, [])
+        for fd, path in self.paths.items():
+            if path == source:
+                self.paths[fd] = target
+
+    def lose_power(self, rng: random.Random) -> None:
+        """Take back some of the last unsynced writes of each file."""
+        for path, writes in self.undo.items():
+            if not os.path.exists(path):
+                continue
+            keep = rng.randint(0, len(writes))
+            fd = os.open(path, os.O_RDWR)
+            for position, size, before in reversed(writes[keep:]):
+                if rng.random() < 0.8:
+                    os.pwrite(fd, before, position)
+                    if size < position + len(before) or len(before) == 0:
+                        os.ftruncate(fd, max(size, 0))
+            os.close(fd)
+        self.undo.clear()
+        self.paths.clear()
+
+
+@dataclass
+class Node:
+    """One data directory and the process over it; the model knows what was sent and acked."""
+
+    path: Path
+    disk: PowerDisk
+    epoch: int = 0
+    boot: bytes = b"\1" * 16
+    left_as: LeftAs = LeftAs.NEW
+    sent: dict[tuple[str, int], dict[int, bytes]] = field(default_factory=dict)
+    acked: dict[tuple[str, int], int] = field(default_factory=dict)
+    losses: list[str] = field(default_factory=list)
+    power_was_lost: bool = False
+
+    def start(self) -> None:
+        self.epoch += 1
+        self.loop = TestLoop()
+        self.clock = ManualClock(1_700_000_000_000 + self.epoch * 10_000_000)
+        self.poison: list[str] = []
+        settings = load(None, SETTINGS)
+        self.vlogs = VlogManager(
+            str(self.path),
+            settings,
+            self.disk,
+            self.clock,
+            self.loop,
+            self.epoch,
+            self.poison.append,
+            self.boot,
+        )
+        ports = LogPorts(
+            self.vlogs.assign, self.loop.call_soon, self.vlogs.poison, scan_point=self.vlogs.scan_point
+        )
+        self.logs = LogManager(str(self.path), self.disk, self.clock, settings, ports, self.left_as)
+        self.logs.apply_image(self.image())
+        found = recover(
+            self.disk,
+            str(self.path / JOURNAL_DIRECTORY),
+            decode_starts(self.logs.scan_from),
+            self.boot,
+        )
+        self.losses = found.losses
+        for key, runs in found.runs():
+            self.logs.recovered(*key, runs)
+        self.vlogs.inherit(found, self.logs.settled, self.unsynced)
+
+    def image(self) -> MetadataImage:
+        topics = {
+            name: TopicRecord(name, name.encode().ljust(16, b"."), PARTITIONS, 1, 1, configs, False)
+            for name, configs in TOPICS.items()
+        }
+        return MetadataImage(
+            revision=1,
+            topics=topics,
+            topics_by_id={topic.topic_id: topic for topic in topics.values()},
+            streamlets={
+                topic.topic_id: tuple(
+                    StreamletRecord(topic.topic_id, i, 0, self.epoch, (0,)) for i in range(PARTITIONS)
+                )
+                for topic in topics.values()
+            },
+        )
+
+    def unsynced(self, topic_id: bytes, index: int) -> list[Segment] | None:
+        stream = self.logs.streams.get(topic_id)
+        partition = stream.partitions.get(index) if stream is not None else None
+        return partition.unsynced() if partition is not None else None
+
+    def partition(self, topic: str, index: int) -> Partition:
+        partition = self.logs.partition(topic.encode().ljust(16, b"."), index)
+        assert partition is not None
+        return partition
+
+    def produce(self, rng: random.Random) -> None:
+        key = rng.choice(list(TOPICS)), rng.randrange(PARTITIONS)
+        partition = self.partition(*key)
+        for _ in range(rng.choice((1, 1, 1, 8))):
+            data = batch(rng.randbytes(rng.choice(SIZES)))
+            writable = memoryview(bytearray(data))
+            base = partition.append(writable, owned=True)[0]
+            end = partition.log_end_offset
+            self.sent.setdefault(key, {})[base] = bytes(data)
+            assert partition.vlog is not None
+            partition.vlog.when_durable(partition.vlog.end, lambda key=key, end=end: self.ack(key, end))
+
+    def ack(self, key: tuple[str, int], end: int) -> None:
+        assert end > self.acked.get(key, 0)
+        self.acked[key] = end
+
+    def drained(self) -> bool:
+        self.clock.advance(0.25)
+        self.logs.tick(self.clock.monotonic())
+        self.vlogs.tick()
+        return self.vlogs.drain()
+
+    def live(self, rng: random.Random, steps: int) -> None:
+        for _ in range(steps):
+            what = rng.random()
+            if what < 0.75:
+                self.produce(rng)
+            elif what < 0.8:
+                self.loop.until(self.drained)
+            elif what < 0.9:
+                self.clock.advance(rng.choice((0.1, 0.7, 2.5)))
+                self.logs.tick(self.clock.monotonic())
+                self.vlogs.tick()
+            else:
+                self.logs.flush_all()
+            if rng.random() < 0.7:
+                self.loop.turn()
+        assert not self.poison
+        assert not self.loop.errors
+
+    def die(self) -> None:
+        self.vlogs.space.closed = True
+        self.vlogs.cleaner.stopped = True
+        self.vlogs._sync_worker.close()
+        self.vlogs._clean_worker.close()
+        self.logs.files.close_all()
+
+    def kill(self) -> None:
+        self.die()
+        self.left_as = LeftAs.KILLED
+        self.start()
+        assert self.power_was_lost or not self.losses
+        self.verify(list(TOPICS))
+
+    def lose_power(self, rng: random.Random) -> None:
+        self.die()
+        self.disk.lose_power(rng)
+        self.boot = bytes([self.epoch % 250 + 2]) * 16
+        self.left_as = LeftAs.POWER_LOST
+        self.power_was_lost = True
+        self.start()
+        self.verify(["synced"])
+
+    def stop_cleanly(self) -> None:
+        self.loop.until(self.drained)
+        assert self.logs.close()
+        self.vlogs.close()
+        self.left_as = LeftAs.CLEAN
+        self.start()
+        assert self.power_was_lost or not self.losses
+        self.verify(list(TOPICS))
+
+    def verify(self, must_be_complete: list[str]) -> None:
+        """Each partition is a prefix of what was sent; in the topics named, of at least what was acked."""
+        for key in [(topic, index) for topic in TOPICS for index in range(PARTITIONS)]:
+            partition = self.partition(*key)
+            end = partition.log_end_offset
+            assert partition.high_watermark == end
+            if key[0] in must_be_complete:
+                assert end >= self.acked.get(key, 0), f"{key}: acked {self.acked.get(key)}, found {end}"
+            data = everything(partition)
+            found = {fields[0]: data[at + 61 : at + size] for at, size, fields in hop(data)}
+            sent = self.sent.get(key, {})
+            assert found == {base: sent[base][61:] for base in sorted(sent) if base < end}, key
+            self.sent[key] = {base: chunk for base, chunk in sent.items() if base < end}
+            self.acked[key] = end
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_kills_lose_nothing_that_was_acked(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    node = Node(tmp_path, PowerDisk())
+    node.start()
+    for _ in range(6):
+        node.live(rng, rng.choice((1, 30, 300)))
+        if rng.random() < 0.15:
+            node.stop_cleanly()
+        else:
+            node.kill()
+    node.die()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_power_losses_lose_nothing_that_was_synced(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(100 + seed)
+    node = Node(tmp_path, PowerDisk())
+    node.start()
+    for _ in range(6):
+        node.live(rng, rng.choice((1, 30, 300)))
+        if rng.random() < 0.6:
+            node.lose_power(rng)
+        else:
+            node.kill()
+    node.die()
