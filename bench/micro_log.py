@@ -13,6 +13,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from kproto.clock import SystemClock
@@ -41,7 +42,7 @@ class Counter:
         self.end += 1
         ref[0].on_durable(ref[4])
 
-    def when_durable(self, position: int, callback: Callable[[], object]) -> None:
+    def when_durable(self, _position: int, callback: Callable[[], object]) -> None:
         callback()
 
 
@@ -54,7 +55,7 @@ def open_partition(path: Path) -> tuple[LogManager, Partition]:
         streamlets={TOPIC_ID: (StreamletRecord(TOPIC_ID, 0, 0, 0, (0,)),)},
     )
     counter = Counter()
-    ports = LogPorts(lambda partition: counter, lambda callback: callback(), print)
+    ports = LogPorts(lambda _: counter, lambda callback: callback(), print)
     manager = LogManager(str(path), Disk(), SystemClock(), load(None, {}), ports, LeftAs.NEW)
     manager.apply_image(image)
     partition = manager.partition(TOPIC_ID, 0)
@@ -77,9 +78,8 @@ def measure(name: str, seconds: float, call: Callable[[], object], size: int) ->
         calls += 100
     mean = (time.process_time() - begin_all) / calls
     middle = sorted(samples)[len(samples) // 2]
-    print(
-        f"{name:34} median {middle * 1e6:8.2f} us   CPU mean {mean * 1e6:8.2f} us   {size / mean / 1e9:6.2f} GB/s"
-    )
+    rate = f"{size / mean / 1e9:6.2f} GB/s"
+    print(f"{name:34} median {middle * 1e6:8.2f} us   CPU mean {mean * 1e6:8.2f} us   {rate}")
 
 
 def produce_rows(seconds: float) -> None:
@@ -87,8 +87,8 @@ def produce_rows(seconds: float) -> None:
         with tempfile.TemporaryDirectory() as directory:
             _, partition = open_partition(Path(directory))
             chunk = memoryview(build_batch([Record(None, bytes(size), 1_700_000_000_000)]))
-            measure(f"CRC-32C {size} B", seconds / 4, lambda chunk=chunk: crc32c(chunk[21:]), size)
-            measure(f"append {size} B, flushes included", seconds, lambda: partition.append(chunk), size)
+            measure(f"CRC-32C {size} B", seconds / 4, partial(crc32c, chunk[21:]), size)
+            measure(f"append {size} B, flushes included", seconds, partial(partition.append, chunk), size)
     with tempfile.TemporaryDirectory() as directory:
         _, partition = open_partition(Path(directory))
         sequence = 0
@@ -129,10 +129,8 @@ def fetch_rows(seconds: float) -> None:
             nonlocal at
             read = partition.read(at, 262_144)
             ranges = [piece for piece in read.pieces if isinstance(piece, FileRange)]
-            if not ranges or load_nowait(ranges) is None or ranges[-1].until < 0:
-                at = 0
-            else:
-                at = ranges[-1].until
+            loaded = load_nowait(ranges)
+            at = ranges[-1].until if ranges and loaded is not None else 0
 
         partition.manager.pool.budget = 0
         while partition.manager.pool.evict():

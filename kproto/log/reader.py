@@ -149,7 +149,7 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
                 break
             pieces.append(piece)
             size += piece.length
-            if piece.until == NO_OFFSET or not piece.exact:
+            if piece.until != segment.memory_offset or piece.until > limit or size > max_bytes:
                 break
             offset = piece.until
         else:

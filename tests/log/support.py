@@ -190,8 +190,9 @@ def everything(partition: Partition, max_bytes: int = 1 << 20) -> bytes:
         data = b""
         for piece in read.pieces:
             if isinstance(piece, FileRange):
-                piece = (load_nowait([piece]) or load_blocking([piece]))[0]
-            data += piece
+                data += (load_nowait([piece]) or load_blocking([piece]))[0]
+            else:
+                data += piece
         assert data, f"nothing at {offset} of {partition}"
         for at, size, fields in hop(data):
             assert fields[0] <= offset or at > 0

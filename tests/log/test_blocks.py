@@ -1,0 +1,120 @@
+"""Segment memory: reuse only when nobody looks, and a budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.blocks import SIZES, BlockPool
+from tests.log.support import Log, batch, everything
+
+
+def pool(budget: int = 1 << 20, *, stuck: bool = False) -> BlockPool:
+    return BlockPool(budget, budget * 2, lambda: False, lambda: stuck)
+
+
+def test_memory_is_reused_when_nobody_looks() -> None:
+    blocks = pool()
+    first = blocks.take(0)
+    assert first is not None
+    data = first.data
+    blocks.release(first)
+    second = blocks.take(0)
+    assert second is not None
+    assert second.data is data
+    assert blocks.used == SIZES[0]
+
+
+def test_memory_that_is_being_sent_rests() -> None:
+    blocks = pool()
+    first = blocks.take(0)
+    assert first is not None
+    data, answer = first.data, first.view[:100]
+    blocks.release(first)
+    other = blocks.take(0)
+    assert other is not None
+    assert other.data is not data
+    answer.release()
+    third = blocks.take(0)
+    assert third is not None
+    assert third.data is data
+
+
+def test_the_budget_bends_while_data_is_on_its_way_and_not_when_the_disk_is_full() -> None:
+    bending, full = pool(SIZES[3]), pool(SIZES[3], stuck=True)
+    assert bending.take(3) is not None
+    assert bending.take(3) is not None
+    assert bending.take(3) is None
+    assert full.take(3) is not None
+    assert full.take(3) is None
+
+
+def test_given_memory_counts_once_and_as_a_whole() -> None:
+    blocks = pool()
+    frame = bytearray(300_000)
+    first, second = blocks.adopt(memoryview(frame)[:100_000]), blocks.adopt(memoryview(frame)[100_000:])
+    assert first is not None
+    assert second is not None
+    assert blocks.used == 300_000
+    blocks.release(first)
+    assert blocks.used == 300_000
+    blocks.release(second)
+    assert blocks.used == 0
+
+
+def test_a_fetch_keeps_its_bytes_while_the_block_is_evicted_and_others_write(tmp_path: Path) -> None:
+    log = Log(tmp_path, partitions=2, settings={"kproto.log.memory.bytes": "1048576"})
+    partition = log.partition(0)
+    partition.append(batch(b"precious" * 100))
+    piece = partition.read(0, 10_000).pieces[0]
+    before = bytes(piece)
+    partition.flush()
+    while log.manager.pool.evict():
+        pass
+    for _ in range(300):
+        log.partition(1).append(batch(30_000))
+    assert bytes(piece) == before
+
+
+def test_memory_stays_within_the_budget(tmp_path: Path) -> None:
+    log = Log(tmp_path, partitions=40, settings={"kproto.log.memory.bytes": "1048576"})
+    for i in range(2000):
+        log.partition(i % 40).append(batch(i % 9000))
+        if i % 50 == 0:
+            log.run_deferred()
+        assert log.manager.pool.used <= 1048576
+    for i in range(40):
+        partition = log.partition(i)
+        assert len(everything(partition)) == partition.size_bytes()
+
+
+def test_undurable_data_is_never_evicted(tmp_path: Path) -> None:
+    log = Log(tmp_path, automatic=False, settings={"kproto.log.memory.bytes": "1048576"})
+    partition = log.partition()
+    for _ in range(4):
+        partition.append(batch(100_000))
+    assert partition.flush()
+    assert not log.manager.pool.evict()
+    log.journal.push()
+    assert log.manager.pool.evict()
+    assert [len(data) for _, _, data in log.journal.stored[partition.topic_id, 0]] == [
+        len(batch(100_000))
+    ] * 4
+
+
+def test_a_stalled_journal_ends_in_an_error_not_in_memory_without_end(tmp_path: Path) -> None:
+    settings = {"kproto.log.memory.bytes": "1048576", "kproto.request.memory.bytes": "1048576"}
+    log = Log(tmp_path, automatic=False, settings=settings)
+    partition = log.partition()
+    with pytest.raises(KafkaError) as caught:
+        for _ in range(100):
+            partition.append(batch(100_000))
+    assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert log.manager.pool.used <= 2 * 1048576
+    log.journal.push()
+    end = partition.append(batch(100_000))[0] + 1
+    log.journal.push()
+    assert partition.high_watermark == end
+    assert len(everything(partition)) == partition.size_bytes()

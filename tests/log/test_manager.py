@@ -1,0 +1,302 @@
+"""All partitions together: topics that come and go, full and failing disks, many partitions, restarts."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import time
+import tracemalloc
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kproto.directory import LeftAs
+from kproto.disk import Buffer, Disk
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.checkpoint import Checkpoint, Entry
+from tests.log.support import TOPIC_ID, Log, batch, everything
+from tests.log.test_segments import files, fill
+
+
+class FaultyDisk(Disk):
+    """Writes to chunk files fail with ``error`` while it is set."""
+
+    def __init__(self) -> None:
+        self.error = 0
+
+    def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
+        if self.error and path.endswith(".chunks") and create:
+            raise OSError(self.error, os.strerror(self.error), path)
+        return super().open(path, create=create, write=write)
+
+    def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+        if self.error and os.readlink(f"/proc/self/fd/{fd}").endswith(".chunks"):
+            raise OSError(self.error, os.strerror(self.error))
+        return super().pwritev(fd, buffers, position, length)
+
+
+def test_unknown_partitions(tmp_path: Path) -> None:
+    log = Log(tmp_path, partitions=2)
+    assert log.manager.partition(TOPIC_ID, 2) is None
+    assert log.manager.partition(TOPIC_ID, -1) is None
+    assert log.manager.partition(bytes(16), 0) is None
+    assert log.manager.partition(TOPIC_ID, 1) is log.manager.partition(TOPIC_ID, 1)
+
+
+def test_a_partition_that_is_added_later_is_served(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    log.partitions, log.revision = 5, 2
+    log.manager.apply_image(log.image())
+    assert log.partition(4).append(batch(b"x"))[0] == 0
+
+
+def test_a_deleted_topic_goes_with_its_files(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"file.delete.delay.ms": "5000"}, partitions=2)
+    for index in range(2):
+        fill(log, 3, 1000, index)
+    assert log.manager.flush_all()
+    segment = log.partition().segments[0]
+    called: list[int] = []
+    log.partition().waiters.append(lambda: called.append(1))
+    empty = {"topics": {}, "topics_by_id": {}, "streamlets": {}}
+    log.revision = 2
+    log.manager.apply_image(log.image(**empty))
+    assert called == [1]
+    assert log.manager.partition(TOPIC_ID, 0) is None
+    assert segment.synced >= segment.size, "the journal needs to keep nothing for it"
+    assert log.manager.settled(TOPIC_ID, 0, 3)
+    assert log.manager.pool.used == 0
+    log.tick(4.0)
+    assert len(files(log)) == 2
+    log.tick(2.0)
+    assert os.listdir(tmp_path / "streams") == []
+
+
+def test_directories_without_metadata_are_removed_at_start(tmp_path: Path) -> None:
+    stale = tmp_path / "streams" / ("ab" * 16) / "00000.00000"
+    stale.mkdir(parents=True)
+    (stale / "x.chunks").write_bytes(b"old")
+    log = Log(tmp_path)
+    log.tick(1.0)
+    assert stale.exists()
+    log.tick(61.0)
+    assert not stale.parent.exists()
+
+
+def test_configs_and_leader_epochs_follow_the_image(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    partition = log.partition()
+    partition.append(batch(1000))
+    called: list[int] = []
+    partition.waiters.append(lambda: called.append(partition.leader_epoch))
+    log.configs["max.message.bytes"] = "500"
+    log.revision, log.epoch = 2, 7
+    log.manager.apply_image(log.image())
+    assert called == [7]
+    with pytest.raises(KafkaError) as caught:
+        partition.append(batch(1000))
+    assert caught.value.code == ErrorCode.MESSAGE_TOO_LARGE
+    partition.append(batch(10))
+    assert partition.epoch_of(1) == 7
+    log.configs.clear()
+    log.revision = 9
+    log.manager.apply_image(replace(log.image(), base_revision=8, touched=frozenset()))
+    assert partition.append(batch(1000))[0] == 2, "an image that skips revisions is compared as a whole"
+
+
+def test_a_full_disk_loses_nothing_and_heals(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    settings = {"kproto.log.memory.bytes": "1048576", "kproto.flush.bytes": "65536"}
+    log = Log(tmp_path, settings=settings, disk=disk)
+    partition = log.partition()
+    fill(log, 10, 10_000)
+    disk.error = errno.ENOSPC
+    with pytest.raises(KafkaError) as caught:
+        fill(log, 1000, 10_000)
+    assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    end = partition.log_end_offset
+    assert len(everything(partition)) == partition.size_bytes(), "reads go on"
+    assert log.manager.pool.used <= 1048576
+    assert not log.poisoned
+    disk.error = 0
+    log.tick(2.0)
+    log.tick(6.0)
+    assert partition.dirty_bytes == 0
+    assert partition.append(batch(10_000))[0] == end
+    log.restart(LeftAs.CLEAN)
+    assert log.partition().log_end_offset == end + 1
+    assert len(everything(log.partition())) == log.partition().size_bytes()
+
+
+def test_any_other_write_error_poisons_the_directory(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    log = Log(tmp_path, disk=disk)
+    log.partition().append(batch(b"x"))
+    disk.error = errno.EIO
+    log.tick(6.0)
+    assert len(log.poisoned) == 1
+    assert "Input/output error" in log.poisoned[0]
+
+
+def test_dirty_partitions_are_written_by_age_by_size_and_before_the_stop(tmp_path: Path) -> None:
+    log = Log(tmp_path, partitions=3)
+    fill(log, 1, 1000, 0)
+    assert log.partition(0).dirty_bytes > 0
+    log.tick(4.0)
+    assert log.partition(0).dirty_bytes > 0
+    log.tick(2.0)
+    assert log.partition(0).dirty_bytes == 0
+    fill(log, 3, 100_000, 1)
+    assert log.partition(1).dirty_bytes < 200_000
+    fill(log, 1, 10, 2)
+    assert log.manager.close()
+    assert [partition.dirty_bytes for partition in log.manager.partitions_open()] == [0, 0, 0]
+    assert not [one for partition in log.manager.partitions_open() for one in partition.unsynced()]
+
+
+def test_a_flush_for_a_direct_write_puts_the_bytes_into_the_file(tmp_path: Path) -> None:
+    log = Log(tmp_path, automatic=False)
+    partition = log.partition()
+    partition.append(batch(b"direct" * 5000))
+    _, segment, position, *_, length, crc, block, start = log.journal.pending[0]
+    segment.flush(position + length)
+    assert segment.flushed == position + length
+    with open(partition.segments[0].path, "rb") as file:
+        assert file.read()[position : position + length] == bytes(block[start : start + length])
+    assert segment.synced == 0
+    segment.sync()
+    assert segment.synced == position + length
+    assert partition.synced_offset == 1
+
+
+def test_a_torn_checkpoint_frame_is_ignored_and_written_over(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(Disk(), str(tmp_path))
+    entries = [Entry(i, i, 0, 0, 0, i, 0, 0, 0, i, 0) for i in range(3)]
+    checkpoint.write([(TOPIC_ID, i, entries[i]) for i in range(3)], b"first")
+    size = os.path.getsize(tmp_path / "checkpoint")
+    checkpoint.write([(TOPIC_ID, 0, entries[2])], b"second")
+    with open(tmp_path / "checkpoint", "r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\xee")
+    again = Checkpoint(Disk(), str(tmp_path))
+    assert again.point == b"first"
+    assert again.get(TOPIC_ID, 0) == entries[0]
+    assert os.path.getsize(tmp_path / "checkpoint") == size
+    again.write([(TOPIC_ID, 1, entries[0])], b"third", sync=True)
+    last = Checkpoint(Disk(), str(tmp_path))
+    assert (last.point, last.get(TOPIC_ID, 1), last.get(TOPIC_ID, 2)) == (b"third", entries[0], entries[2])
+
+
+def test_the_checkpoint_is_rewritten_when_most_of_it_is_old(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(Disk(), str(tmp_path))
+    batch_of = [(TOPIC_ID, i, Entry(0, i, 0, 0, 0, 0, 0, 0, 0, 0, 0)) for i in range(2000)]
+    for _ in range(60):
+        checkpoint.write(batch_of, b"p")
+    assert os.path.getsize(tmp_path / "checkpoint") < 6 << 20
+    assert Checkpoint(Disk(), str(tmp_path)).entries == checkpoint.entries
+
+
+def test_the_checkpoint_takes_the_journal_point_of_the_same_moment(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    log.manager.ports.scan_point = lambda: b"journal position 17"
+    fill(log, 2, 100)
+    log.tick(6.0)
+    log.tick(6.0)
+    log.restart(LeftAs.KILLED)
+    assert log.manager.scan_from == b"journal position 17"
+
+
+def test_idle_partitions_cost_no_descriptor_buffer_or_list_entry(tmp_path: Path) -> None:
+    log = Log(tmp_path, partitions=300)
+    for index in range(300):
+        log.partition(index).append(batch(100))
+    log.journal.stored.clear()
+    for _ in range(3):
+        log.tick(30.0)
+    manager = log.manager
+    assert not manager.dirty
+    while manager.pool.evict():
+        pass
+    manager.pool.trim()
+    assert manager.pool.used == 0
+    assert len(manager.files) <= log.settings.kproto_open_files
+    assert manager.tick(log.clock.monotonic()) is False
+
+
+def test_five_thousand_partitions_are_cheap(tmp_path: Path) -> None:
+    log = Log(tmp_path, partitions=5000)
+    chunk = batch(100)
+    for index in range(5000):
+        log.partition(index).append(chunk)
+        if index % 500 == 0:
+            log.run_deferred()
+    log.journal.stored.clear()
+    log.restart(LeftAs.CLEAN)
+    gc.collect()
+    tracemalloc.start()
+    begin = time.perf_counter()
+    for index in range(5000):
+        assert log.partition(index).log_end_offset == 1
+    seconds = time.perf_counter() - begin
+    each = tracemalloc.get_traced_memory()[0] / 5000
+    tracemalloc.stop()
+    assert each < 10_000, "bytes per open, idle partition"
+    assert seconds < 10
+
+
+def test_a_clean_start_opens_partitions_without_listing_directories(tmp_path: Path) -> None:
+    log = Log(tmp_path, partitions=3)
+    for index in range(3):
+        fill(log, 2, 100, index)
+    listed: list[str] = []
+
+    class Watching(Disk):
+        def listdir(self, path: str) -> list[str]:
+            listed.append(path)
+            return super().listdir(path)
+
+    log.disk = Watching()
+    log.restart(LeftAs.CLEAN)
+    listed.clear()
+    assert [log.partition(index).log_end_offset for index in range(3)] == [2, 2, 2]
+    assert listed == []
+
+
+def test_opening_that_fails_leaves_nothing_and_can_be_tried_again(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    fill(log, 3, 100)
+    log.restart(LeftAs.KILLED)
+    runs = log.manager._recovered[TOPIC_ID, 0]
+    good = runs[1]
+
+    def unreadable(position: int, length: int) -> bytes:
+        raise OSError(errno.EIO, "unreadable")
+
+    runs[1] = good._replace(read=unreadable)
+    with pytest.raises(OSError, match="unreadable"):
+        log.manager.partition(TOPIC_ID, 0)
+    assert not log.manager.dirty
+    runs[1] = good
+    assert log.partition().log_end_offset == 3
+    assert len(everything(log.partition())) == log.partition().size_bytes()
+
+
+def test_a_gap_in_the_journal_ends_the_log_there(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    fill(log, 4, 100)
+    del log.journal.stored[TOPIC_ID, 0][2]
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_end_offset == 2
+
+
+def test_a_damaged_journal_chunk_is_never_served(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    fill(log, 4, 100)
+    stored = log.journal.stored[TOPIC_ID, 0]
+    base, end, data = stored[1]
+    stored[1] = (base, end, data[:-3] + b"\xff\xff\xff")
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_end_offset == 1

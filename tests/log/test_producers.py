@@ -1,0 +1,99 @@
+"""Idempotent producers as Apache Kafka 4.x's ProducerAppendInfo and ProducerStateEntry treat them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kproto.directory import LeftAs
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.producers import MAX_SEQUENCE, Producers, last_sequence
+from kproto.wire.records import Producer
+from tests.log.support import Log, batch
+
+
+def sent(log: Log, epoch: int, seq: int, count: int = 1, pid: int = 9) -> tuple[int, bool]:
+    base, _, _, again = log.partition().append(batch(*[b"x"] * count, producer=Producer(pid, epoch, seq)))
+    return base, again
+
+
+def refused(log: Log, epoch: int, seq: int, count: int = 1) -> ErrorCode:
+    with pytest.raises(KafkaError) as caught:
+        sent(log, epoch, seq, count)
+    return caught.value.code
+
+
+def test_sequences_continue_and_gaps_are_refused(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    assert sent(log, 0, 0, 3) == (0, False)
+    assert sent(log, 0, 3) == (3, False)
+    assert refused(log, 0, 5) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert refused(log, 0, 2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert sent(log, 0, 4) == (4, False)
+
+
+def test_the_last_five_batches_are_known_again(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    for i in range(7):
+        sent(log, 0, 2 * i, 2)
+    for i in range(2, 7):
+        assert sent(log, 0, 2 * i, 2) == (2 * i, True)
+    assert refused(log, 0, 2, 2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert refused(log, 0, 12, 1) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "same start, other end"
+
+
+def test_an_unknown_producer_may_start_anywhere(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    assert sent(log, 3, 17) == (0, False)
+    assert refused(log, 3, 19) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def test_epochs_fence(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    sent(log, 1, 0)
+    assert refused(log, 0, 1) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert refused(log, 2, 1) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert sent(log, 2, 0) == (1, False), "the same sequence under a new epoch is no repetition"
+    assert refused(log, 1, 1) == ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_sequences_wrap(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    assert sent(log, 0, MAX_SEQUENCE - 1, 4) == (0, False)
+    assert last_sequence(MAX_SEQUENCE - 1, 4) == 1
+    assert sent(log, 0, MAX_SEQUENCE - 1, 4) == (0, True)
+    assert sent(log, 0, 2) == (4, False)
+    assert sent(log, 0, 3, pid=10) == (5, False)
+
+
+@pytest.mark.parametrize("left_as", [LeftAs.CLEAN, LeftAs.KILLED])
+def test_repetitions_are_known_after_a_restart(tmp_path: Path, left_as: LeftAs) -> None:
+    log = Log(tmp_path)
+    for i in range(6):
+        sent(log, 0, i)
+    log.restart(left_as)
+    assert sent(log, 0, 5) == (5, True)
+    assert sent(log, 0, 6) == (6, False)
+    assert refused(log, 0, 0) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def test_producers_expire(tmp_path: Path) -> None:
+    log = Log(tmp_path, settings={"producer.id.expiration.ms": "60000"})
+    sent(log, 0, 0)
+    log.tick(59.0)
+    assert 9 in log.partition().producers
+    log.tick(400.0)
+    assert 9 not in log.partition().producers
+    assert sent(log, 0, 5) == (1, False)
+
+
+def test_a_snapshot_is_the_state() -> None:
+    producers = Producers()
+    for i in range(20):
+        producers.add(i % 3, i // 9, i, 1, i * 10, 1000 + i)
+    copy = Producers.decode(producers.encode())
+    assert copy.encode() == producers.encode()
+    assert {pid: one.next_seq for pid, one in copy.items()} == {
+        pid: one.next_seq for pid, one in producers.items()
+    }

@@ -1,0 +1,125 @@
+"""What goes when: retention.ms, retention.bytes, DeleteRecords, and the files behind them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kproto.directory import LeftAs
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.retention import GroupState, new_log_start
+from tests.log.support import Log, batch, everything
+from tests.log.test_segments import START, files, fill
+
+GROUPS = [GroupState(10, 100, 1000), GroupState(20, 100, 3000), GroupState(30, 50, 2000)]
+
+
+@pytest.mark.parametrize(
+    ("now", "age", "size", "durable", "start"),
+    [
+        (1500, 1000, -1, 30, None),
+        (2001, 1000, -1, 30, 10),
+        (3500, 1000, -1, 30, 10),
+        (4001, 1000, -1, 30, 30),
+        (4001, 1000, -1, 25, 20),
+        (9999, -1, -1, 30, None),
+        (0, -1, 151, 30, None),
+        (0, -1, 150, 30, 10),
+        (0, -1, 50, 30, 20),
+        (0, -1, 0, 30, 30),
+        (2001, 1000, 50, 30, 20),
+    ],
+)
+def test_the_decision(now: int, age: int, size: int, durable: int, start: int | None) -> None:
+    assert new_log_start(GROUPS, now, 250, age, size, durable) == start
+
+
+def test_old_groups_go_and_their_files_later(tmp_path: Path) -> None:
+    configs = {"segment.ms": "1000", "retention.ms": "100000", "file.delete.delay.ms": "5000"}
+    log = Log(tmp_path, configs)
+    partition = log.partition()
+    for second in (0, 50, 100):
+        partition.append(batch(b"x", time=START + second * 1000))
+    log.tick(30.0)
+    assert partition.log_start_offset == 0
+    log.tick(90.0)
+    log.tick(300.0)
+    assert partition.log_start_offset == 3, "the open group goes too when all of it is old (as in Kafka)"
+    assert len(files(log)) == 3
+    log.tick(6.0)
+    log.tick(6.0)
+    assert files(log) == []
+    assert partition.append(batch(b"y", time=START + 430_000))[0] == 3
+    assert len(everything(partition)) == partition.size_bytes()
+
+
+def test_compact_only_topics_keep_everything(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"retention.ms": "1000", "cleanup.policy": "compact"})
+    log.partition().append(batch(b"x"))
+    log.tick(1000.0)
+    assert log.partition().log_start_offset == 0
+
+
+def test_retention_by_size_reaches_partitions_that_nobody_opened(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"segment.bytes": "1048576"}, partitions=2)
+    fill(log, 120, 20_000)
+    fill(log, 1, 20_000, index=1)
+    log.restart(LeftAs.CLEAN)
+    log.configs["retention.bytes"] = "1000000"
+    log.revision += 1
+    log.manager.apply_image(log.image())
+    log.tick(40.0)
+    assert [partition.index for partition in log.manager.partitions_open()] == [0]
+    assert 1_000_000 <= log.partition().size_bytes() <= 1_000_000 + 1048576
+    assert log.partition().log_start_offset > 0
+
+
+def test_delete_records(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"}, automatic=False)
+    partition = log.partition()
+    changes: list[int] = []
+    partition.waiters.append(lambda: changes.append(partition.log_start_offset))
+    for _ in range(10):
+        partition.append(batch(b"x"))
+    with pytest.raises(KafkaError) as caught:
+        partition.delete_records(1)
+    assert caught.value.code == ErrorCode.OFFSET_OUT_OF_RANGE
+    log.journal.push()
+    assert partition.delete_records(4) == 4
+    assert partition.delete_records(2) == 4, "never back"
+    assert changes == [0] * 10 + [4]
+    for offset in (3, 11):
+        with pytest.raises(KafkaError) as caught:
+            partition.read(offset, 1000)
+        assert caught.value.code == ErrorCode.OFFSET_OUT_OF_RANGE
+    assert partition.read(4, 1000).size > 0
+    log.tick()
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_start_offset == 4
+    assert log.partition().delete_records(-1) == 10
+    log.tick(1.0)
+    log.tick(1.0)
+    assert files(log) == []
+    log.journal.stored.clear()
+    log.restart(LeftAs.KILLED)
+    partition = log.partition()
+    assert (partition.log_start_offset, partition.log_end_offset) == (10, 10)
+    assert partition.append(batch(b"y"))[0] == 10
+
+
+def test_files_wait_for_the_checkpoint_that_knows(tmp_path: Path) -> None:
+    """A restart must never begin at offsets whose files are gone."""
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"})
+    partition = log.partition()
+    fill(log, 3, 100)
+    partition.flush()
+    log.tick(6.0)
+    checkpoint = os.stat(tmp_path / "checkpoint").st_size
+    partition.delete_records(3)
+    assert len(files(log)) == 1
+    log.tick(0.0)
+    log.tick(0.0)
+    assert files(log) == []
+    assert os.stat(tmp_path / "checkpoint").st_size > checkpoint

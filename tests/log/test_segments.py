@@ -1,0 +1,175 @@
+"""Groups, segments and their files: when they roll, what is in them, how damage is noticed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kproto.directory import LeftAs
+from kproto.log.files import parse_name
+from kproto.log.index import SparseIndex, Summary, decode, encode
+from kproto.log.reader import FileRange, load_blocking, load_nowait
+from kproto.wire.batch import hop
+from tests.log.support import TOPIC_ID, Log, batch, everything
+
+SMALL = {"kproto.segment.file.bytes": "65536", "segment.bytes": "1048576"}
+START = 1_700_000_000_000
+
+
+def files(log: Log, end: str = ".chunks") -> list[str]:
+    found = []
+    for directory, _, names in os.walk(log.path / "streams"):
+        found += [os.path.join(directory, name) for name in names if name.endswith(end)]
+    return sorted(found)
+
+
+def fill(log: Log, count: int, size: int, index: int = 0) -> None:
+    for _ in range(count):
+        log.partition(index).append(batch(size))
+        log.run_deferred()
+
+
+def test_files_and_groups_have_the_sizes_of_the_config(tmp_path: Path) -> None:
+    log = Log(tmp_path, SMALL)
+    fill(log, 200, 20_000)
+    log.partition().flush()
+    groups: dict[int, int] = {}
+    for path in files(log):
+        name = parse_name(os.path.basename(path))
+        assert name is not None
+        size = os.path.getsize(path)
+        assert size <= 65536
+        groups[name.group_base] = groups.get(name.group_base, 0) + size
+    assert len(groups) == 4
+    assert max(groups.values()) <= 1048576
+    assert len(everything(log.partition())) == log.partition().size_bytes()
+
+
+def test_a_large_chunk_gets_a_file_of_its_own(tmp_path: Path) -> None:
+    log = Log(tmp_path, SMALL)
+    for size in (100, 500_000, 100):
+        log.partition().append(batch(size))
+    log.partition().flush()
+    assert [os.path.getsize(path) > 400_000 for path in files(log)] == [False, True, False]
+
+
+def test_an_old_group_rolls_by_its_first_timestamp(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"segment.ms": "1000"})
+    partition = log.partition()
+    for time in (START, START + 999, START + 1001, START + 1500):
+        partition.append(batch(b"x", time=time))
+    assert [segment.group_base for segment in partition.segments] == [0, 2]
+
+
+def test_streamlets_show_in_the_path(tmp_path: Path) -> None:
+    log = Log(tmp_path, partitions=10, active_groups=4)
+    fill(log, 1, 10, index=9)
+    log.partition(9).flush()
+    assert files(log)[0].endswith(f"{TOPIC_ID.hex()}/00002.00009/{0:020d}.00000.{0:020d}.chunks")
+
+
+def test_the_index_file_proves_itself() -> None:
+    index = SparseIndex()
+    for i in range(50):
+        index.add(i * 3 + 1, i * 5000 + 5000, i * 7)
+    content = encode(index, Summary(0, 0, 999, 300_000, 500, 30, 300_000, 1, 0, 0), b"producers", b"epochs")
+    found = decode(content)
+    assert found is not None
+    assert (found[0].offsets, found[0].positions, found[0].max_before) == (
+        index.offsets,
+        index.positions,
+        index.max_before,
+    )
+    assert found[1].next_offset == 999
+    assert found[2:] == (b"producers", b"epochs")
+    for position in range(0, len(content), 7):
+        damaged = bytearray(content)
+        damaged[position] ^= 1
+        assert decode(bytes(damaged)) is None
+        assert decode(content[:position]) is None
+
+
+def test_a_lost_or_damaged_index_is_rebuilt_from_the_headers(tmp_path: Path) -> None:
+    log = Log(tmp_path, {**SMALL, "index.interval.bytes": "500"})
+    fill(log, 300, 1000)
+    log.partition().flush()
+    expected = everything(log.partition())
+    indexes = files(log, ".index")
+    assert len(indexes) >= 4
+    os.unlink(indexes[0])
+    os.truncate(indexes[1], 200)
+    with open(indexes[2], "r+b") as file:
+        file.seek(300)
+        file.write(b"\xff")
+    log.restart(LeftAs.CLEAN)
+    partition = log.partition()
+    middle = partition.segments[1].base_offset + 7
+    read = partition.read(middle, 3000)
+    first = next(hop(load_blocking([p for p in read.pieces if isinstance(p, FileRange)])[0]))
+    assert first[2][0] == middle
+    assert everything(partition) == expected
+
+
+def test_a_consumer_in_files_reads_exact_ranges_without_blocking(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    fill(log, 2000, 1000)
+    partition = log.partition()
+    partition.flush()
+    while log.manager.pool.evict():
+        pass
+    offset = 0
+    while offset < partition.high_watermark:
+        (piece,) = partition.read(offset, 100_000).pieces
+        assert isinstance(piece, FileRange)
+        assert piece.exact
+        loaded = load_nowait([piece])
+        assert loaded is not None
+        fields = [fields for _, _, fields in hop(loaded[0])]
+        assert fields[0][0] == offset
+        offset = fields[-1][0] + 1
+        assert offset == piece.until
+
+
+def test_one_read_may_begin_in_a_file_and_end_in_memory(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    partition = log.partition()
+    fill(log, 5, 1000)
+    partition.flush()
+    while log.manager.pool.evict():
+        pass
+    fill(log, 5, 1000)
+    pieces = partition.read(2, 1 << 20).pieces
+    assert [isinstance(piece, FileRange) for piece in pieces] == [True, False]
+    log.run_deferred()
+    loaded = load_blocking([piece for piece in pieces if isinstance(piece, FileRange)])
+    offsets = [fields[0] for data in (*loaded, pieces[1]) for _, _, fields in hop(data)]  # type: ignore[arg-type]
+    assert offsets == list(range(2, 10))
+
+
+def test_reading_past_the_high_watermark_gives_nothing(tmp_path: Path) -> None:
+    log = Log(tmp_path, automatic=False)
+    partition = log.partition()
+    for _ in range(3):
+        partition.append(batch(b"x"))
+    assert partition.read(0, 1000).size == 0
+    log.journal.push()
+    for _ in range(3):
+        partition.append(batch(b"y"))
+    (piece,) = partition.read(1, 1000).pieces
+    assert [fields[0] for _, _, fields in hop(piece)] == [1, 2]  # type: ignore[arg-type]
+    assert partition.read(4, 1000).size == 0
+    partition.flush()
+    while log.manager.pool.evict():
+        pass
+    assert partition.read(1, 1000).size == piece.nbytes  # type: ignore[union-attr]
+
+
+def test_max_bytes_cuts_at_chunks_and_the_first_one_comes_anyway(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    partition = log.partition()
+    fill(log, 4, 1000)
+    one = partition.size_bytes() // 4
+    assert partition.read(0, 1).size == one
+    assert partition.read(0, 1, at_least_one=False).size == 0
+    assert partition.read(0, 2 * one).size == 2 * one
+    assert partition.read(1, 3 * one - 1).size == 2 * one
