@@ -108,9 +108,13 @@ def test_a_stalled_journal_ends_in_an_error_not_in_memory_without_end(tmp_path: 
     settings = {"kproto.log.memory.bytes": "1048576", "kproto.request.memory.bytes": "1048576"}
     log = Log(tmp_path, automatic=False, settings=settings)
     partition = log.partition()
-    with pytest.raises(KafkaError) as caught:
+
+    def append_many() -> None:
         for _ in range(100):
             partition.append(batch(100_000))
+
+    with pytest.raises(KafkaError) as caught:
+        append_many()
     assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
     assert log.manager.pool.used <= 2 * 1048576
     log.journal.push()

@@ -161,7 +161,7 @@ def test_a_flush_for_a_direct_write_puts_the_bytes_into_the_file(tmp_path: Path)
     log = Log(tmp_path, automatic=False)
     partition = log.partition()
     partition.append(batch(b"direct" * 5000))
-    _, segment, position, *_, length, crc, block, start = log.journal.pending[0]
+    _, segment, position, *_, length, _, block, start = log.journal.pending[0]
     segment.flush(position + length)
     assert segment.flushed == position + length
     with open(partition.segments[0].path, "rb") as file:
