@@ -6,9 +6,8 @@ Imports nothing of kproto; the tables in ``topic_configs`` and ``broker_configs`
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 ConfigValue = bool | int | float | str | tuple[str, ...] | None
 """A parsed value: LIST keys are tuples of strings, PASSWORD and CLASS keys are strings."""
@@ -50,8 +49,7 @@ class ConfigSource(IntEnum):
     DEFAULT = 5
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigDef:
+class ConfigDef(NamedTuple):
     """One key of a table.
 
     ``synonym`` is the broker key a topic key inherits from; ``scaled`` are further broker keys in coarser

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS
 from kproto.config.definition import ConfigError, ConfigValue, value_text
 from kproto.config.topic_configs import TopicConfig, topic_config
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """Everything a broker can be told. Fields are the enforced keys, dots written as underscores.
 
     ``values`` has every known key, ``explicit`` the names that were set (file, command line, AlterConfigs)
@@ -93,7 +91,7 @@ class Settings:
 _NOT_KEYS: Final = frozenset({"values", "explicit", "topic_defaults"})
 _KEY_OF_FIELD: Final = {name.replace(".", "_"): name for name in BROKER_CONFIGS}
 _FIELD_KEYS: Final = tuple(
-    (field.name, _KEY_OF_FIELD[field.name]) for field in fields(Settings) if field.name not in _NOT_KEYS
+    (field, _KEY_OF_FIELD[field]) for field in Settings._fields if field not in _NOT_KEYS
 )
 _DEFAULTS: Final[Mapping[str, ConfigValue]] = {
     definition.name: definition.default for definition in BROKER_CONFIGS.values()
@@ -119,7 +117,7 @@ def _settings(values: Mapping[str, ConfigValue], explicit: frozenset[str]) -> Se
     _check_together(values)
     typed = {field: values[name] for field, name in _FIELD_KEYS}
     settings = Settings(values=values, explicit=explicit, **typed)  # type: ignore[arg-type]
-    return replace(settings, topic_defaults=topic_config({}, settings))
+    return settings._replace(topic_defaults=topic_config({}, settings))
 
 
 def _parsed(texts: Mapping[str, str]) -> dict[str, ConfigValue]:

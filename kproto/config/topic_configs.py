@@ -8,8 +8,7 @@ described.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.config.definition import (
     LONG_MAX,
@@ -383,8 +382,7 @@ TOPIC_CONFIGS: Final[Mapping[str, ConfigDef]] = {
 FIXED_AT_CREATION: Final = frozenset({ACTIVE_GROUPS})
 
 
-@dataclass(frozen=True, slots=True)
-class TopicConfig:
+class TopicConfig(NamedTuple):
     """What the storage does with a topic: the enforced keys, typed. Sizes are bytes, times milliseconds."""
 
     active_groups: int

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from kproto.config import (
     BROKER_CONFIGS,
@@ -53,8 +52,7 @@ class OpType(IntEnum):
     SUBTRACT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigOp:
+class ConfigOp(NamedTuple):
     """One key of a change. ``op`` is the number the client sent, known or not."""
 
     name: str
@@ -62,8 +60,7 @@ class ConfigOp:
     value: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigChange:
+class ConfigChange(NamedTuple):
     """The change of one resource. ``replace`` forgets all keys that are not set here (AlterConfigs)."""
 
     resource_type: int
@@ -122,7 +119,7 @@ def _alter_topic(image: MetadataImage, change: ConfigChange, settings: Settings)
                 raise ConfigError(f"{name} is fixed when a topic is created.")
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
-    return {} if checked == topic.configs else {topic.key: replace(topic, configs=checked).encode()}
+    return {} if checked == topic.configs else {topic.key: topic._replace(configs=checked).encode()}
 
 
 def _fixed_value(configs: Mapping[str, str], name: str) -> ConfigValue:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kproto.controller.decision import Decision
 from kproto.metadata import BrokerRecord, MetadataImage
 from kproto.metadata.records import BROKER_EPOCH_KEY, NO_LEADER
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(NamedTuple):
     """Who starts, and where clients reach it."""
 
     node_id: int

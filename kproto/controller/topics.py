@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from kproto.config import ACTIVE_GROUPS, ConfigError, Settings, validate_topic_configs
 from kproto.controller.decision import Decision
@@ -27,8 +27,7 @@ Assignment = Sequence[tuple[int, tuple[int, ...]]]
 """Pairs of partition and its replicas, as the client listed them."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewTopic:
+class NewTopic(NamedTuple):
     """One topic of a CreateTopics request. ``assignments`` empty means: place it automatically."""
 
     name: str
@@ -47,16 +46,14 @@ class NewPartitions:
     assignments: Sequence[tuple[int, ...]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TopicRef:
+class TopicRef(NamedTuple):
     """A topic by name or by id, as DeleteTopics has it; exactly one should be set."""
 
     name: str | None = None
     topic_id: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TopicOutcome:
+class TopicOutcome(NamedTuple):
     """What became of one topic: ``topic`` when it worked, else ``error``."""
 
     name: str | None

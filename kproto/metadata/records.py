@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from kproto.check import check
 
@@ -40,8 +39,7 @@ TOPIC_ID_DIGITS: Final = 32
 NO_LEADER: Final = -1
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerRecord:
+class BrokerRecord(NamedTuple):
     """A registered broker. ``epoch`` is new at every registration (rules 1 and 2)."""
 
     node_id: int
@@ -63,8 +61,7 @@ class BrokerRecord:
         return cls(int(key[len(BROKERS) :]), epoch, host, port, rack)
 
 
-@dataclass(frozen=True, slots=True)
-class TopicRecord:
+class TopicRecord(NamedTuple):
     """A topic (a stream, in KerA's words).
 
     ``partitions`` is at least 1; ``active_groups`` (Q) never changes; ``configs`` are the overrides as the
