@@ -268,14 +268,18 @@ def _reopen_last(partition: Partition, entry: Entry | None, left_as: LeftAs) -> 
 
 
 def _apply(partition: Partition, runs: list[JournalRun]) -> None:
-    """Append what only the journal has (`ports.JournalRun`)."""
+    """Append what only the journal has (`ports.JournalRun`).
+
+    A chunk of an older leader epoch than the last one in the log is stale (rule 25): an earlier start could not
+    use it, because something before it was lost with the page cache, and the log went on without it.
+    """
     for run in runs:
         if run.next_offset <= partition.log_end_offset:
             continue
         data = memoryview(run.read(run.position, run.length))
         for at, size, fields in hop(data):
             base_offset = fields[0]
-            if base_offset + fields[6] < partition.log_end_offset:
+            if base_offset + fields[6] < partition.log_end_offset or fields[2] < partition.epochs.last:
                 continue
             chunk = data[at : at + size]
             if base_offset != partition.log_end_offset or crc32c(chunk[CRC_FROM:]) != fields[4]:
