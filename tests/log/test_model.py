@@ -35,6 +35,8 @@ class History:
         self.log = Log(path, CONFIGS, settings=SETTINGS, automatic=False)
         self.chunks: list[tuple[int, int, bytes]] = []
         self.sequence = 0
+        self.synced: dict[str, int] = {}
+        """So many bytes of each file are on stable storage."""
         self.deletes = deletes
         self.deleted = False
 
@@ -133,9 +135,10 @@ class History:
             self.push()
             durable = partition.high_watermark
         partition.size_bytes()
-        synced = {segment.path: (segment.synced, segment.flushed) for segment in partition.segments}
+        for segment in partition.segments:
+            self.synced[segment.path] = max(segment.synced, self.synced.get(segment.path, 0))
         if left_as is LeftAs.POWER_LOST:
-            self.damage(synced)
+            self.damage({segment.path: segment.flushed for segment in partition.segments})
         self.log.restart(left_as)
         partition = self.log.partition()
         self.chunks = [chunk for chunk in self.chunks if chunk[1] <= partition.log_end_offset]
@@ -143,14 +146,19 @@ class History:
         assert partition.log_end_offset == max(end, partition.log_start_offset)
         assert partition.log_end_offset >= durable, "durable chunks are lost"
         assert partition.high_watermark == partition.log_end_offset
+        for path in self.synced:
+            size = os.path.getsize(path) if os.path.exists(path) else 0
+            self.synced[path] = min(self.synced[path], size)
         assert partition.log_start_offset <= start
         if left_as is LeftAs.CLEAN:
             assert partition.log_start_offset == start
         self.sequence = partition.producers[7].next_seq if 7 in partition.producers else self.sequence
         self.read()
 
-    def damage(self, synced: dict[str, tuple[int, int]]) -> None:
-        for path, (safe, size) in synced.items():
+    def damage(self, sizes: dict[str, int]) -> None:
+        """What a power loss can do to bytes that were never synced, in this process or an earlier one."""
+        for path, size in sizes.items():
+            safe = min(self.synced[path], size)
             if not os.path.exists(path) or safe == size:
                 continue
             with open(path, "r+b") as file:
