@@ -22,7 +22,7 @@ Rules (the transitions themselves are in ``states.TRANSITIONS``):
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kproto.check import check
 from kproto.errors import ErrorCode
@@ -48,16 +48,14 @@ from kproto.handlers.groups.states import TRANSITIONS, State
 NEVER = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class _Assignment:
+class _Assignment(NamedTuple):
     """A leader's assignment on its way to the log."""
 
     generation: int
     by_member: dict[str, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class _Swap:
+class _Swap(NamedTuple):
     """A static member's new id on its way to the log; what to undo if that fails."""
 
     instance_id: str

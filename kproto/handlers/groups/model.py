@@ -7,7 +7,6 @@ reply effect, exactly once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kproto.errors import ErrorCode
@@ -23,8 +22,7 @@ class Now(NamedTuple):
     wall_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class GroupLimits:
+class GroupLimits(NamedTuple):
     """The broker settings that the state machine obeys. ``new_member_timeout_ms``: how long a join of a
     member that does not know its id yet may stay parked (such a member cannot send heartbeats)."""
 
@@ -33,8 +31,7 @@ class GroupLimits:
     new_member_timeout_ms: int = 300_000
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(NamedTuple):
     """A JoinGroup request. ``new_id`` is the member id to use if this member needs one."""
 
     member_id: str
@@ -52,8 +49,7 @@ class Join:
     """v9+: a returning static leader can be told to keep the assignment (KIP-814)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sync:
+class Sync(NamedTuple):
     """A SyncGroup request; ``assignments`` is empty except from the leader."""
 
     member_id: str
@@ -79,8 +75,7 @@ class JoinedMember(NamedTuple):
     metadata: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class JoinReply:
+class JoinReply(NamedTuple):
     """Effect: answer the join that came with ``token``."""
 
     token: object
@@ -94,8 +89,7 @@ class JoinReply:
     skip_assignment: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SyncReply:
+class SyncReply(NamedTuple):
     """Effect: answer the sync that came with ``token``."""
 
     token: object
@@ -105,8 +99,7 @@ class SyncReply:
     assignment: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(NamedTuple):
     """Effect: write ``snapshot`` to the log, then report with ``Group.on_stored(now, ticket, error)``."""
 
     ticket: int
@@ -129,8 +122,7 @@ class SnapshotMember(NamedTuple):
     assignment: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """What survives a restart: one generation with its members' assignments."""
 
     protocol_type: str | None
