@@ -271,6 +271,11 @@ def _growable(image: MetadataImage, request: NewPartitions) -> TopicRecord:
     topic = image.topics.get(request.name)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {request.name!r}.")
+    if topic.name == OFFSETS_TOPIC:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST,
+            f"The number of partitions of {OFFSETS_TOPIC} decides where each group's offsets are; it stays.",
+        )
     if request.count <= topic.partitions:
         raise KafkaError(
             ErrorCode.INVALID_PARTITIONS,

@@ -222,6 +222,14 @@ def test_create_partitions(request_: NewPartitions, code: ErrorCode) -> None:
         )
 
 
+def test_the_offsets_topic_does_not_grow() -> None:
+    image = image_of(1)
+    image = applied(image, create(image, offsets_topic(image, SETTINGS)).puts)
+    decision = decide_create_partitions(image, [NewPartitions("__consumer_offsets", 60)], {})
+    assert codes(decision) == [("__consumer_offsets", ErrorCode.INVALID_REQUEST)]
+    assert not decision.writes
+
+
 def test_partitions_for_a_topic_twice_in_a_request() -> None:
     decision = decide_create_partitions(with_topic(), [NewPartitions("t", 3), NewPartitions("t", 4)], {})
     assert codes(decision) == [("t", ErrorCode.INVALID_REQUEST)]

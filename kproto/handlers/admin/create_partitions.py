@@ -1,7 +1,9 @@
 """CreatePartitions (key 37), versions 0 to 3: more partitions for topics (KIP-195).
 
 Behaviour: new partitions first fill the last streamlet (its leader and epoch are theirs), then begin new
-ones; an assignment has to agree with that. ``validate_only`` decides without creating.
+ones; an assignment has to agree with that. Apache Kafka lets ``__consumer_offsets`` grow, whereupon the
+offsets of most groups are not found any more; here that is INVALID_REQUEST. ``validate_only``
+decides without creating.
 Version notes: v2 flexible; v3 as v2.
 """
 
