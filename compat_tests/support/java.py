@@ -38,13 +38,19 @@ def jvm_command(main: str, *args: str, heap: str = "256M") -> list[str]:
 
 
 class Jvm:
-    """Requests go in one at a time; an answer that does not come within `timeout_s` fails the test."""
+    """Requests go in one at a time; an answer that does not come within `timeout_s` fails the test.
+
+    A JVM that had to be killed for that is replaced at the next request, so that one failure stays one.
+    """
 
     def __init__(self, bootstrap: str, log: Path) -> None:
         self.bootstrap = bootstrap
         self.log = log
+        self._start()
+
+    def _start(self) -> None:
         self._answers: queue.Queue[str] = queue.Queue()
-        with log.open("wb") as stderr:
+        with self.log.open("wb") as stderr:
             self._process = subprocess.Popen(
                 jvm_command("Driver", heap="512M"),
                 stdin=subprocess.PIPE,
@@ -52,15 +58,18 @@ class Jvm:
                 stderr=stderr,
                 text=True,
             )
-        threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._read, args=(self._process, self._answers), daemon=True).start()
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._answers.put(line)
-        self._answers.put("")
+    @staticmethod
+    def _read(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            answers.put(line)
+        answers.put("")
 
     def _ask(self, request: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        if self._process.poll() is not None:
+            self._start()
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
@@ -68,6 +77,7 @@ class Jvm:
             line = self._answers.get(timeout=timeout_s)
         except queue.Empty:
             self._process.kill()
+            self._process.wait()
             raise AssertionError(f"no answer within {timeout_s} s to {request}\n{self._log_tail()}") from None
         assert line, f"the JVM ended:\n{self._log_tail()}"
         answer: dict[str, Any] = json.loads(line)
