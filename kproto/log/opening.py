@@ -270,8 +270,8 @@ def _reopen_last(partition: Partition, entry: Entry | None, left_as: LeftAs) -> 
 def _apply(partition: Partition, runs: list[JournalRun]) -> None:
     """Append what only the journal has (`ports.JournalRun`).
 
-    A chunk of an older leader epoch than the last one in the log is stale (rule 25): an earlier start could not
-    use it, because something before it was lost with the page cache, and the log went on without it.
+    A chunk of an older leader epoch than the last one in the log is stale (rule 25): an earlier start could
+    not use it, because something before it was lost with the page cache, and the log went on without it.
     """
     for run in runs:
         if run.next_offset <= partition.log_end_offset:
