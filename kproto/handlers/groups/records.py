@@ -8,6 +8,7 @@ many; a test compares them with the generated codecs.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct, pack
 from typing import Final, NamedTuple
 
@@ -44,6 +45,7 @@ class GroupKey(NamedTuple):
     group: str
 
 
+@lru_cache(maxsize=4096)
 def partition_of(group_id: str, partitions: int) -> int:
     """The partition of ``__consumer_offsets`` that keeps a group: Java's ``hashCode`` made positive."""
     code = 0

@@ -7,11 +7,14 @@ import asyncio
 import heapq
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 from kproto.clock import Clock
 from kproto.errors import ErrorCode
 from kproto.handlers.groups.group import NEVER
+
+STALL_MS: Final = 1_000
+GRACE_MS: Final = 250
 
 
 class Sleeper(Protocol):
@@ -58,9 +61,14 @@ class Timers:
         self._handle_at = at_ms
 
     def _fire(self) -> None:
+        now_ms = int(self._clock.monotonic() * 1000) + 1  # the loop's timer may be a little early
+        late_ms = now_ms - self._handle_at
         self._handle = None
         self._handle_at = NEVER
-        now_ms = int(self._clock.monotonic() * 1000) + 1  # the loop's timer may be a little early
+        if late_ms > STALL_MS:
+            # The process stood still, not its clients: hear first what they have sent meanwhile.
+            self._set_handle(now_ms + GRACE_MS)
+            return
         while self._heap and self._heap[0][0] <= now_ms:
             at_ms, _, sleeper = heapq.heappop(self._heap)
             if sleeper.scheduled_at == at_ms:

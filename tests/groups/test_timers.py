@@ -1,0 +1,109 @@
+"""One timer for all groups; patience with slow answers; a stalled process does not punish its clients."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from kproto.clock import SystemClock
+from kproto.errors import ErrorCode
+from kproto.handlers.groups.group import NEVER
+from kproto.handlers.groups.timers import STALL_MS, Patience, Sleeper, Timers
+
+
+@dataclass(eq=False)
+class Nap:
+    name: str
+    scheduled_at: int = NEVER
+
+
+def run(scenario: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(scenario, 20))
+
+
+def now_ms() -> int:
+    return int(time.monotonic() * 1000)
+
+
+def test_sleepers_wake_in_order_and_only_at_their_earliest_moment() -> None:
+    async def scenario() -> None:
+        woken: list[str] = []
+
+        def wake(sleeper: Sleeper) -> None:
+            assert isinstance(sleeper, Nap)
+            woken.append(sleeper.name)
+
+        timers = Timers(SystemClock(), wake)
+        a, b, c = Nap("a"), Nap("b"), Nap("c")
+        start = now_ms()
+        timers.schedule(a, start + 120)
+        timers.schedule(b, start + 60)
+        timers.schedule(a, start + 30)
+        timers.schedule(a, start + 300)
+        timers.schedule(c, NEVER)
+        await asyncio.sleep(0.02)
+        assert woken == []
+        await asyncio.sleep(0.08)
+        assert woken == ["a", "b"]
+        await asyncio.sleep(0.1)
+        assert woken == ["a", "b"]
+        timers.schedule(a, now_ms() + 20)
+        await asyncio.sleep(0.06)
+        assert woken == ["a", "b", "a"]
+        timers.schedule(b, now_ms() + 20)
+        timers.close()
+        await asyncio.sleep(0.06)
+        assert woken == ["a", "b", "a"]
+
+    run(scenario())
+
+
+def test_after_a_stall_the_clients_are_heard_before_deadlines_count() -> None:
+    async def scenario() -> None:
+        events: list[str] = []
+        timers = Timers(SystemClock(), lambda _: events.append("deadline"))
+        reader, writer = await _socket_pair(events)
+        timers.schedule(Nap("session"), now_ms() + 50)
+        writer.write(b"heartbeat")
+        time.sleep((STALL_MS + 200) / 1000)
+        await asyncio.sleep(1.0)
+        assert events == ["heartbeat", "deadline"]
+        writer.close()
+        reader.cancel()
+
+    run(scenario())
+
+
+async def _socket_pair(events: list[str]) -> tuple[asyncio.Task[None], asyncio.StreamWriter]:
+    readers: asyncio.Queue[asyncio.StreamReader] = asyncio.Queue()
+    server = await asyncio.start_server(lambda r, w: readers.put_nowait(r), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    reader = await readers.get()
+
+    async def listen() -> None:
+        while data := await reader.read(100):
+            events.append(data.decode())
+
+    return asyncio.create_task(listen()), writer
+
+
+def test_patience_ends_for_each_answer_on_its_own() -> None:
+    async def scenario() -> None:
+        patience = Patience(0.1, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        first = patience.new_answer()
+        await asyncio.sleep(0.05)
+        quick, second = patience.new_answer(), patience.new_answer()
+        quick.set_result(ErrorCode.NONE)
+        await asyncio.sleep(0.07)
+        assert first.result() is ErrorCode.COORDINATOR_NOT_AVAILABLE
+        assert not second.done()
+        await asyncio.sleep(0.06)
+        assert second.result() is ErrorCode.COORDINATOR_NOT_AVAILABLE
+        assert quick.result() is ErrorCode.NONE
+        last = patience.new_answer()
+        patience.close()
+        assert last.result() is ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+    run(scenario())
