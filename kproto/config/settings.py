@@ -25,14 +25,9 @@ class Settings(NamedTuple):
     advertised_listeners: tuple[str, ...] | None
     log_dirs: str
     socket_request_max_bytes: int
-    socket_send_buffer_bytes: int
-    socket_receive_buffer_bytes: int
-    socket_listen_backlog_size: int
     connections_max_idle_ms: int
     max_connections: int
     max_connections_per_ip: int
-    queued_max_requests: int
-    request_timeout_ms: int
     fetch_max_bytes: int
     max_incremental_fetch_session_cache_slots: int
     max_request_partition_size_limit: int

@@ -1,9 +1,11 @@
 """kproto.toml and overrides into Settings."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+import kproto
 from kproto.config import BROKER_CONFIGS, ConfigError, Settings, load, topic_config, validate_topic_configs
 
 
@@ -41,6 +43,21 @@ def test_every_field_is_a_key_and_every_enforced_key_has_an_effect() -> None:
             assert definition.enforced
         elif name not in folded:
             assert not definition.enforced, f"{name} says it is enforced, but nothing reads it"
+
+
+def test_every_field_is_read_by_the_code_outside_config() -> None:
+    """A key that says it is enforced must be looked at by somebody."""
+    package = Path(kproto.__file__).parent
+    sources = [path for path in package.rglob("*.py") if path.parent != package / "config"]
+    text = "\n".join(path.read_text() for path in sources)
+    through_methods = {"listeners", "advertised_listeners", "values", "explicit", "topic_defaults"}
+    through_topics = {"message_max_bytes", "kproto_segment_file_bytes"}
+    unread = {
+        name
+        for name in set(Settings._fields) - through_methods - through_topics
+        if not re.search(rf"settings\.{name}\b", text)
+    }
+    assert unread == set()
 
 
 def test_quoted_and_nested_keys_are_the_same(tmp_path: Path) -> None:
