@@ -12,7 +12,6 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from kproto.errors import ErrorCode
 from kproto.handlers.groups.group import NEVER, Group
-from kproto.handlers.groups.invariants import verify
 from kproto.handlers.groups.model import (
     Effect,
     GroupLimits,
@@ -25,6 +24,7 @@ from kproto.handlers.groups.model import (
     SyncReply,
 )
 from kproto.handlers.groups.states import State
+from tests.groups.invariants import verify
 
 CLIENTS = 5
 PROTOCOLS = [

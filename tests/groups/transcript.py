@@ -14,7 +14,6 @@ Commands: ``group [delay=ms] [max=n]``; ``join TOKEN [client=name] [id=member] [
 
 from kproto.errors import ErrorCode
 from kproto.handlers.groups.group import NEVER, Group
-from kproto.handlers.groups.invariants import verify
 from kproto.handlers.groups.model import (
     Effect,
     GroupLimits,
@@ -26,6 +25,7 @@ from kproto.handlers.groups.model import (
     Store,
     Sync,
 )
+from tests.groups.invariants import verify
 
 
 def _pairs(text: str) -> tuple[tuple[str, bytes], ...]:

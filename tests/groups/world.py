@@ -1,7 +1,6 @@
 """A coordinator with real metadata, handlers and codecs over a log in memory."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -119,7 +118,3 @@ def scenario(*topics: str, **settings: str) -> Callable[..., Callable[[], None]]
         return run
 
     return decorate
-
-
-def random_group() -> str:
-    return "g-" + os.urandom(4).hex()

@@ -1,4 +1,4 @@
-"""What must hold for a group after every event; tests call :func:`verify` after each one."""
+"""What must hold for a group after every event, whatever happened."""
 
 from __future__ import annotations
 
