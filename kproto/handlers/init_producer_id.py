@@ -1,8 +1,8 @@
 """InitProducerId (key 22), versions 0 to 5: id and epoch for idempotent producers (KIP-98, KIP-360).
 
 Behaviour: without a transactional id every call gets a new id with epoch 0, whatever id the client had
-before: as in Apache Kafka. There are no transactions yet: a transactional id gets UNSUPPORTED_VERSION, which
-the Java client shows at once instead of trying again.
+before: as in Apache Kafka. There are no transactions yet: a transactional id gets
+TRANSACTIONAL_ID_AUTHORIZATION_FAILED, as from FindCoordinator: clients show it at once and do not try again.
 Version notes: v2 flexible, v3 the client's current id and epoch, v4 PRODUCER_FENCED, v5 the same for TV2.
 """
 
@@ -22,7 +22,7 @@ async def handle(ctx: RequestContext, request: InitProducerIdRequest) -> InitPro
     if request.transactional_id == "" or (request.producer_id == NONE) != (request.producer_epoch == NONE):
         return _refused(ErrorCode.INVALID_REQUEST)
     if request.transactional_id is not None:
-        return _refused(ErrorCode.UNSUPPORTED_VERSION)
+        return _refused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     try:
         producer_id = await ctx.broker.controller.next_producer_id()
     except KafkaError as error:

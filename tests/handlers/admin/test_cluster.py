@@ -43,7 +43,7 @@ def test_a_transactional_id_is_refused_clearly(served, version: int) -> None:
     answer = served.call(
         22, version, InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=1000)
     )
-    assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert answer.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     assert (answer.producer_id, answer.producer_epoch) == (-1, -1)
 
 
