@@ -2,7 +2,8 @@
 
 One controller acts at a time. It takes the next controller epoch when it starts, and every transaction of
 its own requires that nobody has taken a later one, so decisions made on an old image cannot be committed.
-Decisions run one after the other; a call returns after its image was published.
+Decisions run one after the other; a call returns after its image was published. What the store refuses (a
+full disk) is the outcome of every item of the call; nothing of it has happened then.
 """
 
 from __future__ import annotations
@@ -136,7 +137,10 @@ class Controller:
         def decide() -> Decision[list[TopicOutcome]]:
             return decide_create(self._image, topics, self._settings, _new_topic_id, self._led())
 
-        return await self._decide(decide, validate_only)
+        try:
+            return await self._decide(decide, validate_only)
+        except KafkaError as error:
+            return [TopicOutcome(name, error) for name in {topic.name: None for topic in topics}]
 
     async def ensure_offsets_topic(self) -> TopicRecord:
         """``__consumer_offsets``, created when missing; :class:`KafkaError` when it cannot be."""
@@ -159,19 +163,32 @@ class Controller:
         self, requests: Sequence[NewPartitions], *, validate_only: bool = False
     ) -> list[TopicOutcome]:
         """Add partitions to topics; one outcome per name."""
-        return await self._decide(
-            lambda: decide_create_partitions(self._image, requests, self._led()), validate_only
-        )
+
+        def decide() -> Decision[list[TopicOutcome]]:
+            return decide_create_partitions(self._image, requests, self._led())
+
+        try:
+            return await self._decide(decide, validate_only)
+        except KafkaError as error:
+            return [TopicOutcome(name, error) for name in {request.name: None for request in requests}]
 
     async def delete_topics(self, topics: Sequence[TopicRef]) -> list[TopicOutcome]:
         """Delete topics; one outcome per reference."""
-        return await self._decide(lambda: decide_delete(self._image, topics, self._settings))
+        try:
+            return await self._decide(lambda: decide_delete(self._image, topics, self._settings))
+        except KafkaError as error:
+            return [TopicOutcome(topic.name, error, None, topic.topic_id) for topic in dict.fromkeys(topics)]
 
     async def alter_configs(
         self, changes: Sequence[ConfigChange], *, validate_only: bool = False
     ) -> list[KafkaError | None]:
         """Change configs of topics and brokers; one entry per change, None where it worked."""
-        return await self._decide(lambda: decide_alter(self._image, changes, self._settings), validate_only)
+        try:
+            return await self._decide(
+                lambda: decide_alter(self._image, changes, self._settings), validate_only
+            )
+        except KafkaError as error:
+            return [error for _ in changes]
 
     async def allocate_producer_ids(self) -> tuple[int, int]:
         """A block of producer ids nobody else gets, as ``(first, count)``."""

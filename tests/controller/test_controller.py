@@ -114,9 +114,11 @@ def test_a_controller_that_was_replaced_commits_nothing() -> None:
         old = await started(store)
         new = await started(store)
         await new.create_topics([NewTopic("mine")])
-        with pytest.raises(KafkaError) as refused:
-            await old.create_topics([NewTopic("late")])
-        assert refused.value.code is ErrorCode.NOT_CONTROLLER
+        (late,) = await old.create_topics([NewTopic("late")])
+        assert late.error is not None
+        assert late.error.code is ErrorCode.NOT_CONTROLLER
+        with pytest.raises(KafkaError):
+            await old.register_broker(Registration(1, "h", 1))
         assert set(old.image.topics) == set()
         assert set((await started(store)).image.topics) == {"mine"}
 
@@ -162,24 +164,35 @@ def test_a_caller_that_goes_away_does_not_tear_image_and_store_apart() -> None:
     run(body)
 
 
-def test_a_store_that_fails_is_a_storage_error_and_the_next_call_works(tmp_path: Path) -> None:
-    async def body() -> None:
-        store = await SqliteStore.open(tmp_path / "metadata.db")
-        controller = await started(store)
-        pages = await store._submit(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
+def test_a_full_store_is_an_error_code_for_every_item_and_the_next_call_works(tmp_path: Path) -> None:
+    async def limit(store: SqliteStore, pages: int) -> None:
         await store._submit(
             lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
         )
-        big = NewTopic("big", 2000, 1)
-        with pytest.raises(KafkaError) as refused:
-            await controller.create_topics([big])
-        assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
-        assert not controller.image.topics
-        await store._submit(
-            lambda connection: connection.execute("PRAGMA max_page_count = 100000").fetchone()
+
+    async def body() -> None:
+        store = await SqliteStore.open(tmp_path / "metadata.db")
+        controller = await started(store)
+        await controller.create_topics([NewTopic("old")])
+        before = controller.image
+        await limit(
+            store,
+            await store._submit(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0]),
         )
+        big = NewTopic("big", 2000, 1)
+        throttled = ConfigOp("leader.replication.throttled.replicas", OpType.SET, ",".join(["0:1"] * 30_000))
+        change = ConfigChange(ResourceType.TOPIC, "old", [throttled])
+        outcomes = await controller.create_topics([big, NewTopic("other")])
+        outcomes += await controller.create_partitions([NewPartitions("old", 2000)])
+        errors = [outcome.error for outcome in outcomes] + await controller.alter_configs([change])
+        assert [error.code if error else None for error in errors] == [ErrorCode.KAFKA_STORAGE_ERROR] * 4
+        assert controller.image is before
+        await limit(store, 100_000)
         assert (await controller.create_topics([big]))[0].error is None
         await store.close()
+        (gone,) = await controller.delete_topics([TopicRef("old")])
+        assert gone.error is not None
+        assert gone.error.code is ErrorCode.KAFKA_STORAGE_ERROR
 
     run(body)
 
@@ -205,23 +218,23 @@ def test_five_thousand_partitions_are_created_and_restarted_fast(tmp_path: Path)
     async def body() -> None:
         store = await SqliteStore.open(tmp_path / "metadata.db")
         controller = await started(store)
-        began = time.perf_counter()
+        began = time.process_time()
         for batch in range(10):
             outcomes = await controller.create_topics([NewTopic(f"t-{batch}-{n}", 1, 1) for n in range(500)])
             assert all(outcome.error is None for outcome in outcomes)
         assert (await controller.create_topics([NewTopic("big", 5000, 1)]))[0].error is None
-        created = time.perf_counter() - began
+        created = time.process_time() - began
         await store.close()
 
         store = await SqliteStore.open(tmp_path / "metadata.db")
         controller = Controller(store, load(), 1)
-        began = time.perf_counter()
+        began = time.process_time()
         await controller.start()
         await controller.register_broker(Registration(1, "h", 1))
-        restarted = time.perf_counter() - began
+        restarted = time.process_time() - began
         assert controller.image.leader_epoch("big", 4999) == 1
-        assert created < 3, "creating 10,000 partitions takes 0.2 s on two idle cores"
-        assert restarted < 1, "bumping 10,000 leader epochs takes 0.2 s on two idle cores"
+        assert created < 2, "creating 10,000 partitions takes 0.3 s of CPU time"
+        assert restarted < 1, "bumping 10,000 leader epochs takes 0.2 s of CPU time"
         await store.close()
 
     run(body)
