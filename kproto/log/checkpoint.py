@@ -1,9 +1,13 @@
 """What a start needs to know about every partition, in one file: `Entry` records appended every few seconds.
 
 The file is a run of frames: ``magic u32 | payload length u32 | crc32c of the payload u32 | payload``, where
-the payload is ``point length u16 | journal point | entries``. A later entry of a partition replaces the
-earlier one. A torn frame ends the file. When most of it is superseded it is written anew with one atomic
-replacement.
+the payload is ``point length u16 | exact u8 | journal point | entries``. A later entry of a partition
+replaces the earlier one. A torn frame ends the file. When most of it is superseded it is written anew with
+one atomic replacement.
+
+``exact`` says that a partition with nothing in the journal behind the point is as its entry says, file
+sizes and all, so that after a clean stop it can be opened without a look at its directory. It is lost in a
+power loss.
 
 An entry is a hint of where to begin checking, never a proof of what is there: an old one costs time,
 nothing else. The exception is ``log_start``: files below it may be gone, so they are removed only after a
@@ -24,7 +28,7 @@ from kproto.wire.crc import crc32c
 FILE: Final = "checkpoint"
 _FRAME: Final = Struct(">III")
 _MAGIC: Final = 0x4B504350
-_POINT: Final = Struct(">H")
+_POINT: Final = Struct(">HB")
 _KEY: Final = Struct(">16sI")
 _FIELDS: Final = Struct(">qqqIqQqQIQq")
 ENTRY_SIZE: Final = _KEY.size + _FIELDS.size
@@ -60,7 +64,7 @@ def key_of(topic_id: bytes, index: int) -> bytes:
 class Checkpoint:
     """The file and its content. Invariant: ``entries`` is what a reader of the file would get."""
 
-    __slots__ = ("_disk", "_path", "_size", "entries", "point")
+    __slots__ = ("_disk", "_path", "_size", "entries", "exact", "point")
 
     def __init__(self, disk: Disk, data_dir: str) -> None:
         self._disk = disk
@@ -68,6 +72,8 @@ class Checkpoint:
         self.entries: dict[bytes, bytes] = {}
         self.point = b""
         """The journal point of the newest frame."""
+        self.exact = True
+        """See the module docstring; goes into every frame."""
         self._size = 0
         self._load()
 
@@ -85,13 +91,26 @@ class Checkpoint:
         """Append a frame. OSError passes through and leaves the old content valid."""
         fresh = {_KEY.pack(topic, index): _FIELDS.pack(*entry) for topic, index, entry in changed}
         if self._size > _REWRITE_BYTES and self._size > 2 * len(self.entries) * ENTRY_SIZE:
-            frame = _frame(point, {**self.entries, **fresh})
-            self._disk.write_atomically(self._path, frame)
-            self._size = len(frame)
+            self._replace(_frame(point, self.exact, {**self.entries, **fresh}))
         else:
-            self._append(_frame(point, fresh), sync)
+            self._append(_frame(point, self.exact, fresh), sync)
         self.entries.update(fresh)
         self.point = point
+
+    def distrust_unsynced(self) -> None:
+        """After a power loss: nothing counts as in the files but what was synced; written at once, so that
+        no later start believes more.
+        """
+        self.exact = False
+        for key, packed in self.entries.items():
+            entry = Entry._make(_FIELDS.unpack(packed))
+            entry = entry._replace(base_offset=entry.synced_base, flushed=entry.synced)
+            self.entries[key] = _FIELDS.pack(*entry)
+        self._replace(_frame(self.point, self.exact, self.entries))
+
+    def _replace(self, frame: bytes) -> None:
+        self._disk.write_atomically(self._path, frame)
+        self._size = len(frame)
 
     def forget(self, topic_id: bytes) -> None:
         """The topic is deleted; its entries leave the file when it is rewritten."""
@@ -131,7 +150,8 @@ class Checkpoint:
                 self._disk.close(descriptor)
 
     def _fold(self, payload: bytes) -> None:
-        (length,) = _POINT.unpack_from(payload)
+        length, exact = _POINT.unpack_from(payload)
+        self.exact = bool(exact)
         at = _POINT.size + length
         self.point = payload[_POINT.size : at]
         check(
@@ -143,8 +163,8 @@ class Checkpoint:
             entries[payload[start:middle]] = payload[middle : start + ENTRY_SIZE]
 
 
-def _frame(point: bytes, entries: dict[bytes, bytes]) -> bytes:
-    pieces = [_POINT.pack(len(point)), point]
+def _frame(point: bytes, exact: bool, entries: dict[bytes, bytes]) -> bytes:
+    pieces = [_POINT.pack(len(point), exact), point]
     for item in entries.items():
         pieces += item
     payload = b"".join(pieces)

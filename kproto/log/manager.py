@@ -40,7 +40,11 @@ SLICE_S: Final = 0.001
 RETRY_S: Final = 1.0
 """How long to wait after the disk was full."""
 TRIM_S: Final = 60.0
-CHECKPOINT_BATCH: Final = 400
+CHECKPOINT_BATCH: Final = 150
+CHECKPOINT_AT_ONCE: Final = 600
+CHECKPOINT_SLICES: Final = 40
+"""After so many slices the rest is written at once, lest partitions that change all the time hold it up."""
+SYNC_ALL_FROM: Final = 100
 INDEXES_KEPT: Final = 128
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
@@ -54,16 +58,17 @@ class LogManager:
         "_deletions",
         "_due",
         "_dynamic",
+        "_exact",
         "_full_until",
         "_image",
         "_known_at_start",
-        "_left_as",
         "_next_checkpoint",
         "_next_retention",
         "_next_trim",
         "_recovered",
         "_retaining",
         "_scheduled",
+        "_slices",
         "_static",
         "_sync_checkpoint",
         "clock",
@@ -108,8 +113,10 @@ class LogManager:
         self.dirty: dict[Partition, float] = {}
         """Partitions with bytes that are only in memory and the journal, and since when; oldest first."""
         self.trash = Trash(disk)
-        self._left_as = left_as
         self._checkpoint = Checkpoint(disk, data_dir)
+        if left_as is LeftAs.POWER_LOST:
+            self._checkpoint.distrust_unsynced()
+        self._exact = left_as is LeftAs.CLEAN and self._checkpoint.exact
         self._image: MetadataImage | None = None
         self._known_at_start: dict[bytes, int] = {}
         """Topic id -> partitions that may have files from before this process."""
@@ -120,6 +127,7 @@ class LogManager:
         self._full_until = 0.0
         self._retaining: Iterator[Partition] | None = None
         self._deletions = 0
+        self._slices = 0
         self._sync_checkpoint = False
         now = clock.monotonic()
         self._next_checkpoint = now + settings.kproto_checkpoint_interval_ms / 1000
@@ -235,7 +243,7 @@ class LogManager:
         """Open a partition that may have files or journal chunks; when that fails nothing of it stays."""
         key = partition.topic_id, partition.index
         try:
-            open_partition(partition, self._checkpoint.get(*key), self._left_as, self._recovered.get(key, []))
+            open_partition(partition, self._checkpoint.get(*key), self._exact, self._recovered.get(key, []))
         except BaseException:
             for waiting in (self.dirty, self._due, self._changed):
                 waiting.pop(partition, None)
@@ -308,10 +316,9 @@ class LogManager:
             self._flush(partition)
 
     def _flush(self, partition: Partition) -> bool:
-        if partition.deleted or not partition.flush():
+        if not partition.deleted and not partition.flush():
             return False
         self.dirty.pop(partition, None)
-        self._changed[partition] = None
         return True
 
     def write(self, segment: Segment) -> bool:
@@ -452,45 +459,63 @@ class LogManager:
         self._changed[partition] = None
         self._next_checkpoint = self.clock.monotonic()
 
+    def note_flushed(self, partition: Partition) -> None:
+        """Bytes of ``partition`` went into a file."""
+        self._changed[partition] = None
+
     def _write_checkpoint(self, now: float) -> bool:
-        """Write the entries of some changed partitions; True when more are waiting."""
-        batch = list(self._changed)[:CHECKPOINT_BATCH]
-        for partition in batch:
-            del self._changed[partition]
-        if batch or self._sync_checkpoint:
-            sync = bool(self._deletions) and not self._changed
+        """Write the entries of some changed partitions; True when more are waiting.
+
+        Only the frame that leaves none waiting may move the journal point: a partition that has nothing in
+        the journal behind the point must have its newest entry in the file.
+        """
+        last = len(self._changed) <= CHECKPOINT_AT_ONCE or self._slices >= CHECKPOINT_SLICES
+        batch = list(self._changed) if last else list(self._changed)[:CHECKPOINT_BATCH]
+        sync = bool(self._deletions) and last
+        if batch or sync:
             entries = [(one.topic_id, one.index, one.entry()) for one in batch if not one.deleted]
+            point = self.ports.scan_point() if last else self._checkpoint.point
             try:
-                self._checkpoint.write(entries, self.ports.scan_point(), sync=sync)
+                self._checkpoint.write(entries, point, sync=sync)
             except OSError as error:
-                self._changed.update(dict.fromkeys(batch))
                 self._next_checkpoint = now + RETRY_S
                 log.warning("no checkpoint could be written: %s", error.strerror)
                 return False
-            if sync:
-                self._deletions = 0
-                self._sync_checkpoint = False
-        if self._changed:
+            for partition in batch:
+                del self._changed[partition]
+        if not last:
+            self._slices += 1
             return True
+        self._slices = 0
+        self._deletions = 0
+        self._sync_checkpoint = False
         self._next_checkpoint = now + self.settings.kproto_checkpoint_interval_ms / 1000
         return False
 
     def close(self) -> bool:
         """A clean stop: everything into files, synced, and a last checkpoint. False when that did not work
-        (then the directory must not be marked clean).
+        (then the directory must not be marked clean), or when journal chunks of an earlier process were not
+        applied yet.
         """
-        clean = self.flush_all()
-        # One sync(2) instead of an fdatasync for each of perhaps thousands of files.
-        os.sync()
-        for partition in self.partitions_open():
-            for segment in partition.unsynced():
-                segment.mark_synced()
-            self._changed[partition] = None
+        clean = self.flush_all() and not self._recovered
+        self._changed.update(dict.fromkeys(self.partitions_open()))
         try:
+            self._sync_all()
             entries = [(one.topic_id, one.index, one.entry()) for one in self._changed if not one.deleted]
             self._checkpoint.write(entries, self.ports.scan_point(), sync=True)
         except OSError as error:
-            log.warning("no checkpoint could be written: %s", error.strerror)
+            log.warning("the stop is not clean: %s", error.strerror)
             clean = False
         self.files.close_all()
         return clean
+
+    def _sync_all(self) -> None:
+        unsynced = [segment for partition in self.partitions_open() for segment in partition.unsynced()]
+        if len(unsynced) <= SYNC_ALL_FROM:
+            for segment in unsynced:
+                segment.sync()
+            return
+        # One sync(2) instead of an fdatasync for each of perhaps thousands of files.
+        os.sync()
+        for segment in unsynced:
+            segment.mark_synced()

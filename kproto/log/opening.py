@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kproto.config.definition import LONG_MAX
-from kproto.directory import LeftAs
 from kproto.log.epochs import EpochCache
 from kproto.log.files import SegmentName, parse_name
 from kproto.log.index import SparseIndex, decode
@@ -40,30 +39,40 @@ class Trust(NamedTuple):
     size: int
 
 
-def open_partition(
-    partition: Partition, entry: Entry | None, left_as: LeftAs, runs: list[JournalRun]
-) -> None:
-    """Bring ``partition`` (just made, empty) to the state it had. OSError passes through."""
-    names = _names(partition, entry, left_as)
+def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs: list[JournalRun]) -> None:
+    """Bring ``partition`` (just made, empty) to the state it had. OSError passes through.
+
+    ``exact``: after a clean stop, ``entry`` is what the files are (`checkpoint`).
+    """
+    names = _names(partition, entry, exact)
     log_start = entry.log_start if entry is not None else 0
     if not names:
-        partition.begin(
-            log_start if entry is None else max(log_start, entry.next_offset if entry.flushed == 0 else 0)
-        )
+        partition.begin(_first_offset(entry, runs))
+        partition.log_start_offset = max(log_start, partition.log_start_offset)
     else:
         partition.has_directory = True
         partition.log_start_offset = max(log_start, names[0].base_offset)
         _adopt(partition, names, entry)
-        _scan(partition, _trusted(entry, left_as))
-        _reopen_last(partition, entry, left_as)
+        _scan(partition, _trusted(entry))
+        _reopen_last(partition, entry, exact)
     _apply(partition, runs)
     if partition.log_start_offset > partition.log_end_offset:
         _restart_at(partition, partition.log_start_offset)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
     partition.remove_dead_groups()
     config = partition.config
-    if left_as is not LeftAs.CLEAN and min(config.flush_messages, config.flush_ms) < LONG_MAX:
+    if not exact and min(config.flush_messages, config.flush_ms) < LONG_MAX:
         _sync_unproven(partition)
+
+
+def _first_offset(entry: Entry | None, runs: list[JournalRun]) -> int:
+    """Where a log without files begins: at its log start, or earlier if the journal has the chunk with it."""
+    if entry is None:
+        return 0
+    for run in runs:
+        if run.base_offset <= entry.log_start < run.next_offset:
+            return run.base_offset
+    return max(entry.log_start, entry.next_offset if entry.flushed == 0 else 0)
 
 
 def _sync_unproven(partition: Partition) -> None:
@@ -74,9 +83,9 @@ def _sync_unproven(partition: Partition) -> None:
         segment.sync()
 
 
-def _names(partition: Partition, entry: Entry | None, left_as: LeftAs) -> list[SegmentName]:
+def _names(partition: Partition, entry: Entry | None, exact: bool) -> list[SegmentName]:
     """The segments on disk, oldest first."""
-    if left_as is LeftAs.CLEAN:
+    if exact:
         if entry is None or (entry.closed == 0 and entry.flushed == 0):
             return []
         if entry.closed == 0:
@@ -89,12 +98,8 @@ def _by_offset(name: SegmentName) -> tuple[int, int, int]:
     return name.base_offset, name.group_base, name.number
 
 
-def _trusted(entry: Entry | None, left_as: LeftAs) -> Trust:
-    if entry is None:
-        return Trust(0, 0)
-    if left_as is LeftAs.POWER_LOST:
-        return Trust(entry.synced_base, entry.synced)
-    return Trust(entry.base_offset, entry.flushed)
+def _trusted(entry: Entry | None) -> Trust:
+    return Trust(0, 0) if entry is None else Trust(entry.base_offset, entry.flushed)
 
 
 def _adopt(partition: Partition, names: list[SegmentName], entry: Entry | None) -> None:
@@ -108,7 +113,7 @@ def _adopt(partition: Partition, names: list[SegmentName], entry: Entry | None) 
         segment.size = segment.max_ts_base = -1
         segment.next_offset = names[i + 1].base_offset if i + 1 < len(names) else name.base_offset
         segment.flushed_offset = segment.next_offset
-        if entry is not None and name.base_offset < entry.synced_base:
+        if entry is not None and i + 1 < len(names) and segment.next_offset <= entry.synced_base:
             segment.synced_offset = segment.next_offset
         partition.add_segment(segment)
 
@@ -243,7 +248,7 @@ def _cut_from(partition: Partition, number: int, why: str) -> None:
     del partition.segments[number:], partition.bases[number:]
 
 
-def _reopen_last(partition: Partition, entry: Entry | None, left_as: LeftAs) -> None:
+def _reopen_last(partition: Partition, entry: Entry | None, exact: bool) -> None:
     """The last segment takes appends again; learn what its group already holds."""
     if not partition.segments:
         partition.begin(partition.log_start_offset)
@@ -256,7 +261,7 @@ def _reopen_last(partition: Partition, entry: Entry | None, left_as: LeftAs) -> 
         last.synced = entry.synced
         if last.synced == last.size:
             last.synced_offset = last.next_offset
-    if left_as is LeftAs.CLEAN:
+    if exact:
         last.synced, last.synced_offset = last.size, last.next_offset
     group = last.group
     members = [segment for segment in partition.segments if segment.group is group]

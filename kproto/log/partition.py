@@ -67,6 +67,7 @@ class Partition:
         "bases",
         "config",
         "deleted",
+        "directories_synced",
         "directory",
         "dirty_from",
         "disk",
@@ -112,6 +113,7 @@ class Partition:
         self.leader_epoch = leader_epoch
         self.directory = directory
         self.has_directory = False
+        self.directories_synced = False
         self.deleted = False
         self.log_start_offset = 0
         self.high_watermark = 0
@@ -169,7 +171,7 @@ class Partition:
         """
         vlog = self.vlog
         if vlog is None or vlog.blocked:
-            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the journal takes no more appends")
+            raise self._refusal()
         try:
             (base, length, _, magic, crc, bits, delta, first_ts, max_ts, pid, epoch, seq, count) = _unpack(
                 chunk
@@ -251,6 +253,12 @@ class Partition:
             self._noted_epoch = leader_epoch
         if size > segment.wake_at:
             self._wake(segment)
+
+    def _refusal(self) -> KafkaError:
+        """Why no append is taken at all."""
+        if self.deleted:
+            return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the journal takes no more appends")
 
     def _look_closely(self, chunk: memoryview) -> int:
         """Everything unusual: raises KafkaError, or returns the log append time to stamp (-1: none)."""
@@ -621,6 +629,7 @@ class Partition:
     def close_deleted(self) -> None:
         """The topic is gone: give up memory, tell the waiters."""
         self.deleted = True
+        self.vlog = None
         for segment in self.segments:
             segment.drop()
         self.dirty_from = -1

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NO_TIME: Final = -1
 SUMMARY_BYTES: Final = 128
+DIRECTORIES_ABOVE: Final = 3
+"""Topic, streams, data directory."""
 
 
 class Group:
@@ -132,6 +134,7 @@ class Segment:
         self.partition.disk.pwritev(descriptor, pieces, flushed)
         self.flushed = self.wake_at = size
         self.flushed_offset = self.next_offset if self.closed else self.partition.log_end_offset
+        self.partition.manager.note_flushed(self.partition)
         for block in self.blocks:
             if block.position + block.used > flushed:
                 self.partition.pool.written(block)
@@ -157,8 +160,19 @@ class Segment:
         finally:
             disk.close(descriptor)
         if self.synced == 0:
-            disk.sync_directory(self.partition.directory)
+            self._sync_directories()
         self._now_synced(flushed, offset)
+
+    def _sync_directories(self) -> None:
+        """The file's own directory, and once per partition those above it (rule 36)."""
+        partition = self.partition
+        directory = partition.directory
+        partition.disk.sync_directory(directory)
+        if not partition.directories_synced:
+            for _ in range(DIRECTORIES_ABOVE):
+                directory = os.path.dirname(directory)
+                partition.disk.sync_directory(directory)
+            partition.directories_synced = True
 
     def mark_synced(self) -> None:
         """The whole file system was synced after the last flush."""

@@ -300,3 +300,57 @@ def test_a_damaged_journal_chunk_is_never_served(tmp_path: Path) -> None:
     stored[1] = (base, end, data[:-3] + b"\xff\xff\xff")
     log.restart(LeftAs.KILLED)
     assert log.partition().log_end_offset == 1
+
+
+def test_a_stop_before_the_journal_was_applied_is_not_clean(tmp_path: Path) -> None:
+    """Else the next start would believe checkpoint entries that are older than the files."""
+    log = Log(tmp_path, partitions=2)
+    fill(log, 2, 100, 0)
+    fill(log, 2, 100, 1)
+    log.restart(LeftAs.KILLED)
+    assert log.partition(0).log_end_offset == 2
+    assert not log.manager.close()
+    log.restart(LeftAs.KILLED)
+    assert [log.partition(index).log_end_offset for index in range(2)] == [2, 2]
+    assert log.manager.close()
+
+
+def test_after_a_power_loss_no_later_start_believes_unsynced_bytes(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    fill(log, 3, 1000)
+    assert log.partition().flush()
+    log.tick(6.0)
+    log.tick(6.0)
+    with open(log.partition().segments[0].path, "r+b") as file:
+        file.seek(1500)
+        file.write(b"lost")
+    log.restart(LeftAs.POWER_LOST)
+    log.restart(LeftAs.KILLED)
+    partition = log.partition()
+    assert partition.log_end_offset == 3, "the journal has what the file lost"
+    assert len(everything(partition)) == partition.size_bytes()
+
+
+def test_the_log_start_may_lie_inside_a_chunk_that_only_the_journal_has(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    log.partition().append(batch(b"a", b"b", b"c"))
+    log.partition().append(batch(b"d"))
+    log.partition().delete_records(1)
+    log.tick()
+    log.restart(LeftAs.KILLED)
+    partition = log.partition()
+    assert (partition.log_start_offset, partition.log_end_offset) == (1, 4)
+    assert partition.append(batch(b"e"))[0] == 4
+
+
+def test_a_deleted_partition_takes_nothing(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    partition = log.partition()
+    partition.append(batch(b"x"))
+    log.revision = 2
+    log.manager.apply_image(log.image(topics={}, topics_by_id={}, streamlets={}))
+    with pytest.raises(KafkaError) as caught:
+        partition.append(batch(b"x"))
+    assert caught.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    log.tick(10.0)
+    assert not log.manager.dirty

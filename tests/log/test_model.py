@@ -201,8 +201,8 @@ STOPS = {"clean": LeftAs.CLEAN, "killed": LeftAs.KILLED, "power": LeftAs.POWER_L
 
 def play(steps: list[str], seed: int, deletes: bool) -> None:
     path = Path(tempfile.mkdtemp(prefix="kproto-log-"))
+    history = History(path, seed, deletes)
     try:
-        history = History(path, seed, deletes)
         for step in steps:
             if step in STOPS:
                 history.stop(STOPS[step])
@@ -214,6 +214,7 @@ def play(steps: list[str], seed: int, deletes: bool) -> None:
         history.check_folds()
         assert not history.log.poisoned
     finally:
+        history.log.manager.files.close_all()
         shutil.rmtree(path)
 
 
