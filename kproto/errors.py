@@ -6,7 +6,7 @@ of our own code is a :class:`kproto.check.InvariantError` instead, and a malform
 """
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class ErrorCode(IntEnum):
@@ -398,14 +398,21 @@ TABLE: dict[ErrorCode, ErrorInfo] = {
 }
 
 
+MESSAGE_MAX: Final = 1000
+"""Characters of an error message."""
+
+
 class KafkaError(Exception):
     """An operation failed in a way the protocol has a code for.
 
     ``message`` goes into the answer where its schema has room for one; None leaves the choice to the client,
-    which then shows its own text for the code.
+    which then shows its own text for the code. A longer one than :data:`MESSAGE_MAX` is cut: it may quote
+    what a client sent, and an old version's string holds 32,767 bytes.
     """
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
+        if message is not None and len(message) > MESSAGE_MAX:
+            message = message[:MESSAGE_MAX] + "..."
         super().__init__(code, message)
         self.code = code
         self.message = message

@@ -82,6 +82,22 @@ def test_create_with_an_assignment(cluster) -> None:
     assert [record.replicas for record in records] == [(3, 1), (2, 3)]
 
 
+@pytest.mark.parametrize("version", [2, 7])
+def test_what_a_client_sent_is_not_quoted_at_length(served, version: int) -> None:
+    """A string of the old versions holds 32,767 bytes; the answer must fit whatever the request was."""
+    huge = "ä" * 16_000
+    twice = plain(huge)
+    bad_key, bad_value = plain("a"), plain("b", retention_ms="9" * 30_000)
+    bad_key.configs = [CreatableTopicConfig(name=huge, value="1")]
+    results = create(served, twice, twice, bad_key, bad_value, version=version)
+    assert [each.error_code for each in results] == [
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.INVALID_CONFIG,
+        ErrorCode.INVALID_CONFIG,
+    ]
+    assert all(len(each.error_message) < 1100 for each in results)
+
+
 @pytest.mark.parametrize("version", range(1, 7))
 def test_delete_by_name(served, version: int) -> None:
     create(served, plain("a"), plain("b"))
