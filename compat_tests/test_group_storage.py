@@ -65,6 +65,7 @@ def test_kafkas_formatters_read_offsets_and_groups(
 
 
 @pytest.mark.owns_broker
+@pytest.mark.kproto_only
 def test_members_go_on_after_the_broker_is_killed(
     request: pytest.FixtureRequest, group: str, tmp_path: Path
 ) -> None:
