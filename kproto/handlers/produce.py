@@ -208,10 +208,10 @@ class Producer:
         self._batches[vlog] = [waiting]
         if not self._seal_due:
             self._seal_due = True
-            self._loop.call_soon(self._seal)
+            waiting[3].connection.server.soon(self._seal)
 
     def _seal(self) -> None:
-        """The loop iteration is over (and its push, which was scheduled before): wait for its batches."""
+        """The turn is over, and its push, which was scheduled before: wait for its batches."""
         self._seal_due = False
         batches, self._batches = self._batches, {}
         for vlog, batch in batches.items():

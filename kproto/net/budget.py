@@ -37,6 +37,11 @@ class MemoryBudget:
         """Bytes left, never negative."""
         return max(0, self.limit - self.used)
 
+    @property
+    def waiting(self) -> bool:
+        """Whether somebody waits for room."""
+        return bool(self._waiters)
+
     def change(self, delta: int) -> None:
         """Charge (or give back, when negative) ``delta`` bytes and wake waiters once there is room again."""
         self.used += delta

@@ -113,6 +113,7 @@ class Connection:
         "held",
         "peer",
         "pending",
+        "sent",
         "server",
         "unsent",
     )
@@ -129,6 +130,8 @@ class Connection:
         self.pending: deque[Exchange] = deque()
         self.held = 0
         self.unsent = 0
+        self.sent = 0
+        """Bytes the peer has taken so far."""
         self.closed = False
         self.closing = False
         """True once nothing more is read and the socket closes after the last answer."""
@@ -277,6 +280,7 @@ class Connection:
     def _wait_for_memory(self) -> None:
         self._stop_reading()
         self.server.budget.wait(self, self._resume_soon)
+        self.server.out_of_memory()
 
     def _stop_reading(self) -> None:
         if self._reading:
@@ -367,6 +371,7 @@ class Connection:
         else:
             sent = self._sock.sendmsg(islice(out, PIECES_PER_SEND))
         self.unsent = total - sent
+        self.sent += sent
         self.held -= sent
         self.active_at = self.server.now
         if sent == total:

@@ -27,6 +27,9 @@ Dispatch = Callable[[Connection, memoryview, bool], None]
 ACCEPTS_PER_EVENT: Final = 64
 ACCEPT_RETRY_SECONDS: Final = 0.25
 STALLED_FRAME_SECONDS: Final = 30.0
+RELIEF_SECONDS: Final = 1.0
+RELIEF_PROGRESS_BYTES: Final = 64 * 1024
+"""While memory is used up, who takes less than this of its answers in ``RELIEF_SECONDS`` is closed."""
 _OUT_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -68,10 +71,13 @@ class Server:
         "_dirty",
         "_drained",
         "_flush_due",
+        "_in_flush",
         "_limits",
         "_listeners",
         "_paused",
         "_per_ip",
+        "_relief",
+        "_soon",
         "_sweep",
         "_together",
         "budget",
@@ -99,9 +105,12 @@ class Server:
         self._connections: set[Connection] = set()
         self._per_ip: dict[str, int] = {}
         self._dirty: list[Connection] = []
+        self._soon: list[Callable[[], None]] = []
         self._flush_due = False
+        self._in_flush = False
         self._together = _Together(self)
         self._drained: asyncio.Event | None = None
+        self._relief: asyncio.TimerHandle | None = None
         self._sweep = self.loop.call_later(self._sweep_seconds(), self._sweep_connections)
 
     @property
@@ -194,17 +203,58 @@ class Server:
             self._flush_due = True
             self.loop.call_soon(self.flush)
 
+    def soon(self, callback: Callable[[], None]) -> None:
+        """Call ``callback`` at the end of this turn, just before its answers are sent.
+
+        That is after everything that was scheduled for this turn until now: a push, above all.
+        """
+        self._soon.append(callback)
+        if not self._flush_due:
+            self._flush_due = True
+            self.loop.call_soon(self.flush)
+
     def together(self) -> _Together:
         """``with server.together():`` answers given inside leave at its end, not in the next iteration."""
         self._flush_due = True
         return self._together
 
     def flush(self) -> None:
-        """Send what is queued on all connections."""
-        self._flush_due = False
-        dirty, self._dirty = self._dirty, []
-        for connection in dirty:
-            connection.flush()
+        """End the turn: what was asked for by :meth:`soon`, then send what is queued on all connections."""
+        if self._in_flush:
+            return
+        self._in_flush = self._flush_due = True
+        while self._soon or self._dirty:
+            soon, self._soon = self._soon, []
+            for callback in soon:
+                try:
+                    callback()
+                except Exception:
+                    log.exception("work at the end of a turn failed")
+            if not self._soon:
+                dirty, self._dirty = self._dirty, []
+                for connection in dirty:
+                    connection.flush()
+        self._in_flush = self._flush_due = False
+
+    # --- memory ------------------------------------------------------------------------------------
+
+    def out_of_memory(self) -> None:
+        """A connection waits for memory: watch who holds answers without taking them."""
+        if self._relief is None:
+            taken = {c: c.sent for c in self._connections if c.unsent}
+            self._relief = self.loop.call_later(RELIEF_SECONDS, self._relieve, taken)
+
+    def _relieve(self, taken: dict[Connection, int]) -> None:
+        """Close the peers that made no progress since, those that hold most first, until there is room."""
+        self._relief = None
+        budget = self.budget
+        stuck = [c for c, sent in taken.items() if c.unsent and c.sent - sent < RELIEF_PROGRESS_BYTES]
+        for connection in sorted(stuck, key=lambda c: -c.unsent):
+            if budget.used <= budget.limit // 2:
+                break
+            connection.close("holds memory by not reading its answers")
+        if budget.waiting:
+            self.out_of_memory()
 
     # --- ending ------------------------------------------------------------------------------------
 
@@ -243,6 +293,8 @@ class Server:
         """Close everything at once."""
         self.stop_accepting()
         self._sweep.cancel()
+        if self._relief is not None:
+            self._relief.cancel()
         for connection in list(self._connections):
             connection.close("server closed")
 

@@ -243,6 +243,29 @@ def test_all_connections_together_stay_within_the_budget(serve):
         sock.close()
 
 
+def test_peers_that_do_not_read_cannot_keep_the_memory(serve):
+    """Their unread answers fill the budget; they are closed, a peer that takes its answers is served."""
+    answer = frame(b"a" * 1_000_000)
+
+    def large(connection: Connection, data: memoryview, owned: bool) -> None:
+        connection.begin(len(data)).respond([answer], len(answer))
+
+    running = serve(large, budget=20_000_000)
+    greedy = [connect(running.port) for _ in range(12)]
+    for sock in greedy:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        for _ in range(6):
+            sock.send(frame(b"more"))
+    until(lambda: running.budget.used >= 20_000_000)
+    with connect(running.port) as sock:
+        for _ in range(3):
+            sock.send(frame(b"me too"))
+            assert receive(sock) == answer[4:]
+    assert running.budget.used < 20_000_000
+    for sock in greedy:
+        sock.close()
+
+
 def test_idle_connections_are_closed_and_active_ones_are_not(serve):
     running = serve(echo, limits=Limits(idle_ms=400))
     with connect(running.port) as idle, connect(running.port) as active:
