@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from kproto.log.segment import Segment
 
-SIZES: Final = (4096, 16_384, 65_536, 262_144)
+SIZES: Final = (4096, 8192, 16_384, 32_768, 65_536, 131_072, 262_144)
 LARGEST: Final = SIZES[-1]
 _RETRIES: Final = 8
 

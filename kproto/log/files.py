@@ -25,8 +25,10 @@ class SegmentName(NamedTuple):
     number: int
     base_offset: int
 
-    def stem(self) -> str:
-        return f"{self.group_base:020d}.{self.number:05d}.{self.base_offset:020d}"
+
+def segment_stem(group_base: int, number: int, base_offset: int) -> str:
+    """Name of a segment's files without the ending."""
+    return f"{group_base:020d}.{number:05d}.{base_offset:020d}"
 
 
 def parse_name(name: str) -> SegmentName | None:
@@ -44,7 +46,7 @@ def stream_directory(data_dir: str, topic_id: bytes) -> str:
 
 
 def partition_directory(data_dir: str, topic_id: bytes, active_groups: int, index: int) -> str:
-    return os.path.join(stream_directory(data_dir, topic_id), f"{index // active_groups:05d}.{index:05d}")
+    return f"{stream_directory(data_dir, topic_id)}/{index // active_groups:05d}.{index:05d}"
 
 
 class OpenFiles:

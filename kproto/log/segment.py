@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
 from kproto.log.blocks import NO_BLOCK, Block
-from kproto.log.files import CHUNKS, INDEX, SegmentName
+from kproto.log.files import CHUNKS, INDEX, segment_stem
 from kproto.log.index import SparseIndex, Summary, decode, decode_summary, encode
 from kproto.wire.batch import HEADER
 
@@ -65,6 +65,7 @@ class Segment:
         "next_offset",
         "number",
         "partition",
+        "path",
         "size",
         "synced",
         "synced_offset",
@@ -76,6 +77,7 @@ class Segment:
         self.group = group
         self.number = number
         self.base_offset = base_offset
+        self.path = f"{partition.directory}/{segment_stem(group.base_offset, number, base_offset)}{CHUNKS}"
         self.next_offset = base_offset
         """End offset; kept up to date when the segment closes, the open one ends at the log's end."""
         self.size = 0
@@ -105,16 +107,8 @@ class Segment:
         return self.group.base_offset
 
     @property
-    def name(self) -> SegmentName:
-        return SegmentName(self.group.base_offset, self.number, self.base_offset)
-
-    @property
-    def path(self) -> str:
-        return os.path.join(self.partition.directory, self.name.stem() + CHUNKS)
-
-    @property
     def index_path(self) -> str:
-        return os.path.join(self.partition.directory, self.name.stem() + INDEX)
+        return self.path[: -len(CHUNKS)] + INDEX
 
     # To the file
 
@@ -309,7 +303,7 @@ class Segment:
         self.synced_offset = self.flushed_offset = max(self.next_offset, self.base_offset)
 
 
-HOP_WINDOW: Final = 1 << 20
+HOP_WINDOW: Final = 1 << 16
 
 
 def hop_file(path: str, start: int, end: int) -> list[tuple[int, int, tuple[int, ...]]]:
