@@ -21,28 +21,30 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
-from kproto.handlers.fetch_sessions import FetchContext, FetchPartition, PartitionKey, SessionCache
+from kproto.handlers.fetch_request import ParsedFetch, parse
+from kproto.handlers.fetch_sessions import FetchContext, FetchPartition, SessionCache
 from kproto.handlers.fetch_wire import (
     FIRST_WITH_IDS,
     FIRST_WITH_SESSIONS,
+    PIECES,
+    SIZE,
+    AnyAnswer,
     Endpoint,
     PartitionAnswer,
-    TopicAnswer,
     answer,
 )
 from kproto.handlers.leading import NO_EPOCH, check_epoch, error_of, led_here
 from kproto.log.reader import EMPTY, FileRange, load_blocking, load_nowait
-from kproto.wire.messages import codec
+from kproto.net.deadlines import Deadlines
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
     from kproto.metadata import MetadataImage, TopicRecord
     from kproto.net.server import Exchange
-    from kproto.wire.generated.fetch import FetchRequest
 
 log = logging.getLogger(__name__)
 
@@ -55,15 +57,14 @@ _TELLS_LEADER: Final = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADE
 class Fetcher:
     """The broker's one Fetch handler: the sessions and the fetches that wait."""
 
-    __slots__ = ("_due", "_woken", "loop", "parse", "services", "sessions")
+    __slots__ = ("deadlines", "loop", "max_bytes", "services", "sessions")
 
     def __init__(self, services: Services) -> None:
         self.services = services
         self.loop = asyncio.get_running_loop()
-        self.parse = codec(KEY).parse_request
+        self.deadlines = Deadlines(self.loop)
         self.sessions = SessionCache(services.settings.max_incremental_fetch_session_cache_slots)
-        self._woken: list[_Fetch] = []
-        self._due = False
+        self.max_bytes = services.settings.fetch_max_bytes
 
     def handle(
         self,
@@ -75,53 +76,24 @@ class Fetcher:
         owned: bool,  # noqa: ARG002  (nothing of a fetch request is kept)
     ) -> None:
         """One request; see :data:`kproto.handlers.context.RawHandle`."""
-        request, _ = self.parse(version, frame, position)
-        try:
-            context = self._context(version, request)
-        except KafkaError as error:
-            pieces, size = answer(version, correlation_id, error.code, 0, False, ())
-            exchange.respond(pieces, size)
-            return
-        _Fetch(self, exchange, version, correlation_id, request, context).begin()
-
-    def _context(self, version: int, request: FetchRequest) -> FetchContext:
-        with_ids = version >= FIRST_WITH_IDS
-        wanted: list[FetchPartition] = []
-        for topic in request.topics:
-            key = topic.topic_id if with_ids else topic.topic
-            for part in topic.partitions:
-                wanted.append(
-                    FetchPartition(
-                        key,
-                        part.partition,
-                        part.fetch_offset,
-                        part.partition_max_bytes,
-                        part.current_leader_epoch,
-                    )
-                )
+        request = parse(version, frame, position)
         if version < FIRST_WITH_SESSIONS:
-            return FetchContext(wanted, None, incremental=False)
-        forgotten: list[PartitionKey] = [
-            (topic.topic_id if with_ids else topic.topic, index)
-            for topic in request.forgotten_topics_data
-            for index in topic.partitions
-        ]
-        return self.sessions.open(
-            request.session_id, request.session_epoch, with_ids, wanted, forgotten, self.loop.time()
-        )
-
-    def wake(self, fetch: _Fetch) -> None:
-        """Look at a waiting fetch again once everything of this loop iteration has become visible."""
-        self._woken.append(fetch)
-        if not self._due:
-            self._due = True
-            self.loop.call_soon(self._serve_woken)
-
-    def _serve_woken(self) -> None:
-        self._due = False
-        woken, self._woken = self._woken, []
-        for fetch in woken:
-            fetch.look_again()
+            context = FetchContext(request.wanted, None, incremental=False)
+        else:
+            try:
+                context = self.sessions.open(
+                    request.session_id,
+                    request.session_epoch,
+                    version >= FIRST_WITH_IDS,
+                    request.wanted,
+                    request.forgotten,
+                    self.loop.time(),
+                )
+            except KafkaError as error:
+                pieces, size = answer(version, correlation_id, error.code, 0, False, ())
+                exchange.respond(pieces, size)
+                return
+        _Fetch(self, exchange, version, correlation_id, request, context).begin()
 
     def topic_record(self, key: str | bytes) -> TopicRecord | None:
         """The topic a request means by ``key``; None when there is none."""
@@ -133,7 +105,7 @@ class _Fetch:
     """One Fetch request until it is answered.
 
     It is answered once: by :meth:`_answer`, which also ends all waiting. While it waits it is in the
-    waiters of its partitions and in the exchange's ``interrupt``, and ``_timer`` runs.
+    waiters of its partitions, in the exchange's ``interrupt`` and in the fetcher's deadlines.
     """
 
     __slots__ = (
@@ -141,7 +113,6 @@ class _Fetch:
         "_awake",
         "_context",
         "_correlation_id",
-        "_done",
         "_exchange",
         "_failed",
         "_fetcher",
@@ -150,9 +121,9 @@ class _Fetch:
         "_min_bytes",
         "_partitions",
         "_size",
-        "_timer",
         "_version",
         "_watches",
+        "done",
         "read_committed",
     )
 
@@ -162,7 +133,7 @@ class _Fetch:
         exchange: Exchange,
         version: int,
         correlation_id: int,
-        request: FetchRequest,
+        request: ParsedFetch,
         context: FetchContext,
     ) -> None:
         self._fetcher = fetcher
@@ -172,14 +143,13 @@ class _Fetch:
         self._context = context
         self._max_wait_ms = request.max_wait_ms
         self._min_bytes = request.min_bytes
-        self._max_bytes = min(request.max_bytes, fetcher.services.settings.fetch_max_bytes)
-        self.read_committed = request.isolation_level == 1
-        self._answers: list[tuple[FetchPartition, PartitionAnswer]] = []
+        self._max_bytes = min(request.max_bytes, fetcher.max_bytes)
+        self.read_committed = request.read_committed
+        self._answers: list[tuple[FetchPartition, AnyAnswer]] = []
         self._size = 0
         self._failed = False
-        self._done = False
+        self.done = False
         self._awake = False
-        self._timer: asyncio.TimerHandle | None = None
         self._partitions: list[tuple[Partition, FetchPartition]] = []
         self._watches: list[tuple[Partition, Callable[[], None]]] = []
 
@@ -234,7 +204,16 @@ class _Fetch:
                     first = False
                     left = max(0, left - size)
                     self._size += size
-                found = PartitionAnswer(wanted.index, 0, high_watermark, stable, log_start, read.pieces, size)
+                found: AnyAnswer = (
+                    wanted.index,
+                    0,
+                    high_watermark,
+                    stable,
+                    log_start,
+                    read.pieces,
+                    size,
+                    None,
+                )
             except Exception as error:
                 self._failed = True
                 found = self._refused(wanted, error_of(error)[0])
@@ -275,13 +254,13 @@ class _Fetch:
         for partition, callback in self._watches:
             partition.waiters.append(callback)
         self._exchange.interrupt = self._interrupt
-        self._timer = self._fetcher.loop.call_later(self._max_wait_ms / 1000, self._expire)
+        self._fetcher.deadlines.add(self._max_wait_ms, self)
 
     def wake(self) -> None:
         """News of one of the partitions."""
         if not self._awake:
             self._awake = True
-            self._fetcher.wake(self)
+            self._exchange.connection.server.soon(self.look_again)
 
     def count(self, size: int) -> None:
         """One partition has ``size`` bytes more to read."""
@@ -292,34 +271,30 @@ class _Fetch:
     def look_again(self) -> None:
         """Read again; answer if that is enough now."""
         self._awake = False
-        if self._done:
+        if self.done:
             return
         self._read()
         if self._enough():
             self._answer()
 
-    def _expire(self) -> None:
-        self._timer = None
-        if not self._done:
-            self._read()
-            self._answer()
+    def expire(self) -> None:
+        """The time is over: answer what there is."""
+        self._read()
+        self._answer()
 
     def _interrupt(self) -> None:
         """The broker drains, or the client is gone."""
         if self._exchange.connection.closed:
             self._stop_waiting()
-        elif not self._done:
+        elif not self.done:
             self._read()
             self._answer()
 
     def _stop_waiting(self) -> None:
-        self._done = True
+        self.done = True
         if not self._watches:
             return
         self._exchange.interrupt = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         for partition, callback in self._watches:
             partition.waiters.remove(callback)
         self._watches = []
@@ -330,12 +305,16 @@ class _Fetch:
         """End all waiting and answer with what was read last, loading file ranges first."""
         self._stop_waiting()
         ranges = [
-            piece for _, found in self._answers for piece in found.pieces if isinstance(piece, FileRange)
+            piece for _, found in self._answers for piece in found[PIECES] if isinstance(piece, FileRange)
         ]
         if not ranges:
             self._send({})
             return
-        loaded = load_nowait(ranges)
+        try:
+            loaded = load_nowait(ranges)
+        except KafkaError as error:
+            self._send_unreadable(error)
+            return
         if loaded is not None:
             self._send(dict(zip(map(id, ranges), loaded, strict=True)))
             return
@@ -351,32 +330,37 @@ class _Fetch:
         self._fetcher.services.budget.change(-reserved)
         error = future.exception()
         if error is not None:
-            log.error("loading records for a fetch failed", exc_info=error)
-            self._answers = [
-                (wanted, self._refused(wanted, ErrorCode.KAFKA_STORAGE_ERROR) if found.size else found)
-                for wanted, found in self._answers
-            ]
-            self._send({})
+            self._send_unreadable(error)
             return
         self._send(dict(zip(map(id, ranges), future.result(), strict=True)))
+
+    def _send_unreadable(self, error: BaseException) -> None:
+        """Files could not be read: the partitions with data get an error, the others what they had."""
+        log.error("loading records for a fetch failed", exc_info=error)
+        self._answers = [
+            (wanted, self._refused(wanted, ErrorCode.KAFKA_STORAGE_ERROR) if found[SIZE] else found)
+            for wanted, found in self._answers
+        ]
+        self._send({})
 
     def _send(self, loaded: dict[int, memoryview]) -> None:
         """Tell the news, with ``loaded`` (by identity of the file range) in place of the file ranges."""
         context = self._context
         session = context.session
-        topics: list[TopicAnswer] = []
+        topics: list[tuple[str | bytes, list[AnyAnswer]]] = []
         last: str | bytes | None = None
         leaders: set[int] = set()
         for wanted, read in self._answers:
-            found = _with_loaded(read, loaded) if loaded and read.size else read
+            found = _with_loaded(read, loaded) if loaded and read[SIZE] else read
+            _, error, high_watermark, _, log_start, _, size, leader = found
             if session is not None:
-                news = wanted.news(found.high_watermark, found.log_start_offset, found.size, found.error)
-                if found.size:
+                news = wanted.news(high_watermark, log_start, size, error)
+                if size:
                     session.served(wanted)
                 if context.incremental and not news:
                     continue
-            if found.leader is not None:
-                leaders.add(found.leader[0])
+            if leader is not None:
+                leaders.add(leader[0])
             if wanted.topic != last:
                 topics.append((wanted.topic, []))
                 last = wanted.topic
@@ -437,10 +421,10 @@ class _Watch:
             self._fetch.count(size)
 
 
-def _with_loaded(found: PartitionAnswer, loaded: dict[int, memoryview]) -> PartitionAnswer:
+def _with_loaded(found: AnyAnswer, loaded: dict[int, memoryview]) -> AnyAnswer:
     """Memory in place of file ranges; what was cut in loading makes the answer smaller."""
-    pieces = [loaded.get(id(piece), piece) for piece in found.pieces]
-    return found._replace(pieces=pieces, size=sum(map(len, pieces)))
+    pieces: list[Any] = [loaded.get(id(piece), piece) for piece in found[PIECES]]
+    return (*found[:PIECES], pieces, sum(map(len, pieces)), found[-1])
 
 
 def _make(services: Services) -> RawHandle:

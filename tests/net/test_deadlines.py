@@ -1,0 +1,73 @@
+"""Waits end on time, not early, and those that are done are forgotten."""
+
+import asyncio
+import random
+import time
+
+from kproto.net.deadlines import SWEEP_EVERY, Deadlines
+
+
+class Wait:
+    def __init__(self, wait_ms: int) -> None:
+        self.done = False
+        self.due = time.monotonic() + wait_ms / 1000
+        self.late: float | None = None
+
+    def expire(self) -> None:
+        self.done = True
+        self.late = time.monotonic() - self.due
+
+
+def test_every_wait_ends_on_time_whatever_its_length_and_order():
+    async def run() -> list[Wait]:
+        deadlines = Deadlines(asyncio.get_running_loop())
+        rng = random.Random(1)
+        waits = []
+        for _ in range(300):
+            wait_ms = rng.choice([0, 1, 20, 20, 20, 150, 300])
+            waits.append(Wait(wait_ms))
+            deadlines.add(wait_ms, waits[-1])
+            if rng.random() < 0.2:
+                await asyncio.sleep(0.001)
+        await asyncio.sleep(0.4)
+        assert not deadlines._queues
+        return waits
+
+    for wait in asyncio.run(run()):
+        assert wait.late is not None
+        assert -0.001 <= wait.late < 0.1
+
+
+def test_ended_waits_are_not_called_and_not_kept():
+    async def run() -> None:
+        deadlines = Deadlines(asyncio.get_running_loop())
+        kept = Wait(60_000)
+        deadlines.add(60_000, kept)
+        for i in range(SWEEP_EVERY * 3):
+            wait = Wait(60_000 + i % 7)
+            deadlines.add(60_000 + i % 7, wait)
+            wait.done = True
+        assert sum(map(len, deadlines._queues.values())) <= SWEEP_EVERY
+        done = Wait(10)
+        deadlines.add(10, done)
+        done.done = True
+        await asyncio.sleep(0.05)
+        assert done.late is None
+        assert 10 not in deadlines._queues
+        assert not kept.done
+
+    asyncio.run(run())
+
+
+def test_a_shorter_wait_added_later_ends_first():
+    async def run() -> None:
+        deadlines = Deadlines(asyncio.get_running_loop())
+        long, short = Wait(200), Wait(30)
+        deadlines.add(200, long)
+        deadlines.add(30, short)
+        await asyncio.sleep(0.1)
+        assert (short.done, long.done) == (True, False)
+        await asyncio.sleep(0.15)
+        assert long.done
+
+    asyncio.run(run())
