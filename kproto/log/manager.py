@@ -40,6 +40,7 @@ SLICE_S: Final = 0.001
 RETRY_S: Final = 1.0
 """How long to wait after the disk was full."""
 TRIM_S: Final = 60.0
+BLOCKS_PER_SLICE: Final = 500
 CHECKPOINT_BATCH: Final = 150
 CHECKPOINT_AT_ONCE: Final = 600
 CHECKPOINT_SLICES: Final = 40
@@ -53,6 +54,7 @@ class LogManager:
     """Everything on the event loop; see `Partition` for what threads may do."""
 
     __slots__ = (
+        "_busy",
         "_changed",
         "_checkpoint",
         "_deletions",
@@ -128,6 +130,8 @@ class LogManager:
         self._retaining: Iterator[Partition] | None = None
         self._deletions = 0
         self._slices = 0
+        self._busy = False
+        """Something was produced since memory was last given back."""
         self._sync_checkpoint = False
         now = clock.monotonic()
         self._next_checkpoint = now + settings.kproto_checkpoint_interval_ms / 1000
@@ -301,6 +305,7 @@ class LogManager:
     def note_dirty(self, partition: Partition) -> None:
         """``partition`` has its first byte that is not in a file."""
         self.dirty.setdefault(partition, self.clock.monotonic())
+        self._busy = True
 
     def flush_soon(self, partition: Partition) -> None:
         """Flush ``partition`` at the end of this turn of the event loop."""
@@ -371,9 +376,20 @@ class LogManager:
         more |= self._retain_some(now, deadline)
         if now >= self._next_trim:
             self._next_trim = now + TRIM_S
-            if not self.dirty:
-                self.pool.trim()
+            more |= self._rest()
         return more
+
+    def _rest(self) -> bool:
+        """Nothing was produced for a while: give the memory back. True when there is more to give."""
+        if self.dirty or self._busy:
+            self._busy = False
+            return False
+        for _ in range(BLOCKS_PER_SLICE):
+            if not self.pool.evict():
+                self.pool.trim()
+                return False
+        self._next_trim = 0.0
+        return True
 
     def _flush_old(self, now: float, deadline: float) -> bool:
         if now < self._full_until:
