@@ -26,6 +26,11 @@ SPARE_PREFIX: Final = "spare-"
 SPARES_KEPT: Final = 2
 
 
+def file_name(owner_epoch: int, vlog: int, vseg: int) -> str:
+    """Name of the file of a virtual segment."""
+    return f"{owner_epoch:016x}-{vlog:016x}-{vseg:08x}{SUFFIX}"
+
+
 class JournalFile:
     """One open file. ``size`` bytes are reserved; frames go at ``FILE_HEADER_SIZE + position - start``."""
 
@@ -139,8 +144,7 @@ class Journal:
 
     def start(self, file: JournalFile, vlog: int, vseg: int, start: int, copies: int, policy: int) -> None:
         """Make ``file`` the journal of a vseg that begins at vlog position ``start``."""
-        name = f"{self.owner_epoch:016x}-{vlog:016x}-{vseg:08x}{SUFFIX}"
-        path = os.path.join(self._directory, name)
+        path = os.path.join(self._directory, file_name(self.owner_epoch, vlog, vseg))
         header, chain = encode_file_header(
             vlog, self.owner_epoch, vseg, start, file.size, copies, policy, self._boot_id
         )

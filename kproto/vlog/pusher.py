@@ -158,7 +158,8 @@ class Pusher:
         size += FRAME_SIZE + ENTRY_SIZE * count
         if segment is None or size > segment.room():
             sizes = [(0 if ref[0] in direct else ref[6]) + ENTRY_SIZE for ref in refs]
-            count = self._make_room(size, sizes)
+            count = _how_many_fit(sizes, segment.room()) if segment and segment.end == segment.start else 0
+            count = count or self._make_room(size, sizes)
             if not count:
                 return None
             segment = vlog.segments[-1]
@@ -213,12 +214,11 @@ class Pusher:
             return 0
         vlog.open(capacity, file.chain)
         self._file = file
-        total = FRAME_SIZE
-        for count, one in enumerate(sizes):
-            total += one
-            if total > capacity:
-                return count
-        return len(sizes)
+        if self.klass.policy is FlushPolicy.SYNCED:
+            # Frames over former contents whose header is still the one on disk would look like damage.
+            self._sync(file, vlog.position)
+            return 0
+        return _how_many_fit(sizes, capacity)
 
     def roll(self) -> None:
         """Close the open segment; the next push opens another."""
@@ -248,12 +248,16 @@ class Pusher:
         if (end - segment.start) * 4 > segment.capacity * 3:
             self._space.ahead()
         if self.klass.policy is FlushPolicy.SYNCED:
-            self._syncing = True
-            file.pins += 1
-            self._worker.submit(file.sync, partial(self._synced, file, segment, end))
+            self._sync(file, end)
             return False
         self._acked(segment, end)
         return bool(self.vlog.pending)
+
+    def _sync(self, file: JournalFile, end: int) -> None:
+        """fdatasync in the thread; nothing is sent meanwhile."""
+        self._syncing = True
+        file.pins += 1
+        self._worker.submit(file.sync, partial(self._synced, file, self.vlog.segments[-1], end))
 
     def _synced(
         self, file: JournalFile, segment: VirtualSegment, end: int, error: BaseException | None
@@ -290,3 +294,13 @@ class Pusher:
     def _report(self, where: str, error: Exception) -> None:
         """A callback is broken: say so, and go on with the others."""
         self._loop.call_exception_handler({"message": f"{where} callback failed", "exception": error})
+
+
+def _how_many_fit(sizes: Sequence[int], room: int) -> int:
+    """How many references, of ``sizes`` bytes each in a frame, fit into one frame of ``room`` bytes."""
+    total = FRAME_SIZE
+    for count, size in enumerate(sizes):
+        total += size
+        if total > room:
+            return count
+    return len(sizes)

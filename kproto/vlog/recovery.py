@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from kproto.log.ports import JournalRun
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE, FileHeader
-from kproto.vlog.journal import SPARE_PREFIX, SUFFIX
+from kproto.vlog.journal import SPARE_PREFIX, SUFFIX, file_name
 from kproto.vlog.scan import FileScan, JournalReader, ScannedChunk, Verdict, decide
 
 if TYPE_CHECKING:
@@ -182,15 +182,19 @@ class _Recovery:
         return self._result
 
     def _headers(self, directory: str) -> dict[tuple[int, int], list[tuple[FileHeader, str]]]:
-        """Readable files by (owner epoch, vlog), in order of vseg; files that never began are deleted."""
+        """Readable files by (owner epoch, vlog), in order of vseg; files that never began are deleted.
+
+        The header of a recycled file may be the one of its former life, when a power loss took the new one:
+        then nothing in it was acked with a sync (see `Pusher`), and the former life is in segment files.
+        """
         by_vlog: dict[tuple[int, int], list[tuple[FileHeader, str]]] = {}
         for name in self._disk.listdir(directory):
             if not name.endswith(SUFFIX) or name.startswith(SPARE_PREFIX):
                 continue
             path = os.path.join(directory, name)
             header = self._header(path)
-            if header is None:
-                self._result.losses.append(f"{path}: no journal file header; ignored, and deleted")
+            if header is None or name != file_name(header.owner_epoch, header.vlog, header.vseg):
+                self._result.losses.append(f"{path}: its header was never written; ignored, and deleted")
                 self._disk.unlink(path)
                 continue
             by_vlog.setdefault((header.owner_epoch, header.vlog), []).append((header, path))
