@@ -353,7 +353,7 @@ def exercise(bootstrap: str, topic: str) -> None:
 
 
 DOES_WHAT_IT_SAYS = {19, 20, 37, 44}
-"""Create and delete topics, add partitions, alter configs: with other numbers in them these are valid wishes."""
+"""Create and delete topics, add partitions, alter configs: other numbers make these other valid wishes."""
 
 
 def mutated(frame: bytes, chance: random.Random) -> bytes:
@@ -441,7 +441,7 @@ def test_2000_idle_connections(victim: Victim) -> None:
 
 @pytest.mark.kproto_only
 def test_slow_loris(victim: Victim) -> None:
-    """A hundred clients announce 100 MB each and then send a byte now and then: they reserve what they sent."""
+    """A hundred clients announce 100 MB each and send a byte now and then: they reserve what they sent."""
     slow = [victim.connect() for _ in range(100)]
     try:
         with Peak(victim) as peak:
@@ -483,7 +483,7 @@ def test_requests_without_reading_replies(victim: Victim) -> None:
 
 @pytest.mark.kproto_only
 def test_large_requests_at_once(victim: Victim) -> None:
-    """Thirty produce requests of 20 MB together are ten times the memory there is: they wait for each other."""
+    """Thirty produce requests of 20 MB together are ten times the memory there is: they take turns."""
     topic = create_topic(victim.broker.bootstrap, unique("large"), 1)
     request = frames.produce(topic, 0, batch([bytes(20_000_000)]))
     codes: list[int | None] = []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-QUERY_TIMEOUT_S = 60
+QUERY_TIMEOUT_S = 180
 
 
 def offsets_json(topic: str, offsets: Mapping[int, int]) -> str:
@@ -88,7 +88,7 @@ def run_to_files(
 
 
 def wait_for(query: StreamingQuery, what: str, condition: Callable[[], bool]) -> None:
-    """Return when the condition holds; AssertionError after a minute or when the query has failed."""
+    """Return when the condition holds; AssertionError after three minutes or when the query has failed."""
     deadline = time.monotonic() + QUERY_TIMEOUT_S
     while not condition():
         assert query.isActive, f"the query ended: {query.exception()}"

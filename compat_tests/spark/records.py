@@ -46,10 +46,12 @@ def sample(count: int, partitions: int, start: int = 0) -> list[Stored]:
 
 
 def new_topic(bootstrap: str, partitions: int, config: Mapping[str, str] | None = None) -> str:
-    """A new topic under a name of its own."""
+    """A new topic under a name of its own; it keeps records however old their timestamps are."""
     name = f"spark-{uuid.uuid4().hex[:10]}"
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(config or {}))
+    topic = NewTopic(
+        name, num_partitions=partitions, replication_factor=1, config={"retention.ms": "-1", **(config or {})}
+    )
     admin.create_topics([topic])[name].result(timeout=30)
     return name
 

@@ -84,7 +84,7 @@ def test_killed_driver_goes_on_from_its_checkpoint(
     records = sample(3_000, 3)
     produce(bootstrap, topic, records)
     with driver(bootstrap, topic, tmp_path):
-        wait_until("three batches of the driver", lambda: committed_batches(tmp_path) >= 3, timeout_s=60)
+        wait_until("three batches of the driver", lambda: committed_batches(tmp_path) >= 3, timeout_s=180)
     assert committed_batches(tmp_path) < 15
     later = sample(300, 3, start=3_000)
     produce(bootstrap, topic, later)

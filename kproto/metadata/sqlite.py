@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kproto.clock import SystemClock
+from kproto.metadata.reserve import Reserve
 from kproto.metadata.store import (
     Change,
     ChangeLog,
@@ -46,6 +47,8 @@ _DELETE: Final = "DELETE FROM entries WHERE key IN (SELECT value FROM json_each(
 _PUT: Final = "INSERT OR REPLACE INTO entries SELECT key, CAST(value AS BLOB), ? FROM json_each(?)"
 _GET: Final = "SELECT key, value, revision FROM entries WHERE key = ?"
 _RANGE: Final = "SELECT key, value, revision FROM entries WHERE key >= ? AND key < ? ORDER BY key"
+_FULL: Final = "disk is full"
+"""What SQLite says then; its numeric code is not in every error."""
 _ALL: Final = "SELECT key, value, revision FROM entries ORDER BY key"
 
 
@@ -76,10 +79,11 @@ class _Outcome(NamedTuple):
 class SqliteStore:
     """One SQLite file behind the store's interface; open it with :meth:`open`."""
 
-    __slots__ = ("_closed", "_leases", "_log", "_loop", "_path", "_queue", "_revision", "_thread")
+    __slots__ = ("_closed", "_leases", "_log", "_loop", "_path", "_queue", "_reserve", "_revision", "_thread")
 
     def __init__(self, path: str, clock: Clock) -> None:
         self._path = path
+        self._reserve = Reserve(path + ".reserve")
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[_Read | _Write | None] = SimpleQueue()
         self._leases = Leases(clock)
@@ -162,7 +166,7 @@ class SqliteStore:
         """Open the file, then serve the queue until ``None`` comes."""
         first = self._queue.get()
         try:
-            connection, self._revision = _connect(self._path)
+            connection, self._revision = _connect(self._path, self._reserve)
         except StoreError as error:
             self._deliver([_Outcome(first.future, error, None)] if first is not None else [])
             return
@@ -186,7 +190,20 @@ class SqliteStore:
         return work
 
     def _perform(self, connection: sqlite3.Connection, work: Sequence[_Read | _Write]) -> list[_Outcome]:
-        """One SQL transaction for everything in ``work``; when it fails, it fails for all."""
+        """One SQL transaction for everything in ``work``, a second try with the space set aside for it."""
+        outcomes = self._try_to_perform(connection, work)
+        if outcomes is None and self._reserve.give_up():
+            outcomes = self._try_to_perform(connection, work)
+        if outcomes is None:
+            failure = StoreError(f"{self._path}: {_FULL}")
+            return [_Outcome(item.future, failure, None) for item in work]
+        self._reserve.hold()
+        return outcomes
+
+    def _try_to_perform(
+        self, connection: sqlite3.Connection, work: Sequence[_Read | _Write]
+    ) -> list[_Outcome] | None:
+        """One SQL transaction; when it fails, it fails for all. None: the disk is full."""
         import sqlite3
 
         before = self._revision
@@ -200,6 +217,8 @@ class SqliteStore:
             self._revision = before
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+            if _FULL in str(error):
+                return None
             failure = StoreError(f"{self._path}: {error}")
             return [_Outcome(item.future, failure, None) for item in work]
         return outcomes
@@ -242,7 +261,17 @@ class SqliteStore:
                 future.set_result(result)
 
 
-def _connect(path: str) -> tuple[sqlite3.Connection, int]:
+def _connect(path: str, reserve: Reserve) -> tuple[sqlite3.Connection, int]:
+    """The opened file and its revision; on a full disk with the space of the reserve."""
+    try:
+        return _open_file(path)
+    except StoreError as error:
+        if _FULL not in str(error) or not reserve.give_up():
+            raise
+    return _open_file(path)
+
+
+def _open_file(path: str) -> tuple[sqlite3.Connection, int]:
     """The opened file, locked for this process alone, and its revision."""
     import sqlite3
 
