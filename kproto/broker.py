@@ -219,6 +219,8 @@ class Broker:
         while not self._vlogs.drain():
             if self._vlogs.stuck:
                 return False
+            self._open_recovered()
+            self._vlogs.tick()
             await asyncio.sleep(0.01)
         clean = self._logs.close()
         self._vlogs.close()

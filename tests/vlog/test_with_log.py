@@ -257,7 +257,7 @@ class Node:
             self.acked[key] = end
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_kills_lose_nothing_that_was_acked(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     node = Node(tmp_path, PowerDisk())
@@ -271,8 +271,9 @@ def test_kills_lose_nothing_that_was_acked(tmp_path: Path, seed: int) -> None:
     node.die()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(5), 32, 43, 45, 88])
 def test_power_losses_lose_nothing_that_was_synced(tmp_path: Path, seed: int) -> None:
+    """Seeds above 4 found something: stale chunks behind a gap, old headers of recycled files."""
     rng = random.Random(100 + seed)
     node = Node(tmp_path, PowerDisk())
     node.start()
