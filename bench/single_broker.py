@@ -65,7 +65,7 @@ def profiler(target: Path) -> Callable[[int, float], None]:
 
     def begin(pid: int, seconds: float) -> None:
         command = [program, "record", "--pid", str(pid), "--duration", str(max(1, int(seconds) - 1))]
-        command += ["--format", "raw", "--rate", "250", "--output", str(target)]
+        command += ["--gil", "--format", "raw", "--rate", "500", "--output", str(target)]
         subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     return begin
