@@ -33,6 +33,8 @@ _KEY: Final = Struct(">16sI")
 _FIELDS: Final = Struct(">qqqIqQqQIQq")
 ENTRY_SIZE: Final = _KEY.size + _FIELDS.size
 _REWRITE_BYTES: Final = 4 << 20
+_RESERVE_BYTES: Final = 1 << 20
+"""Space held for the next frames: on a full disk, files can be deleted only after a checkpoint that knows."""
 
 
 class Entry(NamedTuple):
@@ -64,7 +66,7 @@ def key_of(topic_id: bytes, index: int) -> bytes:
 class Checkpoint:
     """The file and its content. Invariant: ``entries`` is what a reader of the file would get."""
 
-    __slots__ = ("_disk", "_path", "_size", "entries", "exact", "point")
+    __slots__ = ("_disk", "_path", "_reserved", "_size", "entries", "exact", "point")
 
     def __init__(self, disk: Disk, data_dir: str) -> None:
         self._disk = disk
@@ -75,6 +77,7 @@ class Checkpoint:
         self.exact = True
         """See the module docstring; goes into every frame."""
         self._size = 0
+        self._reserved = 0
         self._load()
 
     def get(self, topic_id: bytes, index: int) -> Entry | None:
@@ -90,9 +93,8 @@ class Checkpoint:
     def write(self, changed: Iterable[tuple[bytes, int, Entry]], point: bytes, *, sync: bool = False) -> None:
         """Append a frame. OSError passes through and leaves the old content valid."""
         fresh = {_KEY.pack(topic, index): _FIELDS.pack(*entry) for topic, index, entry in changed}
-        if self._size > _REWRITE_BYTES and self._size > 2 * len(self.entries) * ENTRY_SIZE:
-            self._replace(_frame(point, self.exact, {**self.entries, **fresh}))
-        else:
+        old = self._size > _REWRITE_BYTES and self._size > 2 * len(self.entries) * ENTRY_SIZE
+        if not (old and self._rewritten(point, fresh)):
             self._append(_frame(point, self.exact, fresh), sync)
         self.entries.update(fresh)
         self.point = point
@@ -108,9 +110,17 @@ class Checkpoint:
             self.entries[key] = _FIELDS.pack(*entry)
         self._replace(_frame(self.point, self.exact, self.entries))
 
+    def _rewritten(self, point: bytes, fresh: dict[bytes, bytes]) -> bool:
+        """Write the file anew; False when there is no space for that."""
+        try:
+            self._replace(_frame(point, self.exact, {**self.entries, **fresh}))
+        except OSError:
+            return False
+        return True
+
     def _replace(self, frame: bytes) -> None:
         self._disk.write_atomically(self._path, frame)
-        self._size = len(frame)
+        self._size = self._reserved = len(frame)
 
     def forget(self, topic_id: bytes) -> None:
         """The topic is deleted; its entries leave the file when it is rewritten."""
@@ -120,12 +130,21 @@ class Checkpoint:
     def _append(self, frame: bytes, sync: bool) -> None:
         descriptor = self._disk.open(self._path, create=True)
         try:
+            if self._size + len(frame) + _RESERVE_BYTES // 2 > self._reserved:
+                self._reserve(descriptor, len(frame))
             self._disk.pwritev(descriptor, [frame], self._size)
             if sync:
                 self._disk.datasync(descriptor)
         finally:
             self._disk.close(descriptor)
         self._size += len(frame)
+
+    def _reserve(self, descriptor: int, wanted: int) -> None:
+        try:
+            self._disk.allocate(descriptor, self._size, wanted + _RESERVE_BYTES)
+            self._reserved = self._size + wanted + _RESERVE_BYTES
+        except OSError:
+            pass  # what was reserved before may still be enough
 
     def _load(self) -> None:
         try:
@@ -142,7 +161,9 @@ class Checkpoint:
             self._fold(payload)
             at += _FRAME.size + length
         self._size = at
-        if at < len(data):
+        self._reserved = len(data)
+        if data[at:].strip(b"\0"):
+            self._reserved = at
             descriptor = self._disk.open(self._path)
             try:
                 self._disk.truncate(descriptor, at)

@@ -178,8 +178,9 @@ class LogManager:
             topic_id: record.partitions for topic_id, record in image.topics_by_id.items()
         }
         now = self.clock.monotonic()
+        known = {topic_id.hex() for topic_id in image.topics_by_id}
         for name in self.disk.listdir(os.path.join(self.data_dir, STREAMS)):
-            if len(name) == 32 and bytes.fromhex(name) not in image.topics_by_id:
+            if name not in known:
                 log.info("%s belongs to no topic any more: it will be removed", name)
                 self.trash.add(now + self.settings_delay(), os.path.join(self.data_dir, STREAMS, name))
 

@@ -177,17 +177,52 @@ def test_a_torn_checkpoint_frame_is_ignored_and_written_over(tmp_path: Path) -> 
     entries = [Entry(i, i, 0, 0, 0, i, 0, 0, 0, i, 0) for i in range(3)]
     checkpoint.write([(TOPIC_ID, i, entries[i]) for i in range(3)], b"first")
     size = os.path.getsize(tmp_path / "checkpoint")
+    assert Checkpoint(Disk(), str(tmp_path)).get(TOPIC_ID, 2) == entries[2]
     checkpoint.write([(TOPIC_ID, 0, entries[2])], b"second")
-    with open(tmp_path / "checkpoint", "r+b") as file:
-        file.seek(-1, os.SEEK_END)
-        file.write(b"\xee")
+    content = (tmp_path / "checkpoint").read_bytes()
+    torn = bytearray(content)
+    torn[len(content.rstrip(b"\0")) - 1] ^= 0xEE
+    (tmp_path / "checkpoint").write_bytes(torn)
     again = Checkpoint(Disk(), str(tmp_path))
     assert again.point == b"first"
     assert again.get(TOPIC_ID, 0) == entries[0]
-    assert os.path.getsize(tmp_path / "checkpoint") == size
+    assert os.path.getsize(tmp_path / "checkpoint") < size
     again.write([(TOPIC_ID, 1, entries[0])], b"third", sync=True)
     last = Checkpoint(Disk(), str(tmp_path))
     assert (last.point, last.get(TOPIC_ID, 1), last.get(TOPIC_ID, 2)) == (b"third", entries[0], entries[2])
+
+
+def test_a_full_disk_can_be_freed_by_deleting(tmp_path: Path) -> None:
+    """Files go after a checkpoint that knows, so the checkpoint must be writable on a full disk."""
+
+    class FullDisk(Disk):
+        full = False
+
+        def allocate(self, fd: int, position: int, length: int) -> None:
+            if self.full:
+                raise OSError(errno.ENOSPC, "full")
+            super().allocate(fd, position, length)
+
+        def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+            if self.full and position + sum(map(len, buffers)) > os.fstat(fd).st_size:
+                raise OSError(errno.ENOSPC, "full")
+            return super().pwritev(fd, buffers, position, length)
+
+        def write_atomically(self, path: str, content: bytes) -> None:
+            if self.full:
+                raise OSError(errno.ENOSPC, "full")
+            super().write_atomically(path, content)
+
+    disk = FullDisk()
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"}, disk=disk)
+    fill(log, 5, 10_000)
+    log.tick(6.0)
+    log.tick(6.0)
+    disk.full = True
+    log.partition().delete_records(-1)
+    for _ in range(4):
+        log.tick(1.0)
+    assert files(log) == []
 
 
 def test_the_checkpoint_is_rewritten_when_most_of_it_is_old(tmp_path: Path) -> None:
@@ -195,7 +230,7 @@ def test_the_checkpoint_is_rewritten_when_most_of_it_is_old(tmp_path: Path) -> N
     batch_of = [(TOPIC_ID, i, Entry(0, i, 0, 0, 0, 0, 0, 0, 0, 0, 0)) for i in range(2000)]
     for _ in range(60):
         checkpoint.write(batch_of, b"p")
-    assert os.path.getsize(tmp_path / "checkpoint") < 6 << 20
+    assert os.path.getsize(tmp_path / "checkpoint") < 7 << 20
     assert Checkpoint(Disk(), str(tmp_path)).entries == checkpoint.entries
 
 

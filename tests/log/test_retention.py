@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log.checkpoint import Checkpoint
 from kproto.log.retention import GroupState, new_log_start
-from tests.log.support import Log, batch, everything
+from tests.log.support import TOPIC_ID, Log, batch, everything
 from tests.log.test_segments import START, files, fill
 
 GROUPS = [GroupState(10, 100, 1000), GroupState(20, 100, 3000), GroupState(30, 50, 2000)]
@@ -116,10 +116,14 @@ def test_files_wait_for_the_checkpoint_that_knows(tmp_path: Path) -> None:
     fill(log, 3, 100)
     partition.flush()
     log.tick(6.0)
-    checkpoint = os.stat(tmp_path / "checkpoint").st_size
+    before = Checkpoint(log.disk, str(tmp_path)).get(TOPIC_ID, 0)
+    assert before is not None
+    assert before.log_start == 0
     partition.delete_records(3)
     assert len(files(log)) == 1
     log.tick(0.0)
     log.tick(0.0)
     assert files(log) == []
-    assert os.stat(tmp_path / "checkpoint").st_size > checkpoint
+    after = Checkpoint(log.disk, str(tmp_path)).get(TOPIC_ID, 0)
+    assert after is not None
+    assert after.log_start == 3
