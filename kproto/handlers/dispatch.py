@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
-from typing import Any
+from typing import Any, Final
 
 from kproto.handlers import api_versions, registry
 from kproto.handlers.context import Handler, RawHandle, RequestContext, Services
@@ -25,6 +25,9 @@ from kproto.wire.messages import Codec, codec
 from kproto.wire.primitives import skip_tags
 
 log = logging.getLogger(__name__)
+
+MAX_OTHER_BYTES: Final = 16 * 1024 * 1024
+"""A request without records is never so large; parsed, it would take many times its bytes."""
 
 
 class Dispatcher:
@@ -80,6 +83,8 @@ class Dispatcher:
         handler = registry.handler(key)
         if handler is None or not handler.min_version <= version <= handler.max_version:
             raise WireError(f"API {key} version {version} is not served")
+        if handler.raw is None and len(frame) > MAX_OTHER_BYTES:
+            raise WireError(f"API {key}: a request of {len(frame)} bytes")
         messages = codec(key)
         if handler.raw is not None:
             flexible = messages.flexible_from

@@ -16,7 +16,7 @@ from kproto.wire import WireError
 from kproto.wire.primitives import read_uvarint, skip_tags
 
 MAX_PARTITIONS: Final = 100_000
-"""Of one request; more is refused: each costs far more memory than its bytes on the wire."""
+"""And topics, of one request; more are refused: each costs far more memory than its bytes on the wire."""
 FIRST_WITHOUT_REPLICA_ID: Final = 15
 FIRST_WITH_EPOCH: Final = 9
 FIRST_WITH_LOG_START: Final = 5
@@ -82,6 +82,7 @@ def parse(version: int, frame: memoryview, position: int) -> ParsedFetch:
 
 def _flexible_topics(version: int, frame: memoryview, position: int, wanted: list[FetchPartition]) -> int:
     topic_count, position = read_uvarint(frame, position)
+    _check_count(topic_count)
     with_ids = version >= FIRST_WITH_IDS
     for _ in range(topic_count - 1):
         topic, position = _flexible_topic(frame, position, with_ids)
@@ -90,13 +91,14 @@ def _flexible_topics(version: int, frame: memoryview, position: int, wanted: lis
             index, epoch, offset, _, _, max_bytes = _PART_V12.unpack_from(frame, position)
             wanted.append(FetchPartition(topic, index, offset, max_bytes, epoch))
             position = _behind_tags(frame, position + 32)
-        _check_count(wanted)
+        _check_count(len(wanted))
         position = _behind_tags(frame, position)
     return position
 
 
 def _flexible_forgotten(version: int, frame: memoryview, position: int, forgotten: list[PartitionKey]) -> int:
     topic_count, position = read_uvarint(frame, position)
+    _check_count(topic_count)
     with_ids = version >= FIRST_WITH_IDS
     for _ in range(topic_count - 1):
         topic, position = _flexible_topic(frame, position, with_ids)
@@ -104,7 +106,7 @@ def _flexible_forgotten(version: int, frame: memoryview, position: int, forgotte
         for _ in range(count - 1):
             forgotten.append((topic, _INT32(frame, position)[0]))
             position += 4
-        _check_count(forgotten)
+        _check_count(len(forgotten))
         position = _behind_tags(frame, position)
     return position
 
@@ -122,6 +124,7 @@ def _flexible_topic(frame: memoryview, position: int, with_ids: bool) -> tuple[T
 
 def _classic_topics(version: int, frame: memoryview, position: int, wanted: list[FetchPartition]) -> int:
     (topic_count,) = _INT32(frame, position)
+    _check_count(topic_count)
     position += 4
     for _ in range(topic_count):
         topic, position = _classic_topic(frame, position)
@@ -139,12 +142,13 @@ def _classic_topics(version: int, frame: memoryview, position: int, wanted: list
                 index, offset, max_bytes = _PART_V4.unpack_from(frame, position)
                 position += _PART_V4.size
             wanted.append(FetchPartition(topic, index, offset, max_bytes, epoch))
-        _check_count(wanted)
+        _check_count(len(wanted))
     return position
 
 
 def _classic_forgotten(frame: memoryview, position: int, forgotten: list[PartitionKey]) -> int:
     (topic_count,) = _INT32(frame, position)
+    _check_count(topic_count)
     position += 4
     for _ in range(topic_count):
         topic, position = _classic_topic(frame, position)
@@ -153,7 +157,7 @@ def _classic_forgotten(frame: memoryview, position: int, forgotten: list[Partiti
         for _ in range(count):
             forgotten.append((topic, _INT32(frame, position)[0]))
             position += 4
-        _check_count(forgotten)
+        _check_count(len(forgotten))
     return position
 
 
@@ -171,6 +175,6 @@ def _behind_tags(frame: memoryview, position: int) -> int:
     return position + 1 if count == 0 else skip_tags(frame, position + 1, count)
 
 
-def _check_count(entries: list[FetchPartition] | list[PartitionKey]) -> None:
-    if len(entries) > MAX_PARTITIONS:
-        raise WireError(f"a fetch request of more than {MAX_PARTITIONS} partitions")
+def _check_count(count: int) -> None:
+    if count > MAX_PARTITIONS:
+        raise WireError(f"a fetch request names {count} topics or partitions")

@@ -171,8 +171,8 @@ class SessionCache:
         return FetchContext(list(found.partitions.values()), found, incremental=True)
 
     def _create(self, with_ids: bool, wanted: list[FetchPartition], now: float) -> Session | None:
-        """A new session; None when there is nothing to remember or no room."""
-        if not wanted or not self._make_room(len(wanted), now):
+        """A new session; None when there is no room."""
+        if not self._make_room(len(wanted), now):
             return None
         session_id = self._random.randint(1, 2**31 - 1)
         while session_id in self._sessions:

@@ -36,7 +36,7 @@ class PartitionAnswer(NamedTuple):
     """What one partition answers. Offsets are -1 with an error; ``size`` is that of ``pieces`` together,
     which are memory by the time the answer is written (before, they may be file ranges)."""
 
-    index: int
+    partition: int
     error: int
     high_watermark: int
     last_stable_offset: int
@@ -92,14 +92,13 @@ def _flexible(
     topics: Sequence[TopicAnswer],
     endpoints: Sequence[Endpoint],
 ) -> tuple[list[Buffer], int]:
-    with_ids = version >= FIRST_WITH_IDS
     aborted = 1 if read_committed else 0
     pieces: list[Buffer] = []
     between = bytearray(_HEAD_V12.size)
     between += _unsigned_varint(len(topics) + 1)
     total = 0
     for topic, parts in topics:
-        between += topic if with_ids else _compact_string(str(topic))  # type: ignore[operator]
+        between += topic if isinstance(topic, bytes) else _compact_string(topic)
         between += _unsigned_varint(len(parts) + 1)
         for part in parts:
             index, code, high_watermark, stable, log_start, records, size, leader = part
@@ -124,7 +123,7 @@ def _flexible(
         between.append(0)
     pieces.append(between)
     total += len(between)
-    _HEAD_V12.pack_into(pieces[0], 0, total - 4, correlation_id, 0, 0, error, session_id)  # type: ignore
+    _HEAD_V12.pack_into(pieces[0], 0, total - 4, correlation_id, 0, 0, error, session_id)
     return pieces, total
 
 
@@ -165,9 +164,9 @@ def _classic(
         pieces.append(between)
         total += len(between)
     if version >= FIRST_WITH_SESSIONS:
-        _HEAD_V7.pack_into(pieces[0], 0, total - 4, correlation_id, 0, error, session_id)  # type: ignore
+        _HEAD_V7.pack_into(pieces[0], 0, total - 4, correlation_id, 0, error, session_id)
     else:
-        _HEAD_V4.pack_into(pieces[0], 0, total - 4, correlation_id, 0)  # type: ignore[arg-type]
+        _HEAD_V4.pack_into(pieces[0], 0, total - 4, correlation_id, 0)
     return pieces, total
 
 

@@ -1,12 +1,12 @@
 """ListOffsets (key 2), versions 1-11.
 
 By timestamp the answer is the first record at or after it, exact to the record, with that record's own
-timestamp and leader epoch; -1/-1 when there is none below the high watermark (below the last stable offset
-for read_committed). Special timestamps: -1 latest (high watermark or last stable offset), -2 earliest (log
-start), -3 the record with the largest timestamp (v7), -4 earliest local (v8: the log start, nothing is
-tiered), -5 latest tiered (v9) and -6 earliest pending upload (v11): both -1, as Kafka answers without
-tiering. Others, or one of these in an older version, are UNSUPPORTED_VERSION; a partition named twice is
-INVALID_REQUEST. v2 brought the isolation level, v4 leader epochs (KIP-320).
+timestamp and leader epoch; -1/-1 when there is none below the high watermark (below the last stable
+offset for read_committed). Special timestamps: -1 latest (high watermark or last stable offset), -2
+earliest (log start), -3 the record with the largest timestamp (v7), -4 earliest local (v8: the log start,
+nothing is tiered), -5 latest tiered (v9) and -6 earliest pending upload (v11): both -1, as Kafka answers
+without tiering. Others, or one of these in an older version, are UNSUPPORTED_VERSION; a partition named
+twice is answered once, with INVALID_REQUEST. v2 brought the isolation level, v4 leader epochs (KIP-320).
 
 Latest and earliest are answered on the spot; look-ups read what the page cache has, the rest in a thread.
 """
@@ -59,18 +59,19 @@ def handle(
     response = ListOffsetsResponse()
     committed = request.isolation_level == _READ_COMMITTED
     searches: list[Search] = []
-    seen: set[tuple[str, int]] = set()
+    seen: dict[tuple[str, int], Answer] = {}
     topics = context.broker.image().topics
     for topic in request.topics:
         record = topics.get(topic.name)
         answers: list[Answer] = []
         for wanted in topic.partitions:
-            answer = Answer(partition_index=wanted.partition_index)
+            key = topic.name, wanted.partition_index
+            if key in seen:
+                _refuse(seen[key])
+                continue
+            answer = seen[key] = Answer(partition_index=wanted.partition_index)
             answers.append(answer)
             try:
-                if (topic.name, wanted.partition_index) in seen:
-                    raise KafkaError(ErrorCode.INVALID_REQUEST)
-                seen.add((topic.name, wanted.partition_index))
                 if wanted.timestamp < 0 and not _SINCE.get(wanted.timestamp, 1 << 15) <= context.version:
                     raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
                 partition = led_here(context.broker, record, wanted.partition_index)
@@ -83,6 +84,12 @@ def handle(
                 answer.error_code = error_of(error)[0]
         response.topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
     return _search(context, searches, committed, response) if searches else response
+
+
+def _refuse(answer: Answer) -> None:
+    """Its partition is named twice."""
+    answer.error_code = ErrorCode.INVALID_REQUEST
+    answer.timestamp = answer.offset = answer.leader_epoch = -1
 
 
 def _answer_end(partition: Partition, timestamp: int, committed: bool, answer: Answer) -> None:
@@ -101,6 +108,8 @@ async def _search(
     from kproto.log.reader import complete
 
     for partition, wanted, answer in searches:
+        if answer.error_code:
+            continue
         try:
             if wanted.timestamp == MAX_TIMESTAMP:
                 lookup = partition.max_timestamp_offset(committed)

@@ -22,6 +22,8 @@ Stored = tuple[int, int, int, int]
 
 FIRST_FLEXIBLE: Final = 9
 FIRST_WITH_IDS: Final = 13
+MAX_PARTITIONS: Final = 50_000
+"""And topics, of one request; more are refused: each costs far more memory than its bytes on the wire."""
 
 _ACKS_TIMEOUT: Final = Struct(">hi")
 _INT32: Final = Struct(">i")
@@ -105,6 +107,7 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
     acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(frame, position)
     topic_count, position = _varint(frame, position + 6)
     topics: list[ParsedTopic] = []
+    total = 0
     for _ in range(topic_count - 1):
         start = position
         if with_ids:
@@ -142,6 +145,9 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
             position = position + 1 if frame[position] == 0 else _skip_tags(frame, position)
         position = position + 1 if frame[position] == 0 else _skip_tags(frame, position)
         topics.append((key, parts))
+        total += 1 + len(parts)
+        if total > MAX_PARTITIONS:
+            raise WireError(f"a produce request names more than {MAX_PARTITIONS} partitions")
     if frame[position]:
         _skip_tags(frame, position)
     return transactional, acks, timeout_ms, topics
@@ -158,6 +164,7 @@ def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
     topic_count = _INT32.unpack_from(frame, position + 6)[0]
     position += 10
     topics: list[ParsedTopic] = []
+    total = 0
     for _ in range(topic_count):
         start = position
         length = _INT16.unpack_from(frame, position)[0]
@@ -182,6 +189,9 @@ def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
             parts.append((index, frame[position:stop]))
             position = stop
         topics.append((key, parts))
+        total += 1 + len(parts)
+        if total > MAX_PARTITIONS:
+            raise WireError(f"a produce request names more than {MAX_PARTITIONS} partitions")
     return transactional, acks, timeout_ms, topics
 
 

@@ -83,7 +83,7 @@ def test_answers_read_back_with_the_generated_codec(
 
 
 def check_partition(version: int, committed: bool, read, part: PartitionAnswer) -> None:
-    assert (read.partition_index, read.error_code) == (part.index, part.error)
+    assert (read.partition_index, read.error_code) == (part.partition, part.error)
     assert (read.high_watermark, read.last_stable_offset) == (part.high_watermark, part.last_stable_offset)
     assert read.log_start_offset == (part.log_start_offset if version >= 5 else -1)
     assert read.aborted_transactions == ([] if committed else None)

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproto.handlers.produce_wire import FIRST_WITH_IDS, all_stored, one_stored, parse, topic_name
+from kproto.handlers.produce_wire import (
+    FIRST_WITH_IDS,
+    MAX_PARTITIONS,
+    all_stored,
+    one_stored,
+    parse,
+    topic_name,
+)
 from kproto.wire import WireError
 from kproto.wire.framing import parse_response_frame
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -141,3 +148,10 @@ def test_every_cut_of_a_request_is_a_wire_error(version):
     for cut in range(4, len(data)):
         with pytest.raises(WireError):
             parse(version, memoryview(data)[:cut], 4)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_more_partitions_than_anybody_has_are_refused(version):
+    many = [("t", bytes(16), [(i, b"") for i in range(MAX_PARTITIONS // 2)])] * 3
+    with pytest.raises(WireError):
+        parse(version, memoryview(written(version, (None, 1, 1, many))), 4)
