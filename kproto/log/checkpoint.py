@@ -79,6 +79,8 @@ class Checkpoint:
         self._size = 0
         self._reserved = 0
         self._load()
+        if self._reserved < self._size + _RESERVE_BYTES // 2:
+            self._reserve_early()
 
     def get(self, topic_id: bytes, index: int) -> Entry | None:
         packed = self.entries.get(_KEY.pack(topic_id, index))
@@ -138,6 +140,17 @@ class Checkpoint:
         finally:
             self._disk.close(descriptor)
         self._size += len(frame)
+
+    def _reserve_early(self) -> None:
+        """Before the first frame: a disk can be full before that."""
+        try:
+            descriptor = self._disk.open(self._path, create=True)
+        except OSError:
+            return
+        try:
+            self._reserve(descriptor, 0)
+        finally:
+            self._disk.close(descriptor)
 
     def _reserve(self, descriptor: int, wanted: int) -> None:
         try:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import random
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -57,6 +56,7 @@ class LogManager:
         "_busy",
         "_changed",
         "_checkpoint",
+        "_checkpoint_retry",
         "_deletions",
         "_due",
         "_dynamic",
@@ -133,6 +133,7 @@ class LogManager:
         self._busy = False
         """Something was produced since memory was last given back."""
         self._sync_checkpoint = False
+        self._checkpoint_retry = 0.0
         now = clock.monotonic()
         self._next_checkpoint = now + settings.kproto_checkpoint_interval_ms / 1000
         self._next_retention = now + min(30.0, settings.log_retention_check_interval_ms / 1000)
@@ -371,7 +372,8 @@ class LogManager:
         """
         deadline = self.clock.monotonic() + SLICE_S
         more = self._flush_old(now, deadline)
-        if now >= self._next_checkpoint or self._sync_checkpoint:
+        due = now >= self._next_checkpoint or self._sync_checkpoint
+        if due and now >= self._checkpoint_retry:
             more |= self._write_checkpoint(now)
         more |= self._remove_files(now, deadline)
         more |= self._retain_some(now, deadline)
@@ -411,7 +413,7 @@ class LogManager:
         while self.trash.is_due(now):
             if self._deletions:
                 self._sync_checkpoint = True
-                return True
+                return now >= self._checkpoint_retry
             try:
                 self.trash.remove_one()
             except OSError as error:
@@ -467,6 +469,9 @@ class LogManager:
         self._deletions += 1
 
     def random_below(self, limit: int) -> int:
+        """For segment.jitter.ms."""
+        import random
+
         return random.randrange(limit)
 
     # Checkpoint
@@ -495,7 +500,7 @@ class LogManager:
             try:
                 self._checkpoint.write(entries, point, sync=sync)
             except OSError as error:
-                self._next_checkpoint = now + RETRY_S
+                self._checkpoint_retry = now + RETRY_S
                 log.warning("no checkpoint could be written: %s", error.strerror)
                 return False
             for partition in batch:
