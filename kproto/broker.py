@@ -44,6 +44,8 @@ log = logging.getLogger(__name__)
 
 TICK_SECONDS: Final = 0.25
 BUSY_TICK_SECONDS: Final = 0.002
+BUSY_REST: Final = 3.0
+"""How long clients have the loop to themselves after a piece of housekeeping, in times of its length."""
 DRAIN_SECONDS: Final = 10.0
 GC_THRESHOLD: Final = 20_000
 """Objects made before a young collection; the data path makes no cycles, so seldom is enough."""
@@ -179,13 +181,15 @@ class Broker:
     async def _tick(self) -> None:
         while True:
             more = False
+            began = self._clock.monotonic()
             try:
                 more = self._logs.tick(self._clock.monotonic())
                 more |= self._open_recovered()
                 self._vlogs.tick()
             except Exception:
                 log.exception("housekeeping failed; trying again")
-            await asyncio.sleep(BUSY_TICK_SECONDS if more else TICK_SECONDS)
+            rest = max(BUSY_TICK_SECONDS, BUSY_REST * (self._clock.monotonic() - began))
+            await asyncio.sleep(rest if more else TICK_SECONDS)
 
     def _open_recovered(self) -> bool:
         """Open one partition that has chunks in old journals, so that these can go; True: there are more."""
