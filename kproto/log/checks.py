@@ -91,6 +91,10 @@ def _counts(chunk: memoryview) -> None:
 
 def _bits(chunk: memoryview) -> None:
     attributes = HEADER.unpack_from(chunk)[5]
+    if attributes & TRANSACTIONAL:
+        raise _refuse(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "this broker has no transactions yet"
+        )
     if attributes & CONTROL:
         raise _refuse(ErrorCode.INVALID_RECORD, "clients cannot write control records")
     if attributes & LOG_APPEND_TIME:
@@ -103,8 +107,6 @@ def _bits(chunk: memoryview) -> None:
         )
     if attributes & CODEC_MASK > MAX_CODEC:
         raise _refuse(ErrorCode.INVALID_RECORD, f"unknown compression codec {attributes & CODEC_MASK}")
-    if attributes & TRANSACTIONAL:
-        raise _refuse(ErrorCode.INVALID_TXN_STATE, "transactions are not supported yet")
 
 
 def _timestamps(chunk: memoryview, config: TopicConfig, now_ms: int) -> None:

@@ -197,7 +197,7 @@ class Partition:
             if producer is None or producer.epoch != epoch or producer.next_seq != seq:
                 known = producers.examine(pid, epoch, seq, count)
                 if known is not None:
-                    return known[2], known[3] if append_time >= 0 else -1, self.log_start_offset, True
+                    return known[2], known[3], self.log_start_offset, True
         block = self.tail
         start = block.used
         if start + size > block.limit or max_ts > self._roll_ts:

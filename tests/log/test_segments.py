@@ -173,3 +173,16 @@ def test_max_bytes_cuts_at_chunks_and_the_first_one_comes_anyway(tmp_path: Path)
     assert partition.read(0, 1, at_least_one=False).size == 0
     assert partition.read(0, 2 * one).size == 2 * one
     assert partition.read(1, 3 * one - 1).size == 2 * one
+
+
+def test_jitter_makes_groups_roll_earlier_never_later(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"segment.ms": "1000", "segment.jitter.ms": "900"}, partitions=20)
+    rolled = set()
+    for index in range(20):
+        partition = log.partition(index)
+        for time in range(START, START + 1100, 50):
+            partition.append(batch(b"x", time=time))
+        rolled.add(partition.segments[1].group_base)
+    assert min(rolled) >= 2
+    assert max(rolled) <= 21
+    assert len(rolled) > 1
