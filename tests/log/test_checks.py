@@ -59,7 +59,7 @@ BAD = {
     "codec 5": (changed(21, b"\0\5"), ErrorCode.INVALID_RECORD),
     "codec 7": (changed(21, b"\0\7"), ErrorCode.INVALID_RECORD),
     "LogAppendTime": (changed(21, b"\0\x08"), ErrorCode.INVALID_TIMESTAMP),
-    "transactional": (changed(21, b"\0\x10"), ErrorCode.INVALID_TXN_STATE),
+    "transactional": (changed(21, b"\0\x10"), ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
     "control": (changed(21, b"\0\x20"), ErrorCode.INVALID_RECORD),
     "delete horizon": (changed(21, b"\0\x40"), ErrorCode.INVALID_RECORD),
     "reserved": (changed(21, b"\x80\0"), ErrorCode.INVALID_RECORD),
