@@ -12,7 +12,7 @@ The journal never holds more than ``limit`` bytes of files: `reserve` says no, a
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
@@ -80,6 +80,7 @@ class Journal:
         "inherited",
         "limit",
         "owner_epoch",
+        "remove",
         "spares",
     )
 
@@ -95,10 +96,24 @@ class Journal:
         self.inherited = 0
         """How many of them earlier processes left."""
         self.spares: list[JournalFile] = []
+        self.remove: Callable[[str], object] = disk.unlink
+        """Deletes a closed file. To be replaced by something that does it in a thread: giving back the pages
+        of one takes 10 ms."""
         disk.makedirs(directory)
         for name in disk.listdir(directory):
             if name.startswith(SPARE_PREFIX):
-                disk.unlink(os.path.join(directory, name))
+                self._adopt(os.path.join(directory, name))
+
+    def _adopt(self, path: str) -> None:
+        """Keep a spare file of an earlier process, if there is use for it."""
+        fd = self._disk.open(path)
+        size = self._disk.size(fd)
+        if len(self.spares) < SPARES_KEPT and size > 0 and self.bytes + size <= self.limit // 2:
+            self.bytes += size
+            self.spares.append(JournalFile(self._disk, path, fd, size))
+        else:
+            self._disk.close(fd)
+            self._disk.unlink(path)
 
     def reserve(self, size: int) -> bool:
         """Count ``size`` bytes for a file about to be created; False when the limit does not allow it.
@@ -158,7 +173,7 @@ class Journal:
     def discard(self, file: JournalFile) -> None:
         """Close and delete a file that is not counted."""
         file.close()
-        self._disk.unlink(file.path)
+        self.remove(file.path)
 
     def give_back(self, file: JournalFile) -> None:
         """No chunk of ``file`` is needed any more: keep it as a spare, or delete it."""

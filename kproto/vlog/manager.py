@@ -97,6 +97,7 @@ class VlogManager:
             boot_id() if boot is None else boot,
             settings.kproto_journal_bytes,
         )
+        self.journal.remove = self._remove
         file_bytes = min(settings.kproto_virtual_segment_bytes, settings.kproto_journal_bytes)
         self.space = Space(
             self.journal, loop, self._sync_worker, file_bytes, self._room_changed, self._press, self.poison
@@ -180,6 +181,14 @@ class VlogManager:
         room."""
         self.space.failed(error)
 
+    def _remove(self, path: str) -> None:
+        """Delete a file in the thread."""
+        self._clean_worker.submit(partial(self._disk.unlink, path), self._removed)
+
+    def _removed(self, error: BaseException | None) -> None:
+        if error is not None:
+            self.poison(f"deleting a journal file: {error}")
+
     def _press(self) -> None:
         """A file is wanted and the limit or the disk says no: hurry, and close what nobody appends to."""
         if not self.cleaner.closed:
@@ -245,7 +254,7 @@ class VlogManager:
         recovered.settle(self._settled)
         gone = recovered.droppable()
         for path, size in gone:
-            self._disk.unlink(path)
+            self.journal.remove(path)
             self.journal.unreserve(size)
             self.journal.inherited -= size
         if not recovered.files:
@@ -313,6 +322,7 @@ class VlogManager:
         """Stop. After a drain, and with all segments flushed and synced, no journal file is left behind."""
         self.space.closed = True
         self.cleaner.stopped = True
+        self.journal.remove = self._disk.unlink
         files = [(pusher, pusher.vlog.open_segment, pusher.close()) for pusher in self._pushers.values()]
         self._sync_worker.close()
         self._clean_worker.close()

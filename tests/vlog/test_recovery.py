@@ -227,8 +227,9 @@ def test_old_files_stay_until_the_log_has_settled_them(tmp_path: Path, loop: Tes
     settled.add(1)
     second.manager._next_settle = 0.0
     second.manager.tick()
-    assert not os.path.exists(old)
+    loop.until(lambda: not os.path.exists(old))
     assert second.manager.journal.bytes == 0
+    second.manager.close()
 
 
 def test_the_segments_that_old_files_wait_for_are_synced(
@@ -301,3 +302,21 @@ def test_journal_files_of_an_unknown_boot_are_never_trusted(tmp_path: Path, loop
     assert "lost" in world.recover(boot=bytes(16)).losses[0]
     assert bytes(16) != BOOT
     assert FlushPolicy.MEMORY == 0
+
+
+def test_spare_files_of_an_earlier_process_are_used(tmp_path: Path, loop: TestLoop) -> None:
+    first = World.start(str(tmp_path), loop, epoch=1, **SMALL)
+    part = first.partition()
+    while not first.manager.journal.spares:
+        pushes(first, loop, part, 1, 100_000)
+        part.segment.flush(part.segment.end)
+        part.segment.sync()
+    spares = {spare.path for spare in first.manager.journal.spares}
+    second = World.start(str(tmp_path), loop, epoch=2, **SMALL)
+    assert {spare.path for spare in second.manager.journal.spares} <= spares
+    again = second.partition(index=1)
+    pushes(second, loop, again, 2)
+    assert len(second.manager.journal.spares) < len(spares), "no new file was made"
+    found = second.recover()
+    assert recovered_bytes(second, found, again) == again.chunks
+    second.manager.close()
