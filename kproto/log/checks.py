@@ -92,9 +92,7 @@ def _counts(chunk: memoryview) -> None:
 def _bits(chunk: memoryview) -> None:
     attributes = HEADER.unpack_from(chunk)[5]
     if attributes & TRANSACTIONAL:
-        raise _refuse(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "this broker has no transactions yet"
-        )
+        raise _refuse(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "this broker has no transactions yet")
     if attributes & CONTROL:
         raise _refuse(ErrorCode.INVALID_RECORD, "clients cannot write control records")
     if attributes & LOG_APPEND_TIME:
