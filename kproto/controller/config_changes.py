@@ -100,6 +100,8 @@ def _decide_one(image: MetadataImage, change: ConfigChange, settings: Settings) 
 
 
 def _alter_topic(image: MetadataImage, change: ConfigChange, settings: Settings) -> dict[str, bytes]:
+    if not change.resource_name:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "There are no configs of all topics.")
     problem = name_problem(change.resource_name)
     if problem is not None:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)

@@ -328,21 +328,24 @@ def decide_delete(
 ) -> Decision[list[TopicOutcome]]:
     """Delete topics by name or id. As in Apache Kafka an internal topic can be deleted, too."""
     decision: Decision[list[TopicOutcome]] = Decision([])
-    seen: set[bytes] = set()
     names: Counter[str | None] = Counter(ref.name for ref in requested if ref.name is not None)
     ids: Counter[bytes | None] = Counter(ref.topic_id for ref in requested if ref.topic_id is not None)
+    by_id = {image.topics_by_id[each].name for each in ids if each and each in image.topics_by_id}
     for ref in dict.fromkeys(requested):
+        if ref.topic_id is None and ref.name in by_id:
+            continue  # answered once, where it is meant by its id
+        name = ref.name
         try:
             _check_reference(ref, names, ids)
             topic = _referenced(image, ref)
-            if topic.topic_id in seen:
-                raise KafkaError(ErrorCode.INVALID_REQUEST, f"{topic.name!r} is meant twice in the request.")
+            name = topic.name
+            if ref.name is None and name in names:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name!r} is meant by its id and by its name.")
             if not settings.delete_topic_enable:
                 raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")
         except KafkaError as error:
-            decision.answer.append(TopicOutcome(ref.name, error, None, ref.topic_id))
+            decision.answer.append(TopicOutcome(name, error, None, ref.topic_id))
             continue
-        seen.add(topic.topic_id)
         decision.deletes.append(topic.key)
         decision.deletes += (record.key for record in image.streamlets[topic.topic_id])
         decision.answer.append(TopicOutcome(topic.name, None, topic, topic.topic_id))

@@ -37,7 +37,7 @@ from kproto.handlers.fetch_wire import (
     PartitionAnswer,
     answer,
 )
-from kproto.handlers.leading import NO_EPOCH, check_epoch, error_of, led_here
+from kproto.handlers.leading import check_epoch, error_of, led_here
 from kproto.log.reader import EMPTY, FileRange, load_blocking, load_nowait
 from kproto.net.deadlines import Deadlines
 
@@ -183,7 +183,7 @@ class _Fetch:
                 partition = wanted.partition
                 if partition is None or wanted.image is not image:
                     partition = self._find(wanted, image)
-                if wanted.leader_epoch != NO_EPOCH:
+                if wanted.leader_epoch >= 0:
                     check_epoch(partition, wanted.leader_epoch)
                 partitions.append((partition, wanted))
                 high_watermark = partition.high_watermark

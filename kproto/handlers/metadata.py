@@ -32,6 +32,7 @@ from kproto.wire.generated.metadata import (
 )
 
 ZERO_UUID: Final = bytes(16)
+NAMES_ONLY: Final = (10, 11)
 NOTHING: Final[Mapping[str, int]] = {}
 
 
@@ -43,11 +44,28 @@ def handle(ctx: RequestContext, request: MetadataRequest) -> Answer | Awaitable[
     """Answer from the image; awaitable only when topics have to be created first."""
     if request.topics is None or (ctx.version == 0 and not request.topics):
         return _answer(ctx, request, None)
+    if ctx.version in NAMES_ONLY and any(_without_name(topic) for topic in request.topics):
+        return _refused(request)
     wanted = _distinct(request.topics)
     creatable = _creatable(ctx, request, wanted)
     if creatable:
         return _create_and_answer(ctx, request, wanted, creatable)
     return _answer(ctx, request, wanted)
+
+
+def _without_name(topic: MetadataRequestTopic) -> bool:
+    return topic.name is None or topic.topic_id != ZERO_UUID
+
+
+def _refused(request: MetadataRequest) -> MetadataResponse:
+    """Versions 10 and 11 have room for ids and null names, but do not allow them."""
+    topics = [
+        MetadataResponseTopic(
+            error_code=ErrorCode.INVALID_REQUEST, name=topic.name or "", topic_id=topic.topic_id
+        )
+        for topic in request.topics or ()
+    ]
+    return MetadataResponse(controller_id=-1, topics=topics)
 
 
 def _distinct(topics: Iterable[MetadataRequestTopic]) -> list[MetadataRequestTopic]:

@@ -7,7 +7,8 @@ connection, as in Kafka, because nothing else can tell the client.
 
 Version notes: v7 zstd (before: UNSUPPORTED_COMPRESSION_TYPE), v8 error messages (KIP-467), v9 flexible,
 v10 current leader and node endpoints with NOT_LEADER_OR_FOLLOWER (KIP-951), v13 topic ids (UNKNOWN_TOPIC_ID).
-Requests with a transactional id get INVALID_REQUEST until transactions exist. Throttle time is always 0.
+Requests with a transactional id, and transactional batches, get TRANSACTIONAL_ID_AUTHORIZATION_FAILED until
+transactions exist, as from FindCoordinator. Throttle time is always 0.
 """
 
 from __future__ import annotations
@@ -127,7 +128,9 @@ class Producer:
         if not -1 <= acks <= 1:
             refused = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
         elif transactional:
-            refused = KafkaError(ErrorCode.INVALID_REQUEST, "transactions are not supported by this broker")
+            refused = KafkaError(
+                ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "this broker has no transactions yet"
+            )
         failed = refused is not None or not wanted
         touched: list[VirtualLogPort] = []
         topics: list[TopicOutcome] = []
@@ -154,7 +157,10 @@ class Producer:
                 except Exception as error:
                     failed = True
                     outcomes.append((index, *error_of(error), -1, -1, -1))
-            topics.append((key, outcomes))
+            if parts:
+                topics.append((key, outcomes))
+            else:
+                failed = True  # a topic without partitions is not answered; the generated codec writes that
         if acks == 0:
             self._end_unanswered(exchange, topics, failed)
             return

@@ -83,6 +83,7 @@ def test_a_change_to_the_same_values_writes_nothing() -> None:
     [
         (topic(("retention.ms", SET, "1"), name="none"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         (topic(("retention.ms", SET, "1"), name="a/b"), ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (topic(("retention.ms", SET, "1"), name=""), ErrorCode.INVALID_REQUEST),
         (topic(("nope", SET, "1")), ErrorCode.INVALID_CONFIG),
         (topic(("retention.ms", SET, "z")), ErrorCode.INVALID_CONFIG),
         (topic(("retention.ms", SET, None)), ErrorCode.INVALID_REQUEST),

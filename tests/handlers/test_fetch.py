@@ -93,7 +93,8 @@ def test_unknown_topics_and_partitions(kafka):
 def test_leader_epochs(kafka):
     name, _ = kafka.create()
     epoch = kafka.leader_epoch(name)
-    assert one(kafka.fetch(name, (0, 0), epoch=epoch)).error_code == 0
+    for unchecked in (epoch, -1, -2):
+        assert one(kafka.fetch(name, (0, 0), epoch=unchecked)).error_code == 0
     assert one(kafka.fetch(name, (0, 0), epoch=epoch + 1)).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
     if epoch > 0:
         assert one(kafka.fetch(name, (0, 0), epoch=epoch - 1)).error_code == ErrorCode.FENCED_LEADER_EPOCH

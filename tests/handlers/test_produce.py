@@ -6,6 +6,7 @@ import pytest
 from conftest import Kafka, chunk_of, produce_request, producer
 
 from kproto.errors import ErrorCode
+from kproto.wire.batch import read_header
 from kproto.wire.framing import request_frame
 from kproto.wire.generated.produce import ProduceRequest
 
@@ -66,6 +67,15 @@ def test_invalid_acks(kafka, acks):
     assert kafka.stored(name, chunk_of(b"y")) == 0, "nothing was appended"
 
 
+def test_topics_without_partitions_are_not_answered(kafka):
+    name, _ = kafka.create()
+    request = produce_request(name)
+    assert kafka.call(0, 9, request).responses == []
+    request.topic_data += produce_request(name, (0, chunk_of(b"x"))).topic_data
+    (topic,) = kafka.call(0, 9, request).responses
+    assert [part.base_offset for part in topic.partition_responses] == [0]
+
+
 def test_acks_zero_is_silent_and_ordered(kafka):
     name, _ = kafka.create()
     for i in range(10):
@@ -85,10 +95,10 @@ def test_acks_zero_with_an_error_closes_the_connection(broker, kafka):
 def test_transactional_requests_are_refused_clearly(kafka):
     name, _ = kafka.create()
     (answer,) = kafka.produce(name, (0, chunk_of(b"x")), transactional_id="me")
-    assert answer.error_code == ErrorCode.INVALID_REQUEST
+    assert answer.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     assert "transactions" in answer.error_message
     (answer,) = kafka.produce(name, (0, chunk_of(b"x", producer=producer(1000, 0, 0, transactional=True))))
-    assert answer.error_code != 0
+    assert answer.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     assert kafka.stored(name, chunk_of(b"x")) == 0
 
 
@@ -119,6 +129,8 @@ def test_duplicates_are_answered_with_their_first_offset(kafka):
     chunks = [chunk_of(b"x", b"y", producer=producer(4711, 0, 2 * i)) for i in range(5)]
     assert [kafka.stored(name, chunk) for chunk in chunks] == [0, 2, 4, 6, 8]
     assert [kafka.stored(name, chunk) for chunk in chunks] == [0, 2, 4, 6, 8]
+    (again,) = kafka.produce(name, (0, chunks[0]))
+    assert again.log_append_time_ms == read_header(chunks[0]).max_timestamp  # so does Apache Kafka
     (answer,) = kafka.produce(name, (0, chunk_of(b"x", producer=producer(4711, 0, 20))))
     assert answer.error_code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 

@@ -2,7 +2,8 @@
 
 Behaviour: offset -1 means the high watermark; an offset above it or below -1 is OFFSET_OUT_OF_RANGE; one
 below the log start changes nothing. Answers with the new log start, which consumers see at once; the files go
-after ``file.delete.delay.ms``. Internal topics are refused with INVALID_TOPIC_EXCEPTION. Works on a full
+after ``file.delete.delay.ms``. Internal topics are refused with INVALID_TOPIC_EXCEPTION, topics that are only
+compacted with POLICY_VIOLATION, as in Apache Kafka. Works on a full
 disk: it frees space. ``timeout_ms`` never runs out.
 """
 
@@ -48,6 +49,8 @@ def _delete(
     try:
         partition = _partition(services, topic, wanted.partition_index)
         high_watermark = partition.high_watermark
+        if "delete" not in partition.config.cleanup_policy:
+            raise KafkaError(ErrorCode.POLICY_VIOLATION)
         before = high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
         if not 0 <= before <= high_watermark:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)

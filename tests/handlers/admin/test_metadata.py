@@ -129,6 +129,17 @@ def test_topics_by_id(served, version: int) -> None:
     assert served.call(3, version, neither).topics[0].error_code == ErrorCode.INVALID_REQUEST
 
 
+@pytest.mark.parametrize("version", [10, 11])
+def test_ids_before_they_may_be_asked_for(served, version: int) -> None:
+    """Both fields are on the wire of these versions; Apache Kafka refuses the whole request."""
+    create(served, NewTopic("t"))
+    identity = served.controller.image.topics["t"].topic_id
+    for one in (MetadataRequestTopic(topic_id=identity, name="t"), MetadataRequestTopic(name=None)):
+        answer = served.call(3, version, MetadataRequest(topics=[MetadataRequestTopic(name="t"), one]))
+        assert [topic.error_code for topic in answer.topics] == [ErrorCode.INVALID_REQUEST] * 2
+        assert (answer.brokers, answer.controller_id) == ([], -1)
+
+
 def test_a_topic_asked_for_twice_is_answered_once(served) -> None:
     create(served, NewTopic("t"))
     assert len(ask(served, 12, "t", "t").topics) == 1
@@ -170,7 +181,7 @@ def test_the_handwritten_answer_is_what_the_generated_codec_writes(cluster, vers
     names = ["t", long, "__consumer_offsets", "__transaction_state", "none", "a/b"]
     some = MetadataRequest(
         topics=[MetadataRequestTopic(name=name) for name in names]
-        + [MetadataRequestTopic(topic_id=b"?" * 16, name=None)],
+        + [MetadataRequestTopic(topic_id=b"?" * 16, name=None)] * (version not in (10, 11)),
         allow_auto_topic_creation=False,
         include_topic_authorized_operations=True,
         include_cluster_authorized_operations=True,

@@ -105,6 +105,14 @@ def test_delete_records_of_what_is_not_there(kafka) -> None:
     }
 
 
+def test_records_of_a_compacted_topic_are_not_deleted(kafka) -> None:
+    """Only cleanup.policy=delete lets go of them; with both policies they may be deleted."""
+    for policy, expected in (("compact", (ErrorCode.POLICY_VIOLATION, -1)), ("compact,delete", (0, 1))):
+        name, _ = kafka.create(cleanup_policy=policy)
+        kafka.stored(name, chunk(b"x"))
+        assert delete(kafka, 2, (name, [(0, 1)])) == {(name, 0): expected}
+
+
 def kafka_topic(name: str):
     return CreateTopicsRequest(topics=[CreatableTopic(name=name, num_partitions=1, replication_factor=1)])
 
