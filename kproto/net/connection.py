@@ -62,9 +62,12 @@ class Exchange:
         if self.answer is not None or connection.closed:
             return
         self.answer = frame
-        self.size = len(frame)
+        size = self.size = len(frame)
+        connection.held += size - self.request_bytes
         if connection.pending[0] is self:
             connection.release()
+        else:
+            connection.settle()
 
     def respond(self, pieces: Sequence[Buffer], size: int) -> None:
         """Answer with pieces (a length prefix first), ``size`` bytes together; large ones are not copied."""
@@ -73,8 +76,11 @@ class Exchange:
             return
         self.answer = pieces
         self.size = size
+        connection.held += size - self.request_bytes
         if connection.pending[0] is self:
             connection.release()
+        else:
+            connection.settle()
 
     def drop(self) -> None:
         """This request gets no answer (acks=0)."""
@@ -85,8 +91,9 @@ class Connection:
     """A plaintext connection on a non-blocking socket.
 
     Invariants: ``pending`` holds the open exchanges in request order; ``held`` is the sum of their request
-    bytes plus ``unsent``; ``_charged`` is what the budget was last told of ``held``, ``_partial`` what it
-    was told of an unfinished frame; the socket is watched for reading iff ``_reading``.
+    bytes (of their answers' bytes once those are known) plus ``unsent``; ``_charged`` is what the budget was
+    last told of ``held``, ``_partial`` what it was told of an unfinished frame; the socket is watched for
+    reading iff ``_reading``.
     """
 
     __slots__ = (
@@ -333,9 +340,7 @@ class Connection:
                 out.append(answer)
             else:
                 out.extend(answer)  # type: ignore[arg-type]
-            size = exchange.size
-            self.unsent += size
-            self.held += size - exchange.request_bytes
+            self.unsent += exchange.size
         if not self._flushing:
             self._flushing = True
             self.server.flush_soon(self)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kproto.net.connection import MAX_OPEN_REQUESTS, Connection, Exchange
+from kproto.net.connection import MAX_HELD, MAX_OPEN_REQUESTS, Connection, Exchange
 from kproto.net.server import Limits
 
 
@@ -220,6 +220,30 @@ def test_open_requests_are_bounded(serve):
         assert [int(receive(sock)) for _ in range(total)] == list(range(total))
 
 
+def test_answers_behind_a_long_poll_count(serve):
+    """They cannot be sent yet, but they are memory: the client is not read beyond the bound."""
+    opened: list[Exchange] = []
+    answer = frame(b"z" * 1_000_000)
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        exchange = connection.begin(len(data))
+        opened.append(exchange)
+        if len(opened) > 1:
+            exchange.respond([answer], len(answer))
+
+    running = serve(dispatch)
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"poll") + frame(b"more") * 200)
+        until(lambda: running.budget.used >= MAX_HELD)
+        time.sleep(0.1)
+        assert len(opened) < 40
+        assert running.budget.used < MAX_HELD + 2_000_000
+        running.run(lambda: opened[0].reply(frame(b"at last")))
+        assert receive(sock) == b"at last"
+        for _ in range(200):
+            assert len(receive(sock)) == 1_000_000
+
+
 def test_all_connections_together_stay_within_the_budget(serve):
     """Requests that stay open fill the budget; then nobody is read until some are answered."""
     opened: list[Exchange] = []
@@ -251,7 +275,7 @@ def test_peers_that_do_not_read_cannot_keep_the_memory(serve):
         connection.begin(len(data)).respond([answer], len(answer))
 
     running = serve(large, budget=20_000_000)
-    greedy = [connect(running.port) for _ in range(12)]
+    greedy = [connect(running.port) for _ in range(24)]
     for sock in greedy:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         for _ in range(6):
