@@ -1,15 +1,16 @@
 """Real clients against a real broker.
 
-``test_<client>.py`` runs one client family's workload, ``test_groups.py`` consumer groups across
-them, ``test_crash.py`` kills the broker under load, ``test_hostile.py`` and ``test_full_disk.py``
-hurt it; ``spark/`` is Spark's part. ``support/`` holds what they share, ``java/`` and ``go/`` the two
-programs of ours that drive the Java client and franz-go, ``setup/`` what the Makefile calls.
+``test_<client>.py`` runs one client family's workload; the other tests have a subject each:
+``test_groups.py`` consumer groups across clients, ``test_crash.py`` kills the broker under load,
+``test_hostile.py`` and ``test_full_disk.py`` hurt it. ``spark/`` is Spark's part. ``support/`` holds
+what they share, ``java/`` and ``go/`` the two programs of ours that drive the Java client and
+franz-go, ``setup/`` what the Makefile calls.
 
 The broker under test is ``kproto serve`` in a subprocess, or with ``--target kafka`` Apache Kafka
 (the reference: what a test demands must hold there too), or with
 ``KPROTO_COMPAT_BOOTSTRAP=host:port`` what runs there. Tests marked ``owns_broker`` start and kill one
 of their own, so they need one of the first two; ``kproto_only`` says what it says.
 
-May import the standard library and the clients, never ``kproto.wire``: the tests' own bytes are
-built by hand, so that a mistake in kproto's codecs cannot hide itself.
+May import the standard library, the clients and kproto; frames that are damaged on purpose are built
+by hand (``support/frames.py``), so that a mistake in kproto's codecs cannot hide itself.
 """
