@@ -314,8 +314,8 @@ class Partition:
             block = pool.take_large(size)
         else:
             tail = self.tail
-            if tail is not NO_BLOCK and tail.size_class == self._block_class < len(SIZES) - 1:
-                self._block_class += 1
+            if tail is not NO_BLOCK and tail.size_class >= self._block_class:
+                self._block_class = min(tail.size_class + 1, len(SIZES) - 1)
             block = pool.take(max(self._block_class, size_class_for(size)))
         if block is None:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no memory for new data: is the disk full?")

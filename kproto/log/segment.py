@@ -119,19 +119,22 @@ class Segment:
         flushed, size = self.flushed, self.size
         if flushed >= min(upto, size):
             return
-        pieces: list[Buffer] = []
-        for block in self.blocks:
-            end = block.position + block.used
-            if end > flushed:
-                pieces.append(block.view[max(flushed - block.position, 0) : block.used])
+        unwritten: list[Block] = []
+        for block in reversed(self.blocks):
+            if block.position + block.used <= flushed:
+                break
+            unwritten.append(block)
+        unwritten.reverse()
+        pieces: list[Buffer] = [
+            block.view[max(flushed - block.position, 0) : block.used] for block in unwritten
+        ]
         descriptor = self.partition.open_for_write(self)
         self.partition.disk.pwritev(descriptor, pieces, flushed)
         self.flushed = self.wake_at = size
         self.flushed_offset = self.next_offset if self.closed else self.partition.log_end_offset
         self.partition.manager.note_flushed(self.partition)
-        for block in self.blocks:
-            if block.position + block.used > flushed:
-                self.partition.pool.written(block)
+        for block in unwritten:
+            self.partition.pool.written(block)
 
     def sync(self) -> None:
         """fdatasync the file and, the first time, its directory; in a thread. ``synced`` is what was
