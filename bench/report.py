@@ -163,6 +163,10 @@ def markdown(results: Mapping[str, Any]) -> str:
         "Ratios: median over pairs of kproto / Apache Kafka; in brackets the target, `>` where it is missed.",
         "",
     ]
+    for name, case in results["cases"].items():
+        lines += [
+            f"- {name}, repeated after a failure: {text.splitlines()[0]}" for text in case.get("failures", [])
+        ]
     for title, columns, entries in _parts(results):
         if not entries:
             continue

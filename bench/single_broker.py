@@ -29,8 +29,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bench.brokers import HEAP, KINDS, BrokerProcess
 from bench.cases import CASES, FULL, QUICK, Case, Scale, scaled
-from bench.generator import Load, measure
+from bench.generator import Load, Measured, measure
 from bench.report import markdown, metrics, tables
+
+
+ATTEMPTS = 3
+"""Failed runs of one case before the benchmark gives up."""
 
 
 def first_line(*command: str) -> str:
@@ -83,6 +87,22 @@ def warm_up(brokers: dict[str, BrokerProcess], scale: Scale, console: Console) -
             )
 
 
+def measure_again(
+    broker: BrokerProcess, load: Load, hook: Callable[[int, float], None] | None, failures: list[str]
+) -> Measured:
+    """Measure; a run that fails is noted (the report shows it) and repeated, so that the pairs stay pairs.
+
+    Raises RuntimeError when `ATTEMPTS` runs failed.
+    """
+    while True:
+        try:
+            return measure(broker, load, hook)
+        except RuntimeError as failure:
+            failures.append(str(failure))
+            if len(failures) >= ATTEMPTS:
+                raise
+
+
 def run_cases(
     brokers: dict[str, BrokerProcess],
     cases: list[Case],
@@ -97,11 +117,8 @@ def run_cases(
         task = progress.add_task("", total=len(cases) * scale.pairs * len(brokers))
         for case in cases:
             load = scaled(case, scale)
-            entry = {
-                "load": asdict(load),
-                "targets": dict(case.targets),
-                "runs": {kind: [] for kind in brokers},
-            }
+            entry: dict[str, Any] = {"load": asdict(load), "targets": dict(case.targets), "failures": []}
+            entry["runs"] = {kind: [] for kind in brokers}
             results["cases"][case.name] = entry
             for _ in range(scale.pairs):
                 for kind, broker in brokers.items():
@@ -109,7 +126,7 @@ def run_cases(
                     hook = None
                     if profile and kind == "kproto":
                         hook = profiler(out / f"profile-{case.name.replace('/', '-')}.txt")
-                    run = measure(broker, load, hook)
+                    run = measure_again(broker, load, hook, entry["failures"])
                     figures = metrics(run.load, run.broker_cpu_s, run.peak_rss_bytes)
                     entry["runs"][kind].append({**asdict(run), "metrics": figures})
                     (out / "single_broker.json").write_text(json.dumps(results, indent=1))
