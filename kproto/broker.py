@@ -86,7 +86,7 @@ class Broker:
         settings = self._settings
         if directory.left_as is LeftAs.POWER_LOST:
             log.warning("the machine lost power or was restarted: unsynced data may be missing")
-        budget = MemoryBudget(settings.kproto_request_memory_bytes)
+        budget = MemoryBudget(_clients_memory(settings))
         self._server = Server(self._dispatch, budget, _limits(settings))
         self._bind()
         self._store = await open_store(settings.kproto_metadata_store, directory.path, self._clock)
@@ -229,6 +229,14 @@ class Broker:
         clean = self._logs.close()
         self._vlogs.close()
         return clean
+
+
+def _clients_memory(settings: Settings) -> int:
+    """What clients can make the broker hold: the data kept in memory counts, too, so that the whole process
+    stays within ``kproto.request.memory.bytes`` and what it needs when idle; half of it at least.
+    """
+    both = settings.kproto_request_memory_bytes
+    return max(both // 2, both - settings.kproto_log_memory_bytes)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -183,7 +183,8 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         LONG,
         256 * MEGABYTE,
         at_least(MEGABYTE),
-        "Memory of requests, responses and unsent fetches together; beyond it reading pauses.",
+        "Memory of requests, responses and unsent fetches together, that of open tails and recent data "
+        "included (but not more than half); beyond it reading pauses.",
     ),
     (
         "kproto.log.memory.bytes",

@@ -91,7 +91,8 @@ class Connection:
     """A plaintext connection on a non-blocking socket.
 
     Invariants: ``pending`` holds the open exchanges in request order; ``held`` is the sum of their request
-    bytes (of their answers' bytes once those are known) plus ``unsent``; ``_charged`` is what the budget was
+    bytes (of their answers' bytes once those are known) plus ``unsent`` plus ``_pinned``, what was sent of a
+    piece whose rest waits (its memory is free when all of it is sent); ``_charged`` is what the budget was
     last told of ``held``, ``_partial`` what it was told of an unfinished frame; the socket is watched for
     reading iff ``_reading``.
     """
@@ -104,6 +105,7 @@ class Connection:
         "_loop",
         "_out",
         "_partial",
+        "_pinned",
         "_proven",
         "_reading",
         "_recv_into",
@@ -150,6 +152,7 @@ class Connection:
         self._size = 0
         self._partial = 0
         self._charged = 0
+        self._pinned = 0
         self._proven = 0
         self._flushing = False
         self._writing = False
@@ -377,9 +380,10 @@ class Connection:
             sent = self._sock.sendmsg(islice(out, PIECES_PER_SEND))
         self.unsent = total - sent
         self.sent += sent
-        self.held -= sent
         self.active_at = self.server.now
         if sent == total:
+            self.held -= total + self._pinned
+            self._pinned = 0
             out.clear()
             if self._writing:
                 self._writing = False
@@ -390,9 +394,12 @@ class Connection:
             size = len(head)
             if size > sent:
                 out[0] = memoryview(head)[sent:]
+                self._pinned += sent
                 break
             out.popleft()
             sent -= size
+            self.held -= size + self._pinned
+            self._pinned = 0
         if not self._writing:
             self._writing = True
             self._loop.add_writer(self.fd, self._on_writable)
@@ -455,7 +462,7 @@ class Connection:
         self._interrupt_waiting()
         self.pending.clear()
         self._out.clear()
-        self.held = self.unsent = 0
+        self.held = self.unsent = self._pinned = 0
         self.server.budget.stop_waiting(self)
         self.server.budget.give_up_privilege(self)
         self.settle()
