@@ -3,15 +3,13 @@
 Requests being received or handled, responses and unsent fetches of all connections count against it.
 Beyond the bound connections are not read until enough has been sent or dropped. Half-received frames may
 use only half of it, so that stalled senders cannot keep small requests out; one connection at a time (the
-*privileged* one) may go beyond that half, so that several large frames can never wait for each other.
+*privileged* one) may go beyond that half, so that several large frames can never wait for each other. The
+last eighth is for connections that hold nothing: peers that do not read their answers cannot fill it.
 """
 
 from collections.abc import Callable
-from typing import Final
 
 from kproto.check import check
-
-WAKE_MARGIN_BYTES: Final = 8 * 1024 * 1024
 
 
 class MemoryBudget:
@@ -20,10 +18,14 @@ class MemoryBudget:
     Invariants: ``used >= partial >= 0``; a waiter is called at most once for each time it waits.
     """
 
-    __slots__ = ("_waiters", "limit", "partial", "partial_limit", "privileged", "used")
+    __slots__ = ("_waiters", "_wake_at", "limit", "partial", "partial_limit", "privileged", "soft", "used")
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
+        """Beyond it nobody is read."""
+        self.soft = limit - (limit >> 3)
+        """Beyond it only connections that hold nothing are read."""
+        self._wake_at = self.soft - (limit >> 5)
         self.partial_limit = limit // 2
         self.used = 0
         """Bytes charged by all connections, half-received frames included."""
@@ -34,8 +36,8 @@ class MemoryBudget:
         self._waiters: dict[object, Callable[[], None]] = {}
 
     def free(self) -> int:
-        """Bytes left, never negative."""
-        return max(0, self.limit - self.used)
+        """Bytes an answer may take, never negative."""
+        return max(0, self.soft - self.used)
 
     @property
     def waiting(self) -> bool:
@@ -46,7 +48,7 @@ class MemoryBudget:
         """Charge (or give back, when negative) ``delta`` bytes and wake waiters once there is room again."""
         self.used += delta
         check(self.used >= 0, "more bytes given back than charged: which connection settled twice?")
-        if self._waiters and delta < 0 and self.used <= self.limit - min(self.limit >> 3, WAKE_MARGIN_BYTES):
+        if self._waiters and delta < 0 and self.used <= self._wake_at:
             self._wake()
 
     def change_partial(self, delta: int) -> None:

@@ -166,7 +166,7 @@ class Connection:
         server = self.server
         self.active_at = server.now
         budget = server.budget
-        if budget.used >= budget.limit and budget.privileged is not self:
+        if budget.used >= (budget.soft if self.held else budget.limit) and budget.privileged is not self:
             self._wait_for_memory()
             return
         try:
@@ -309,7 +309,7 @@ class Connection:
             return
         server = self.server
         budget = server.budget
-        if budget.used >= budget.limit and budget.privileged is not self:
+        if budget.used >= (budget.soft if self.held else budget.limit) and budget.privileged is not self:
             budget.wait(self, self._resume_soon)
             return
         self._reading = True

@@ -27,7 +27,7 @@ Dispatch = Callable[[Connection, memoryview, bool], None]
 ACCEPTS_PER_EVENT: Final = 64
 ACCEPT_RETRY_SECONDS: Final = 0.25
 STALLED_FRAME_SECONDS: Final = 30.0
-RELIEF_SECONDS: Final = 1.0
+RELIEF_SECONDS: Final = 0.5
 RELIEF_PROGRESS_BYTES: Final = 64 * 1024
 """While memory is used up, who takes less than this of its answers in ``RELIEF_SECONDS`` is closed."""
 _OUT_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -250,7 +250,7 @@ class Server:
         budget = self.budget
         stuck = [c for c, sent in taken.items() if c.unsent and c.sent - sent < RELIEF_PROGRESS_BYTES]
         for connection in sorted(stuck, key=lambda c: -c.unsent):
-            if budget.used <= budget.limit // 2:
+            if budget.used <= budget.limit // 4:
                 break
             connection.close("holds memory by not reading its answers")
         if budget.waiting:
