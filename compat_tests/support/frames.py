@@ -49,8 +49,8 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-def record(delta: int, value: bytes) -> bytes:
-    body = b"\0" + varint(0) + varint(delta) + varint(-1) + varint(len(value)) + value + varint(0)
+def record(delta: int, value: bytes, time_delta: int = 0) -> bytes:
+    body = b"\0" + varint(time_delta) + varint(delta) + varint(-1) + varint(len(value)) + value + varint(0)
     return varint(len(body)) + body
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 import time
+from typing import Any
 
 from compat_tests.support.frames import batch, old_message, record
 from compat_tests.support.wire.build import T0, fetch, list_offsets, produce
-from compat_tests.support.wire.compare import Conversation
+from compat_tests.support.wire.compare import Allowed, Conversation
 from compat_tests.support.wire.talk import NO_ID, Talk
 from kproto.wire.compression import compress
 from kproto.wire.generated.init_producer_id import InitProducerIdRequest
@@ -177,7 +178,14 @@ def timing(talk: Talk) -> None:
     produce(talk, "append time bit", late, good(1, attributes=0x08))
     produce(talk, "append time compressed", late, squeezed(1))
     fetch(talk, "times", (late, 0, 0), (name, 0, 0))
-    list_offsets(talk, "append times", late, -3, -1, -2, T0, 1, 10**14)
+    list_offsets(talk, "append times", late, -1, -2, T0, 1, 10**14)
+    single = talk.make("one-append", 1, {"message.timestamp.type": "LogAppendTime"})
+    produce(talk, "three at once", single, good(3))
+    list_offsets(talk, "one append", single, -3, T0, 10**14)
+    several = talk.make("several-times")
+    body = b"".join(record(place, b"v", delta) for place, delta in enumerate((0, 7, 3, 7)))
+    produce(talk, "four times", several, good(4, records=body, times_ms=(T0, T0 + 7)))
+    list_offsets(talk, "four times", several, -3, T0, T0 + 1, T0 + 4, T0 + 7, T0 + 8)
     plain = talk.make("default-time")
     for label, ahead in {"an hour ahead": 3_590_000, "more than an hour ahead": 3_660_000}.items():
         produce(talk, label, plain, batch([b"v"], times_ms=(now + ahead, now + ahead)))
@@ -188,11 +196,12 @@ def numbering(talk: Talk) -> None:
     for version in range(6):
         one = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
         talk.until(INIT_PRODUCER_ID, version, one, "new", lambda answer: answer.error_code == 0)
-        for label, fields in {
+        cases: dict[str, dict[str, Any]] = {
             "empty transactional id": {"transactional_id": ""},
             "timeout 0": {"transaction_timeout_ms": 0},
             "timeout -1": {"transaction_timeout_ms": -1},
-        }.items():
+        }
+        for label, fields in cases.items():
             request = InitProducerIdRequest(
                 **{"transactional_id": None, "transaction_timeout_ms": 1000, **fields}
             )
@@ -246,6 +255,7 @@ def numbering(talk: Talk) -> None:
 
 def internal(talk: Talk) -> None:
     """Topics that belong to the broker; transactional ids."""
+    talk.internal()
     name = talk.make("mine")
     for version in (3, 9, 12):
         produce(talk, "to an internal topic", "__consumer_offsets", good(), version=version)
@@ -260,11 +270,52 @@ def internal(talk: Talk) -> None:
         )
 
 
+NO_TRANSACTIONS = "until there are transactions every transactional producer gets the same fatal error"
+LOG_START = Allowed(
+    "log_start_offset: kafka 0, kproto -1", "told with success only; no client looks at it in an error"
+)
+STORING = (
+    Allowed(
+        "(partition|topic) twice ",
+        "Kafka stores the last one only and forgets the others; we store and answer all",
+    ),
+    Allowed("null records : kafka 'no answer'", "Kafka fails and never answers"),
+)
+REFUSING = (
+    LOG_START,
+    Allowed(
+        "(rubbish records|codec [57]|gzip rubbish|zstd rubbish) .*error_code: kafka -1, kproto 87",
+        "Kafka fails inside",
+    ),
+)
+LYING = (
+    LOG_START,
+    Allowed("(one byte|seventeen bytes) more ", "a partition's bytes must be one batch and nothing else"),
+    Allowed(
+        "length (49|max).* .*error_code: kafka (2|-1), kproto 87", "the same finding, called a bad batch"
+    ),
+    Allowed(
+        "(log append time|delete horizon|reserved bit|reserved high bit) ", "bits producers must not set"
+    ),
+    Allowed(
+        "(negative times|first above max|max above the last) ",
+        "Kafka reads all records and corrects the header; we never unpack them, and refuse headers that "
+        "contradict themselves (kproto.validate.records refuses the rest)",
+    ),
+    Allowed("(epoch -1|negative id) ", "producer fields that contradict each other are refused"),
+)
+TIMING = (
+    LOG_START,
+    Allowed(
+        r"\.record_errors", "which record is wrong is not known without unpacking; the batch fails as a whole"
+    ),
+)
+INTERNAL = (Allowed("with transactional id ", NO_TRANSACTIONS), Allowed("transactional ", NO_TRANSACTIONS))
 CONVERSATIONS = (
-    Conversation("storing", storing),
-    Conversation("refusing", refusing),
-    Conversation("lying", lying),
-    Conversation("timing", timing),
-    Conversation("numbering", numbering),
-    Conversation("internal", internal),
+    Conversation("storing", storing, STORING),
+    Conversation("refusing", refusing, REFUSING),
+    Conversation("lying", lying, LYING),
+    Conversation("timing", timing, TIMING),
+    Conversation("numbering", numbering, (LOG_START,)),
+    Conversation("internal", internal, INTERNAL),
 )

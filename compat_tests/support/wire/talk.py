@@ -6,6 +6,7 @@ messages (that there is one stays), directories. Everything else is compared.
 
 from __future__ import annotations
 
+import re
 import socket
 import struct
 import time
@@ -17,6 +18,7 @@ from kproto.net.client import Client
 from kproto.wire.batch import HEADER
 from kproto.wire.crc import crc32c
 from kproto.wire.generated.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
 from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kproto.wire.messages import codec
 
@@ -26,7 +28,7 @@ SILENT: Final = "no answer"
 NO_ID: Final = bytes(15) + b"x"
 LIST_OFFSETS, CREATE_TOPICS = 2, 19
 SILENCE_S: Final = 3.0
-SETTLE_S: Final = 0.25
+SETTLE_S: Final = 0.02
 _HEADER_FIELDS: Final = (
     "base_offset",
     "length",
@@ -46,6 +48,7 @@ _TEXTS: Final = frozenset(
     {"error_message", "documentation", "cluster_id", "log_dir", "batch_index_error_message"}
 )
 _TIMES: Final = frozenset({"log_append_time_ms", "timestamp", "first_time", "max_time"})
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SORT_BY: Final = (
     "api_key",
     "name",
@@ -139,7 +142,8 @@ class Talk:
         self.said.append((label, self._tree(value)))
 
     def settle(self) -> None:
-        """Time for a change to reach the part of the broker that answers questions."""
+        """Let changes reach the part of the broker that answers questions: later ones do not come before."""
+        self.make(f"barrier{len(self.ids)}")
         time.sleep(SETTLE_S)
 
     def make(
@@ -168,6 +172,11 @@ class Talk:
         wait_until(f"leaders of {name}", lambda: self._led(name, partitions), 10, 0.01)
         return name
 
+    def internal(self) -> None:
+        """Have ``__consumer_offsets`` made."""
+        request = FindCoordinatorRequest(key_type=0, coordinator_keys=[self.name("any")])
+        wait_until("a coordinator", lambda: not self.client.call(10, 4, request).coordinators[0].error_code)
+
     def _led(self, name: str, partitions: int) -> bool:
         wanted = [ListOffsetsPartition(partition_index=number, timestamp=-1) for number in range(partitions)]
         request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=name, partitions=wanted)])
@@ -184,7 +193,9 @@ class Talk:
         if isinstance(value, list | tuple):
             return sorted((self._tree(item, field) for item in value), key=_order)
         if isinstance(value, str):
-            return "<text>" if value and field in _TEXTS else value.replace(self.mark, "~")
+            return (
+                "<text>" if value and field in _TEXTS else _UUID.sub("<uuid>", value.replace(self.mark, "~"))
+            )
         if isinstance(value, bytes | memoryview):
             return self._id(bytes(value)) if field == "topic_id" else bytes(value).hex()
         return _number(value, field)

@@ -60,7 +60,7 @@ def _missing(version: int, group_id: str, operations: int) -> DescribedGroup:
         error_message=f"Group {group_id} not found." if known else None,
         group_id=group_id,
         group_state=State.DEAD.value,
-        authorized_operations=operations,
+        authorized_operations=NOT_ASKED if known else operations,
     )
 
 

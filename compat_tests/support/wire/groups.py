@@ -1,0 +1,202 @@
+"""Conversations about groups in the ways that fail; what works is compared in ``tests/groups``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compat_tests.support.wire.compare import Allowed, Conversation
+from compat_tests.support.wire.talk import NO_ID, Talk
+from kproto.wire.generated.delete_groups import DeleteGroupsRequest
+from kproto.wire.generated.describe_groups import DescribeGroupsRequest
+from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
+from kproto.wire.generated.heartbeat import HeartbeatRequest
+from kproto.wire.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from kproto.wire.generated.leave_group import LeaveGroupRequest, MemberIdentity
+from kproto.wire.generated.list_groups import ListGroupsRequest
+from kproto.wire.generated.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kproto.wire.generated.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from kproto.wire.generated.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
+from kproto.wire.generated.sync_group import SyncGroupRequest
+
+COMMIT, OFFSETS, FIND, JOIN, HEARTBEAT, LEAVE, SYNC, DESCRIBE, LIST, DELETE, FORGET = (
+    8, 9, 10, 11, 12, 13, 14, 15, 16, 42, 47,
+)  # fmt: skip
+
+
+def _ready(talk: Talk, group: str) -> None:
+    """Wait until the coordinator of ``group`` is there and has loaded it."""
+    find = FindCoordinatorRequest(key_type=0, coordinator_keys=[group])
+    talk.until(FIND, 4, find, "ready", lambda answer: answer.coordinators[0].error_code == 0)
+    look = DescribeGroupsRequest(groups=[group])
+    talk.until(DESCRIBE, 5, look, "ready", lambda answer: answer.groups[0].error_code not in (14, 15, 16))
+
+
+def members(talk: Talk) -> None:
+    """JoinGroup, SyncGroup, Heartbeat, LeaveGroup of groups and members that are not."""
+    group = talk.name("group")
+    _ready(talk, group)
+
+    def join(version: int) -> Any:
+        protocols = [JoinGroupRequestProtocol(name="range", metadata=b"")]
+        usual: dict[str, Any] = {
+            "group_id": group,
+            "session_timeout_ms": 10_000,
+            "rebalance_timeout_ms": 10_000,
+            "protocol_type": "consumer",
+            "protocols": protocols,
+        }
+        cases: dict[str, dict[str, Any]] = {
+            "unknown member": {"member_id": "nobody"},
+            "no group": {"group_id": ""},
+            "session too short": {"session_timeout_ms": 10},
+            "session too long": {"session_timeout_ms": 10**9},
+            "no protocols": {"protocols": []},
+            "no protocol type": {"protocol_type": ""},
+        }
+        for label, fields in cases.items():
+            talk(JOIN, version, JoinGroupRequest(**{**usual, **fields}), label)
+        if version >= 5:
+            unknown = JoinGroupRequest(**usual, member_id="nobody", group_instance_id="i")
+            talk(JOIN, version, unknown, "unknown static member")
+        if version >= 4:
+            talk(
+                JOIN, version, JoinGroupRequest(**{**usual, "group_id": group + str(version)}), "first of two"
+            )
+
+    for version in range(10):
+        join(version)
+    for asked, name in {"unknown": group, "no": ""}.items():
+        for version in range(5):
+            one = HeartbeatRequest(group_id=name, member_id="m", generation_id=1)
+            talk(HEARTBEAT, version, one, f"{asked} group")
+        for version in range(6):
+            request = SyncGroupRequest(
+                group_id=name, member_id="m", generation_id=1, protocol_type="consumer", protocol_name="range"
+            )
+            talk(SYNC, version, request, f"{asked} group")
+            ids = [MemberIdentity(member_id="m"), MemberIdentity(member_id="", group_instance_id="i")]
+            leave = LeaveGroupRequest(group_id=name, member_id="m", members=ids if version >= 3 else [])
+            talk(LEAVE, version, leave, f"{asked} group")
+
+
+def offsets(talk: Talk) -> None:
+    """OffsetCommit, OffsetFetch, OffsetDelete."""
+    group, name = talk.name("group"), talk.make("topic", 2)
+    _ready(talk, group)
+
+    def commit(
+        version: int,
+        label: str,
+        partition: int = 0,
+        topic: str = name,
+        metadata: str | None = "m",
+        **fields: Any,
+    ) -> None:
+        part = OffsetCommitRequestPartition(
+            partition_index=partition,
+            committed_offset=5,
+            committed_leader_epoch=-1,
+            committed_metadata=metadata,
+        )
+        given = OffsetCommitRequestTopic(name=topic, topic_id=talk.ids.get(topic, NO_ID), partitions=[part])
+        request = OffsetCommitRequest(
+            **{"group_id": group, "topics": [given], "generation_id_or_member_epoch": -1, **fields}
+        )
+        talk(COMMIT, version, request, label)
+
+    for version in range(2, 11):
+        commit(version, "of a simple consumer", group_id=f"{group}{version}")
+        commit(version, "null metadata", metadata=None, group_id=f"{group}{version}")
+        commit(version, "large metadata", metadata="x" * 5000, group_id=f"{group}{version}")
+        commit(version, "unknown partition", partition=9)
+        commit(version, "negative partition", partition=-1)
+        commit(version, "unknown topic", topic=talk.name("unknown"))
+        commit(
+            version,
+            "of a member of nothing",
+            member_id="m",
+            generation_id_or_member_epoch=3,
+            group_id=f"{group}x",
+        )
+        commit(version, "no group", group_id="")
+        commit(version, "nothing", topics=[])
+    for version in range(1, 11):
+        _fetch_offsets(talk, version, group, name)
+    for label, at, topic, partition in (
+        ("committed", f"{group}5", name, 0),
+        ("not committed", f"{group}5", name, 1),
+        ("unknown partition", f"{group}5", name, 9),
+        ("unknown topic", f"{group}5", talk.name("unknown"), 0),
+        ("unknown group", f"{group}z", name, 0),
+        ("no group", "", name, 0),
+    ):
+        wanted = OffsetDeleteRequestTopic(
+            name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=partition)]
+        )
+        talk(FORGET, 0, OffsetDeleteRequest(group_id=at, topics=[wanted]), label)
+
+
+def _fetch_offsets(talk: Talk, version: int, group: str, name: str) -> None:
+    for label, at in (("committed", f"{group}5"), ("unknown group", f"{group}z"), ("no group", "")):
+        for which in ("some", "none", "all"):
+            names = [name, talk.name("unknown")]
+            if version < 8:
+                topics = [OffsetFetchRequestTopic(name=each, partition_indexes=[0, 9]) for each in names]
+                given = {"some": topics, "none": [], "all": None if version >= 2 else []}[which]
+                request = OffsetFetchRequest(group_id=at, topics=given)
+            else:
+                many = [
+                    OffsetFetchRequestTopics(
+                        name=each, topic_id=talk.ids.get(each, NO_ID), partition_indexes=[0, 9]
+                    )
+                    for each in names
+                ]
+                wanted = {"some": many, "none": [], "all": None}[which]
+                request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=at, topics=wanted)])
+            talk(OFFSETS, version, request, f"{label}, {which}")
+
+
+def groups(talk: Talk) -> None:
+    """DescribeGroups, ListGroups, DeleteGroups."""
+    group = talk.name("group")
+    _ready(talk, group)
+    for version in range(7):
+        talk(DESCRIBE, version, DescribeGroupsRequest(groups=[group, ""]), "unknown")
+        talk(DESCRIBE, version, DescribeGroupsRequest(groups=[]), "none")
+        if version >= 3:
+            asked = DescribeGroupsRequest(groups=[group], include_authorized_operations=True)
+            talk(DESCRIBE, version, asked, "operations")
+    for version in range(6):
+        for label, fields in {
+            "states": {"states_filter": ["Dead", "nonsense"]} if version >= 4 else None,
+            "types": {"types_filter": ["share"]} if version >= 5 else None,
+            "unknown types": {"types_filter": ["nonsense"]} if version >= 5 else None,
+        }.items():
+            if fields is not None:
+                talk(LIST, version, ListGroupsRequest(**fields), label)
+    for version in range(3):
+        talk(DELETE, version, DeleteGroupsRequest(groups_names=[group, ""]), "unknown")
+        talk(DELETE, version, DeleteGroupsRequest(groups_names=[]), "none")
+
+
+READY = Allowed(
+    "FindCoordinator v4 ready .*error_message: kafka '', kproto None", "null and empty: no message"
+)
+CONVERSATIONS = (
+    Conversation("members", members, (READY,)),
+    Conversation("offsets", offsets, (READY,)),
+    Conversation("groups", groups, (READY,)),
+)
