@@ -157,6 +157,7 @@ class Broker:
             log.warning("%s", line)
         for (topic_id, index), runs in recovered.runs():
             self._logs.recovered(topic_id, index, runs)
+        self._vlogs.on_flushed = self._logs.checkpoint_now
         self._vlogs.inherit(recovered, self._logs.settled, self._unsynced)
 
     def _unsynced(self, topic_id: bytes, index: int) -> list[Segment] | None:

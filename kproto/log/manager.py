@@ -481,6 +481,10 @@ class LogManager:
         self._changed[partition] = None
         self._next_checkpoint = self.clock.monotonic()
 
+    def checkpoint_now(self) -> None:
+        """More of the journal is in segment files: the next tick writes a checkpoint."""
+        self._next_checkpoint = self.clock.monotonic()
+
     def note_flushed(self, partition: Partition) -> None:
         """Bytes of ``partition`` went into a file."""
         self._changed[partition] = None

@@ -2,13 +2,12 @@
 
 Two levels, so that a restart is quick and the disk is left in peace:
 
-1. *flush*: when a virtual segment is closed, the chunks of the closed ones before it are written to their
-   segment files (page cache only, in slices of at most a millisecond). That bounds what the next start must
-   scan.
+1. *flush*: when a virtual segment is closed, its chunks are written to their segment files (page cache only,
+   in slices of at most a millisecond), and ``flushed()`` asks for a checkpoint. That bounds what the next
+   start must scan.
 2. *sync*: fdatasync of those files in a thread, oldest virtual segments first and several together, because
-many
-   partitions mean many files: soon when there are few files per byte, else when the journal is half full,
-   when a push waits for room, or when the disk is full.
+   many partitions mean many files: soon when there are few files per byte, else when the journal is half
+   full, when a push waits for room, or when the disk is full.
 
 Virtual segments are given back in the order in which they were closed.
 """
@@ -16,7 +15,7 @@ Virtual segments are given back in the order in which they were closed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -47,8 +46,11 @@ class Cleaner:
 
     __slots__ = (
         "_clock",
+        "_done",
         "_failed",
+        "_flushed",
         "_freed",
+        "_job",
         "_journal",
         "_loop",
         "_poison",
@@ -66,6 +68,7 @@ class Cleaner:
         loop: Loop,
         worker: Worker,
         clock: Clock,
+        flushed: Callable[[], object],
         freed: Callable[[], object],
         failed: Callable[[OSError], object],
         poison: Callable[[str], object],
@@ -74,11 +77,15 @@ class Cleaner:
         self._loop = loop
         self._worker = worker
         self._clock = clock
+        self._flushed = flushed
         self._freed = freed
         self._failed = failed
         self._poison = poison
         self._pressed = False
         self._running = False
+        self._job: Iterator[None] = iter(())
+        self._done = 0
+        """How many of ``closed``, from the oldest on, are flushed."""
         self.closed: deque[Closed] = deque()
         self.stopped = False
         self.synced = 0
@@ -98,41 +105,41 @@ class Cleaner:
         """Do what is due, unless a pass is running."""
         if not self._running and not self.stopped and self.closed:
             self._running = True
+            self._job = self._flushing()
             self._loop.call_soon(self._flush)
 
     def _flush(self) -> None:
         """Level 1, one slice."""
         until = self._clock.monotonic() + SLICE_S
-        youngest = len(self.closed) if self._pressed else len(self.closed) - 1
-        for closed in list(self.closed)[:youngest]:
-            for stripe in closed.segment.stripes:
-                for segment, end in stripe.extents.items():
-                    if segment.flushed < end:
-                        if self.stopped or self._clock.monotonic() > until:
-                            self._again()
-                            return
-                        if not self._flush_one(segment, end):
-                            return
-        self._sync()
-
-    def _again(self) -> None:
-        """Another slice after the loop has served everybody else."""
-        if self.stopped:
-            self._rest()
-        else:
-            self._loop.call_later(0, self._flush)
-
-    def _rest(self) -> None:
-        self._running = False
-
-    def _flush_one(self, segment: LogSegment, end: int) -> bool:
         try:
-            segment.flush(end)
+            for _ in self._job:
+                if self.stopped:
+                    self._rest()
+                    return
+                if self._clock.monotonic() > until:
+                    self._loop.call_later(0, self._flush)
+                    return
         except OSError as error:
             self._rest()
             self._failed(error)
-            return False
-        return True
+            return
+        self._sync()
+
+    def _flushing(self) -> Iterator[None]:
+        """Flush what the closed virtual segments need, a step at a time."""
+        for closed in list(self.closed)[self._done :]:
+            for stripe in closed.segment.stripes:
+                for checked, (segment, end) in enumerate(stripe.extents.items()):
+                    if segment.flushed < end:
+                        segment.flush(end)
+                        yield
+                    elif not checked % 256:
+                        yield
+            self._done += 1
+            self._flushed()
+
+    def _rest(self) -> None:
+        self._running = False
 
     def _sync(self) -> None:
         """Level 2: which virtual segments now, and their files to the thread."""
@@ -199,6 +206,7 @@ class Cleaner:
             if file.pins or segment.frames or segment.needed_from("synced") is not None:
                 break
             self.closed.popleft()
+            self._done = max(self._done - 1, 0)
             vlog.forget(segment)
             done.append(file)
         return done

@@ -96,9 +96,9 @@ class Journal:
         self.inherited = 0
         """How many of them earlier processes left."""
         self.spares: list[JournalFile] = []
-        self.remove: Callable[[str], object] = disk.unlink
-        """Deletes a closed file. To be replaced by something that does it in a thread: giving back the pages
-        of one takes 10 ms."""
+        self.remove: Callable[[str, int], object] = self.remove_now
+        """Deletes a closed file, then stops counting its bytes. To be replaced by something that does it in a
+        thread: giving back the pages of one takes 10 ms."""
         disk.makedirs(directory)
         for name in disk.listdir(directory):
             if name.startswith(SPARE_PREFIX):
@@ -170,16 +170,20 @@ class Journal:
         file.chain = chain
         file.named = False
 
-    def discard(self, file: JournalFile) -> None:
-        """Close and delete a file that is not counted."""
+    def discard(self, file: JournalFile, counted: int) -> None:
+        """Close and delete a file; ``counted`` bytes of it are counted."""
         file.close()
-        self.remove(file.path)
+        self.remove(file.path, counted)
+
+    def remove_now(self, path: str, counted: int) -> None:
+        """Delete a closed file and stop counting its bytes."""
+        self._disk.unlink(path)
+        self.unreserve(counted)
 
     def give_back(self, file: JournalFile) -> None:
         """No chunk of ``file`` is needed any more: keep it as a spare, or delete it."""
         if len(self.spares) >= SPARES_KEPT or self.bytes > self.limit:
-            self.discard(file)
-            self.unreserve(file.size)
+            self.discard(file, file.size)
             return
         path = self.new_name()
         self._disk.rename(file.path, path)
@@ -191,8 +195,7 @@ class Journal:
         if not self.spares:
             return False
         file = self.spares.pop()
-        self.discard(file)
-        self.unreserve(file.size)
+        self.discard(file, file.size)
         return True
 
     def close(self) -> None:

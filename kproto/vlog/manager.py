@@ -30,12 +30,19 @@ if TYPE_CHECKING:
     from kproto.vlog.virtual_segment import VirtualSegment
 
 JOURNAL_DIRECTORY: Final = "journal"
+FIRST_SETTLE_S: Final = 3.0
+"""Old journal files are left alone so long after the start: its first commits should not wait for their
+syncs."""
 SETTLE_S: Final = 1.0
 """How often old journal files are looked at."""
 SYNCS_AT_ONCE: Final = 500
 """Segment files synced at once for old journal files."""
 EVERYTHING: Final = 1 << 62
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
+
+
+def _nobody() -> None:
+    """Nobody asked to be told."""
 
 
 def _nothing_settled(*_: object) -> bool:
@@ -102,8 +109,18 @@ class VlogManager:
         self.space = Space(
             self.journal, loop, self._sync_worker, file_bytes, self._room_changed, self._press, self.poison
         )
+        self.on_flushed: Callable[[], object] = _nobody
+        """Called when more of the journal is in segment files: a checkpoint now makes the next start
+        quicker."""
         self.cleaner = Cleaner(
-            self.journal, loop, self._clean_worker, clock, self._room_changed, self.space.failed, self.poison
+            self.journal,
+            loop,
+            self._clean_worker,
+            clock,
+            self._report_flushed,
+            self._room_changed,
+            self.space.failed,
+            self.poison,
         )
         self._pushers: dict[Place, Pusher] = {}
         self._of: dict[VirtualLog, Pusher] = {}
@@ -181,13 +198,19 @@ class VlogManager:
         room."""
         self.space.failed(error)
 
-    def _remove(self, path: str) -> None:
-        """Delete a file in the thread."""
-        self._clean_worker.submit(partial(self._disk.unlink, path), self._removed)
+    def _report_flushed(self) -> None:
+        self.on_flushed()
 
-    def _removed(self, error: BaseException | None) -> None:
+    def _remove(self, path: str, counted: int) -> None:
+        """Delete a file in the thread."""
+        self._clean_worker.submit(partial(self._disk.unlink, path), partial(self._removed, counted))
+
+    def _removed(self, counted: int, error: BaseException | None) -> None:
         if error is not None:
             self.poison(f"deleting a journal file: {error}")
+            return
+        self.journal.unreserve(counted)
+        self._room_changed()
 
     def _press(self) -> None:
         """A file is wanted and the limit or the disk says no: hurry, and close what nobody appends to."""
@@ -245,6 +268,7 @@ class VlogManager:
         self._unsynced = unsynced
         self.journal.bytes += recovered.bytes
         self.journal.inherited = recovered.bytes
+        self._next_settle = self._clock.monotonic() + FIRST_SETTLE_S
         self._drop_inherited()
 
     def _drop_inherited(self) -> None:
@@ -254,8 +278,7 @@ class VlogManager:
         recovered.settle(self._settled)
         gone = recovered.droppable()
         for path, size in gone:
-            self.journal.remove(path)
-            self.journal.unreserve(size)
+            self.journal.remove(path, size)
             self.journal.inherited -= size
         if not recovered.files:
             self._inherited = None
@@ -322,7 +345,7 @@ class VlogManager:
         """Stop. After a drain, and with all segments flushed and synced, no journal file is left behind."""
         self.space.closed = True
         self.cleaner.stopped = True
-        self.journal.remove = self._disk.unlink
+        self.journal.remove = self.journal.remove_now
         files = [(pusher, pusher.vlog.open_segment, pusher.close()) for pusher in self._pushers.values()]
         self._sync_worker.close()
         self._clean_worker.close()
@@ -333,7 +356,7 @@ class VlogManager:
         if self.poisoned is None:
             self._drop_inherited()
             for file in self.cleaner.finished():
-                self.journal.discard(file)
+                self.journal.discard(file, file.size)
         for left in self.cleaner.closed:
             left.file.close()
         self.journal.close()

@@ -89,7 +89,7 @@ class Space:
             return file
         while not self._journal.reserve(size):
             if self._journal.shrink():
-                continue
+                return None  # its bytes count until it is deleted
             if size == need:
                 self._press()
                 return None
@@ -174,7 +174,7 @@ class Space:
         except OSError as error:
             self.failed(error)
             return
-        self._journal.discard(file)
+        self._journal.discard(file, 0)
         self._set_full(False)
         self._changed()
 

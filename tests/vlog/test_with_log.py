@@ -140,6 +140,7 @@ class Node:
         self.losses = found.losses
         for key, runs in found.runs():
             self.logs.recovered(*key, runs)
+        self.vlogs.on_flushed = self.logs.checkpoint_now
         self.vlogs.inherit(found, self.logs.settled, self.unsynced)
 
     def image(self) -> MetadataImage:
