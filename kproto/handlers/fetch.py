@@ -51,6 +51,10 @@ log = logging.getLogger(__name__)
 KEY: Final = 1
 LEAST_BYTES_UNDER_PRESSURE: Final = 64 * 1024
 """What a fetch may still answer when the memory budget is used up."""
+Loaded = list[memoryview] | Exception
+"""The bytes of one partition's file ranges, or why there are none."""
+MOST_BYTES_ON_THE_LOOP: Final = 2 * 1024 * 1024
+"""More is loaded by a thread even from the page cache: copying it would keep all others waiting."""
 _TELLS_LEADER: Final = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
@@ -304,44 +308,38 @@ class _Fetch:
     def _answer(self) -> None:
         """End all waiting and answer with what was read last, loading file ranges first."""
         self._stop_waiting()
-        ranges = [
-            piece for _, found in self._answers for piece in found[PIECES] if isinstance(piece, FileRange)
+        by_partition = [
+            [piece for piece in found[PIECES] if isinstance(piece, FileRange)] for _, found in self._answers
         ]
+        ranges = [piece for pieces in by_partition for piece in pieces]
         if not ranges:
             self._send({})
             return
-        try:
-            loaded = load_nowait(ranges)
-        except KafkaError as error:
-            self._send_unreadable(error)
-            return
+        reserved = sum(piece.length for piece in ranges)
+        loaded = _load_now(ranges) if reserved <= MOST_BYTES_ON_THE_LOOP else None
         if loaded is not None:
             self._send(dict(zip(map(id, ranges), loaded, strict=True)))
             return
-        budget = self._fetcher.services.budget
-        reserved = sum(piece.length for piece in ranges)
-        budget.change(reserved)
-        future = self._fetcher.services.blocking.run(load_blocking, ranges)
-        future.add_done_callback(partial(self._on_loaded, ranges, reserved))
+        services = self._fetcher.services
+        services.budget.change(reserved)
+        future = services.blocking.run(_load_each, by_partition)
+        future.add_done_callback(partial(self._on_loaded, by_partition, reserved))
 
     def _on_loaded(
-        self, ranges: list[FileRange], reserved: int, future: asyncio.Future[list[memoryview]]
+        self, by_partition: list[list[FileRange]], reserved: int, future: asyncio.Future[list[Loaded]]
     ) -> None:
         self._fetcher.services.budget.change(-reserved)
-        error = future.exception()
-        if error is not None:
-            self._send_unreadable(error)
+        if future.cancelled():
             return
-        self._send(dict(zip(map(id, ranges), future.result(), strict=True)))
-
-    def _send_unreadable(self, error: BaseException) -> None:
-        """Files could not be read: the partitions with data get an error, the others what they had."""
-        log.error("loading records for a fetch failed", exc_info=error)
-        self._answers = [
-            (wanted, self._refused(wanted, ErrorCode.KAFKA_STORAGE_ERROR) if found[SIZE] else found)
-            for wanted, found in self._answers
-        ]
-        self._send({})
+        loaded: dict[int, memoryview] = {}
+        for i, (ranges, result) in enumerate(zip(by_partition, future.result(), strict=True)):
+            if isinstance(result, Exception):
+                wanted = self._answers[i][0]
+                self._answers[i] = wanted, self._refused(wanted, error_of(result)[0])
+                log.error("%r partition %d cannot be read: %s", wanted.topic, wanted.index, result)
+            else:
+                loaded.update(zip(map(id, ranges), result, strict=True))
+        self._send(loaded)
 
     def _send(self, loaded: dict[int, memoryview]) -> None:
         """Tell the news, with ``loaded`` (by identity of the file range) in place of the file ranges."""
@@ -419,6 +417,25 @@ class _Watch:
             self._seen = end
             self._left -= size
             self._fetch.count(size)
+
+
+def _load_now(ranges: list[FileRange]) -> list[memoryview] | None:
+    """What the page cache has; None when it has not all, or a file cannot be read (the thread tells which)."""
+    try:
+        return load_nowait(ranges)
+    except KafkaError:
+        return None
+
+
+def _load_each(by_partition: list[list[FileRange]]) -> list[Loaded]:
+    """Load the ranges of each partition, in a thread; an error is that partition's alone."""
+    results: list[Loaded] = []
+    for ranges in by_partition:
+        try:
+            results.append(load_blocking(ranges))
+        except Exception as error:
+            results.append(error)
+    return results
 
 
 def _with_loaded(found: AnyAnswer, loaded: dict[int, memoryview]) -> AnyAnswer:

@@ -1,5 +1,6 @@
 """Fetch against a whole broker: limits, long polls, sessions, errors."""
 
+import os
 import struct
 import threading
 import time
@@ -169,6 +170,35 @@ def test_old_data_comes_from_files_exactly(tmp_path):
             assert found == sent
         for offset in (0, 1, 137, 250, 399):
             assert offsets(one(kafka.fetch(topic_id, (0, offset), partition_max_bytes=1)))[0] == offset
+
+
+def test_files_outside_the_page_cache_are_read_by_a_thread(tmp_path, monkeypatch):
+    monkeypatch.setattr("kproto.handlers.fetch.load_nowait", lambda ranges: None)
+    settings = {"kproto.log.memory.bytes": "2097152"}
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        name, topic_id = kafka.create()
+        sent = [b"%06d" % i * 3000 for i in range(300)]
+        for value in sent:
+            kafka.stored(name, chunk_of(value))
+        for i in (0, 1, 2, 150):
+            kafka.send(1, 18, fetch_request(topic_id, (0, i), partition_max_bytes=100_000))
+        for i in (0, 1, 2, 150):
+            assert values(one(kafka.receive())) == sent[i : i + 5]
+
+
+def test_a_damaged_file_is_an_error_of_its_partition_only(tmp_path):
+    settings = {"kproto.log.memory.bytes": "2097152", "log.segment.bytes": "1048576"}
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        name, topic_id = kafka.create(2)
+        kafka.stored(name, chunk_of(b"fine"), 1)
+        for _ in range(300):
+            kafka.stored(name, chunk_of(b"x" * 20_000))
+        files = sorted(path for path in tmp_path.rglob("*.chunks") if path.stat().st_size > 500_000)
+        os.truncate(files[0], 0)
+        found = kafka.fetch(topic_id, (0, 0), (1, 0)).responses[0].partitions
+        assert [p.error_code for p in found] == [ErrorCode.KAFKA_STORAGE_ERROR, 0]
+        assert values(found[1]) == [b"fine"]
+        assert one(kafka.fetch(topic_id, (0, 295))).error_code == 0
 
 
 # Long polls

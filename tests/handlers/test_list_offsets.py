@@ -110,6 +110,11 @@ def test_errors(kafka):
     twice = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=name, partitions=[part, part])])
     answers = kafka.call(2, 5, twice).topics[0].partitions
     assert [(a.error_code, a.offset) for a in answers] == [(ErrorCode.INVALID_REQUEST, -1)]
+    searched = ListOffsetsPartition(partition_index=0, timestamp=0)
+    for topics in ([[searched, searched]], [[searched], [part]], [[part], [searched], []]):
+        asked = [ListOffsetsTopic(name=name, partitions=partitions) for partitions in topics]
+        (topic,) = kafka.call(2, 5, ListOffsetsRequest(replica_id=-1, topics=asked)).topics
+        assert [(a.error_code, a.offset, a.timestamp) for a in topic.partitions] == [(42, -1, -1)]
 
 
 @pytest.mark.parametrize("version", [2, 3, 4])

@@ -74,6 +74,10 @@ def test_topics_without_partitions_are_not_answered(kafka):
     request.topic_data += produce_request(name, (0, chunk_of(b"x"))).topic_data
     (topic,) = kafka.call(0, 9, request).responses
     assert [part.base_offset for part in topic.partition_responses] == [0]
+    request.acks = 0
+    kafka.send_unanswered(0, 9, request)
+    kafka.send_unanswered(0, 9, ProduceRequest(acks=0, timeout_ms=1000))
+    assert kafka.stored(name, chunk_of(b"x")) == 2
 
 
 def test_acks_zero_is_silent_and_ordered(kafka):

@@ -103,6 +103,8 @@ def test_delete_records_of_what_is_not_there(kafka) -> None:
         ("none", 0): (unknown, -1),
         ("__consumer_offsets", 0): (invalid, -1),
     }
+    nothing = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=name), DeleteRecordsTopic(name="none")])
+    assert kafka.call(21, 2, nothing).topics == []
 
 
 def test_records_of_a_compacted_topic_are_not_deleted(kafka) -> None:
