@@ -420,7 +420,7 @@ class _Watch:
 
 
 def _load_now(ranges: list[FileRange]) -> list[memoryview] | None:
-    """What the page cache has; None when it has not all, or a file cannot be read (the thread tells which)."""
+    """What the page cache has; None when it has not all or a file cannot be read: the thread tells which."""
     try:
         return load_nowait(ranges)
     except KafkaError:
