@@ -55,7 +55,7 @@ Search = tuple["Partition", ListOffsetsPartition, Answer]
 def handle(
     context: RequestContext, request: ListOffsetsRequest
 ) -> ListOffsetsResponse | Awaitable[ListOffsetsResponse]:
-    """One answer per partition, in the order of the request."""
+    """One answer per partition, in the order of the request; none for a topic without partitions."""
     response = ListOffsetsResponse()
     committed = request.isolation_level == _READ_COMMITTED
     searches: list[Search] = []
@@ -82,7 +82,8 @@ def handle(
                     _answer_end(partition, wanted.timestamp, committed, answer)
             except Exception as error:
                 answer.error_code = error_of(error)[0]
-        response.topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
+        if answers:
+            response.topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
     return _search(context, searches, committed, response) if searches else response
 
 

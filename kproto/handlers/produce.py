@@ -162,7 +162,7 @@ class Producer:
             else:
                 failed = True  # a topic without partitions is not answered; the generated codec writes that
         if acks == 0:
-            self._end_unanswered(exchange, topics, failed)
+            self._end_unanswered(exchange, topics)
             return
         if failed:
             answer = self._answer(version, correlation_id, topics)
@@ -241,9 +241,9 @@ class Producer:
 
     # --- answers -----------------------------------------------------------------------------------
 
-    def _end_unanswered(self, exchange: Exchange, topics: list[TopicOutcome], failed: bool) -> None:
-        if failed:
-            errors = {outcome[1].name for _, outcomes in topics for outcome in outcomes if outcome[1]}
+    def _end_unanswered(self, exchange: Exchange, topics: list[TopicOutcome]) -> None:
+        errors = {outcome[1].name for _, outcomes in topics for outcome in outcomes if outcome[1]}
+        if errors:
             exchange.connection.close(f"acks=0 and {', '.join(sorted(errors))}")
         else:
             exchange.drop()

@@ -38,7 +38,8 @@ def handle(ctx: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsR
     response = DeleteRecordsResponse()
     for name, partitions in wanted.items():
         results = [_delete(services, image.topics.get(name), partition) for partition in partitions.values()]
-        response.topics.append(DeleteRecordsTopicResult(name=name, partitions=results))
+        if results:
+            response.topics.append(DeleteRecordsTopicResult(name=name, partitions=results))
     return response
 
 
