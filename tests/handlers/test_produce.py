@@ -1,10 +1,12 @@
 """Produce against a whole broker: acks, names and ids, errors per partition, refusals."""
 
 import struct
+import time
 
 import pytest
 from conftest import Kafka, chunk_of, produce_request, producer
 
+from kproto.disk import Disk
 from kproto.errors import ErrorCode
 from kproto.wire.batch import read_header
 from kproto.wire.framing import request_frame
@@ -189,3 +191,34 @@ def test_versions_that_are_not_served_close_the_connection(broker, version):
         client.socket.sendall(struct.pack(">i", len(body)) + body)
         with pytest.raises(ConnectionError):
             client.receive_frame()
+
+
+def test_one_request_waits_for_every_class_it_touches(kafka):
+    """Topics with and without fsync are in different virtual logs; one answer, when both are durable."""
+    synced, _ = kafka.create(flush_messages="1")
+    plain, _ = kafka.create()
+    for i in range(5):
+        request = ProduceRequest(acks=-1, timeout_ms=10_000)
+        for name in (synced, plain):
+            request.topic_data += produce_request(name, (0, chunk_of(b"x"))).topic_data
+        answer = kafka.call(0, 9, request)
+        found = [(p.error_code, p.base_offset) for t in answer.responses for p in t.partition_responses]
+        assert found == [(0, i), (0, i)]
+
+
+def test_what_is_not_durable_in_time_is_told_so_and_stays(kafka, monkeypatch):
+    synced, _ = kafka.create(flush_messages="1")
+    kafka.stored(synced, chunk_of(b"first"))
+    sync = Disk.datasync
+
+    def slow(self: Disk, fd: int) -> None:
+        time.sleep(1.5)
+        sync(self, fd)
+
+    monkeypatch.setattr(Disk, "datasync", slow)
+    start = time.monotonic()
+    (late,) = kafka.produce(synced, (0, chunk_of(b"late")), timeout_ms=200)
+    assert (late.error_code, late.base_offset) == (ErrorCode.REQUEST_TIMED_OUT, -1)
+    assert 0.19 < time.monotonic() - start < 1.2
+    (patient,) = kafka.produce(synced, (0, chunk_of(b"patient")), timeout_ms=20_000)
+    assert (patient.error_code, patient.base_offset) == (0, 2), "the late one was appended all the same"
