@@ -32,7 +32,6 @@ from bench.cases import CASES, FULL, QUICK, Case, Scale, scaled
 from bench.generator import Load, Measured, measure
 from bench.report import markdown, metrics, tables
 
-
 ATTEMPTS = 3
 """Failed runs of one case before the benchmark gives up."""
 
