@@ -1,9 +1,9 @@
 """`python -m bench.micro_request`: what one produced chunk costs a running broker, to the microsecond.
 
 A client in this process sends a window of Produce requests at once, waits for the answers, lets an
-incremental fetch that was waiting bring the records back, and goes on; the broker's CPU time is read from the
-scheduler's nanosecond counter after every round. The least of many rounds is what the code costs; the median tells how
-noisy the machine is. Nothing here says how fast a client would be: that is `single_broker`.
+incremental fetch that was waiting bring the records back, and goes on. The broker's CPU time is read from the
+scheduler's nanosecond counter after every round. The least of many rounds is what the code costs; the median
+tells how noisy the machine is. Nothing here says how fast a client would be: that is `single_broker`.
 """
 
 from __future__ import annotations
