@@ -2,7 +2,8 @@
 
 ``test_<client>.py`` runs one client family's workload; the other tests have a subject each:
 ``test_groups.py`` consumer groups across clients, ``test_crash.py`` kills the broker under load,
-``test_hostile.py`` and ``test_full_disk.py`` hurt it. ``spark/`` is Spark's part. ``support/`` holds
+``test_hostile.py`` and ``test_full_disk.py`` hurt it, ``test_wire_reference.py`` compares its raw answers
+with Apache Kafka's. ``spark/`` is Spark's part. ``support/`` holds
 what they share, ``java/`` and ``go/`` the two programs of ours that drive the Java client and
 franz-go, ``setup/`` what the Makefile calls.
 

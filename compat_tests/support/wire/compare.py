@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -46,8 +47,10 @@ MISSING = "(not there)"
 def hold(conversation: Conversation, kafka: tuple[str, int], kproto: tuple[str, int], mark: str) -> list[str]:
     """Hold the conversation with both at the same time; the differences, one a line."""
 
+    now = int(time.time() * 1000)
+
     def one(address: tuple[str, int]) -> Talk:
-        talk = Talk(address, mark, ours=address == kproto)
+        talk = Talk(address, mark, ours=address == kproto, now=now)
         try:
             conversation.speak(talk)
         finally:

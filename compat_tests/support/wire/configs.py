@@ -104,6 +104,40 @@ def describing_configs(talk: Talk) -> None:
     )
 
 
+OPERATIONS: dict[str, tuple[tuple[str, int, str | None], ...]] = {
+    "append": (("cleanup.policy", APPEND, "compact"),),
+    "append again": (("cleanup.policy", APPEND, "compact"),),
+    "append two": (("leader.replication.throttled.replicas", APPEND, "1:1,2:1"),),
+    "subtract one": (("leader.replication.throttled.replicas", SUBTRACT, "1:1"),),
+    "subtract what is not there": (("leader.replication.throttled.replicas", SUBTRACT, "9:1"),),
+    "subtract to nothing": (("leader.replication.throttled.replicas", SUBTRACT, "2:1"),),
+    "subtract": (("cleanup.policy", SUBTRACT, "delete"),),
+    "append nonsense": (("cleanup.policy", APPEND, "nonsense"),),
+    "append to a number": (("retention.ms", APPEND, "1"),),
+    "subtract from a number": (("retention.ms", SUBTRACT, "1"),),
+    "delete": (("retention.ms", DELETE, None),),
+    "delete with value": (("retention.ms", DELETE, "1"),),
+    "delete unset": (("flush.ms", DELETE, None),),
+    "delete unknown": (("no.such", DELETE, None),),
+    "append to unknown": (("no.such", APPEND, "1"),),
+    "set unknown": (("no.such", SET, "1"),),
+    "set null": (("retention.ms", SET, None),),
+    "append null": (("cleanup.policy", APPEND, None),),
+    "set empty": (("retention.ms", SET, ""),),
+    "set wrong": (("retention.ms", SET, "x"),),
+    "operation 4": (("retention.ms", 4, "1"),),
+    "operation -1": (("retention.ms", -1, "1"),),
+    "twice": (("retention.ms", SET, "1"), ("retention.ms", SET, "2")),
+    "set and delete": (("retention.ms", SET, "1"), ("retention.ms", DELETE, None)),
+    "one good, one bad": (("retention.ms", SET, "11"), ("no.such", SET, "1")),
+    "spaces": (("retention.ms", SET, " 12 "),),
+    "two good": (("retention.ms", SET, "13"), ("max.message.bytes", SET, "14")),
+    "together wrong": (("min.compaction.lag.ms", SET, "9"), ("max.compaction.lag.ms", SET, "2")),
+    "empty name": (("", SET, "1"),),
+}
+"""What is done to one topic, step by step."""
+
+
 def changing(talk: Talk) -> None:
     """IncrementalAlterConfigs."""
     name = talk.make("changing")
@@ -131,38 +165,7 @@ def changing(talk: Talk) -> None:
         ask("set", ("retention.ms", SET, "7"), version=version)
         ask("validate only", ("retention.bytes", SET, "7"), version=version, validate=True)
         ask("nothing", version=version)
-    cases: dict[str, tuple[tuple[str, int, str | None], ...]] = {
-        "append": (("cleanup.policy", APPEND, "compact"),),
-        "append again": (("cleanup.policy", APPEND, "compact"),),
-        "append two": (("leader.replication.throttled.replicas", APPEND, "1:1,2:1"),),
-        "subtract one": (("leader.replication.throttled.replicas", SUBTRACT, "1:1"),),
-        "subtract what is not there": (("leader.replication.throttled.replicas", SUBTRACT, "9:1"),),
-        "subtract to nothing": (("leader.replication.throttled.replicas", SUBTRACT, "2:1"),),
-        "subtract": (("cleanup.policy", SUBTRACT, "delete"),),
-        "append nonsense": (("cleanup.policy", APPEND, "nonsense"),),
-        "append to a number": (("retention.ms", APPEND, "1"),),
-        "subtract from a number": (("retention.ms", SUBTRACT, "1"),),
-        "delete": (("retention.ms", DELETE, None),),
-        "delete with value": (("retention.ms", DELETE, "1"),),
-        "delete unset": (("flush.ms", DELETE, None),),
-        "delete unknown": (("no.such", DELETE, None),),
-        "append to unknown": (("no.such", APPEND, "1"),),
-        "set unknown": (("no.such", SET, "1"),),
-        "set null": (("retention.ms", SET, None),),
-        "append null": (("cleanup.policy", APPEND, None),),
-        "set empty": (("retention.ms", SET, ""),),
-        "set wrong": (("retention.ms", SET, "x"),),
-        "operation 4": (("retention.ms", 4, "1"),),
-        "operation -1": (("retention.ms", -1, "1"),),
-        "twice": (("retention.ms", SET, "1"), ("retention.ms", SET, "2")),
-        "set and delete": (("retention.ms", SET, "1"), ("retention.ms", DELETE, None)),
-        "one good, one bad": (("retention.ms", SET, "11"), ("no.such", SET, "1")),
-        "spaces": (("retention.ms", SET, " 12 "),),
-        "two good": (("retention.ms", SET, "13"), ("max.message.bytes", SET, "14")),
-        "together wrong": (("min.compaction.lag.ms", SET, "9"), ("max.compaction.lag.ms", SET, "2")),
-        "empty name": (("", SET, "1"),),
-    }
-    for label, ops in cases.items():
+    for label, ops in OPERATIONS.items():
         ask(label, *ops)
         talk.settle()
         describe(

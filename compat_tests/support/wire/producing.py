@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 from typing import Any
 
 from compat_tests.support.frames import batch, old_message, record
@@ -68,7 +67,9 @@ def _odd(talk: Talk) -> None:
     talk(PRODUCE, 9, ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[one]), "partition twice")
     two = [TopicProduceData(name=name, partition_data=[part]) for part in parts]
     talk(PRODUCE, 9, ProduceRequest(acks=-1, timeout_ms=1000, topic_data=two), "topic twice")
+    talk.client.socket.settimeout(2.0)
     produce(talk, "null records", name, None, version=9)
+    talk.fresh()
 
 
 def refusing(talk: Talk) -> None:
@@ -158,7 +159,7 @@ def _too_small(talk: Talk) -> None:
 
 def timing(talk: Talk) -> None:
     """Timestamps, of the producer and of the broker."""
-    now = int(time.time() * 1000)
+    now = talk.now
     name = talk.make(
         "create-time",
         1,

@@ -27,7 +27,7 @@ CLOSED: Final = "connection closed"
 SILENT: Final = "no answer"
 NO_ID: Final = bytes(15) + b"x"
 LIST_OFFSETS, CREATE_TOPICS = 2, 19
-SILENCE_S: Final = 3.0
+PATIENCE_S: Final = 20.0
 SETTLE_S: Final = 0.02
 _HEADER_FIELDS: Final = (
     "base_offset",
@@ -65,16 +65,18 @@ _SORT_BY: Final = (
 class Talk:
     """A connection to one broker and everything it answered, in order, as ``(what was asked, tree)``.
 
-    ``mark`` is part of all names this conversation makes; it is shown as ``~``.
+    ``mark`` is part of all names this conversation makes; it is shown as ``~``. ``now`` is when the
+    conversation began, ms since 1970, the same for both sides.
     """
 
-    def __init__(self, address: tuple[str, int], mark: str, *, ours: bool) -> None:
+    def __init__(self, address: tuple[str, int], mark: str, *, ours: bool, now: int) -> None:
         self.address = address
         self.mark = mark
         self.ours = ours
+        self.now = now
         self.said: list[tuple[str, Tree]] = []
         self.ids: dict[str, bytes] = {}
-        self.client = Client(*address, timeout=SILENCE_S, client_id="compare")
+        self.client = Client(*address, timeout=PATIENCE_S, client_id="compare")
 
     def name(self, label: str) -> str:
         """The topic name that ``label`` stands for."""
@@ -86,7 +88,7 @@ class Talk:
     def fresh(self) -> None:
         """Another connection."""
         self.client.close()
-        self.client = Client(*self.address, timeout=SILENCE_S, client_id="compare")
+        self.client = Client(*self.address, timeout=PATIENCE_S, client_id="compare")
 
     def __call__(self, key: int, version: int, message: Any, label: str = "") -> Any:
         """Send, write down, return the answer; None when the connection was closed or nothing came."""
@@ -114,8 +116,8 @@ class Talk:
             self(key, version, build(version), label)
 
     def until(self, key: int, version: int, message: Any, label: str, good: Callable[[Any], bool]) -> Any:
-        """Ask until the answer is ``good`` or two seconds are over; write down the last one."""
-        deadline = time.monotonic() + 2.0
+        """Ask until the answer is ``good`` or patience is over; write down the last one."""
+        deadline = time.monotonic() + PATIENCE_S
         while True:
             answer = self.quietly(key, version, message)
             if isinstance(answer, str) or good(answer) or time.monotonic() > deadline:
