@@ -322,3 +322,18 @@ def test_spare_files_of_an_earlier_process_are_used(tmp_path: Path, loop: TestLo
     found = second.recover()
     assert recovered_bytes(second, found, again) == again.chunks
     second.manager.close()
+
+
+def test_a_sound_frame_of_another_history_is_not_believed(tmp_path: Path, loop: TestLoop) -> None:
+    """Same virtual log, segment and position, but chained to another frame (rule 6)."""
+    worlds = [World.start(str(tmp_path / name), loop, **INLINE) for name in ("one", "other")]
+    parts = [worlds[0].partition(index=0), worlds[1].partition(index=7)]
+    for world, part in zip(worlds, parts, strict=True):
+        pushes(world, loop, part, 2)
+    length = FRAME_SIZE + ENTRY_SIZE + 200
+    at = FILE_HEADER_SIZE + length
+    stray = Path(only_file(worlds[1])).read_bytes()[at : at + length]
+    overwrite(only_file(worlds[0]), at, stray)
+    found = worlds[0].recover()
+    assert ends(worlds[0], found, parts[0]) == 1
+    assert set(found.chunks) == {(parts[0].topic_id, 0)}
