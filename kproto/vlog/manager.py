@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
 from kproto.vlog.journal import Journal, JournalFile
 from kproto.vlog.placement import Place, place
@@ -96,6 +97,7 @@ class VlogManager:
         self.poisoned: str | None = None
         """Why nothing is acked any more."""
         self._sync_worker = Worker(loop, "kproto-journal-sync")
+        self._timed_worker = Worker(loop, "kproto-timed-sync")
         self._clean_worker = Worker(loop, "kproto-segment-sync")
         self.journal = Journal(
             disk,
@@ -167,7 +169,7 @@ class VlogManager:
                 self.journal,
                 self.space,
                 self._loop,
-                self._sync_worker,
+                self._timed_worker if where.klass.policy is FlushPolicy.TIMED else self._sync_worker,
                 self._clock,
                 self,
                 self._direct_bytes,
@@ -348,6 +350,7 @@ class VlogManager:
         self.journal.remove = self.journal.remove_now
         files = [(pusher, pusher.vlog.open_segment, pusher.close()) for pusher in self._pushers.values()]
         self._sync_worker.close()
+        self._timed_worker.close()
         self._clean_worker.close()
         for pusher, segment, file in files:
             if file is not None and segment is not None:

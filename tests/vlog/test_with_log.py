@@ -214,6 +214,7 @@ class Node:
         self.vlogs.space.closed = True
         self.vlogs.cleaner.stopped = True
         self.vlogs._sync_worker.close()
+        self.vlogs._timed_worker.close()
         self.vlogs._clean_worker.close()
         self.logs.files.close_all()
 
