@@ -28,6 +28,7 @@ from kproto.handlers.context import Handler, RawHandle, Services
 from kproto.handlers.fetch_request import ParsedFetch, parse
 from kproto.handlers.fetch_sessions import FetchContext, FetchPartition, SessionCache
 from kproto.handlers.fetch_wire import (
+    FIRST_WITH_ENDPOINTS,
     FIRST_WITH_IDS,
     FIRST_WITH_SESSIONS,
     PIECES,
@@ -239,7 +240,8 @@ class _Fetch:
     def _refused(self, wanted: FetchPartition, code: ErrorCode) -> PartitionAnswer:
         leader = None
         record = self._fetcher.topic_record(wanted.topic)
-        if code in _TELLS_LEADER and record is not None:
+        told = self._version >= FIRST_WITH_ENDPOINTS and code in _TELLS_LEADER
+        if told and record is not None:
             streamlet = self._fetcher.services.image().partition_streamlet(record, wanted.index)
             leader = streamlet.leader, streamlet.leader_epoch
         return PartitionAnswer(wanted.index, code, -1, -1, -1, (), 0, leader)

@@ -113,6 +113,8 @@ def test_a_fetch_with_an_old_epoch_is_fenced_and_told_the_leader(tmp_path):
         assert found.error_code == ErrorCode.FENCED_LEADER_EPOCH
         assert (found.current_leader.leader_id, found.current_leader.leader_epoch) == (1, old + 1)
         assert [(n.node_id, n.port) for n in answer.node_endpoints] == [(1, broker.port)]
+        early = one(kafka.fetch(name, (0, 0), epoch=old, version=12))  # as from Apache Kafka, not before v16
+        assert (early.error_code, early.current_leader) == (ErrorCode.FENCED_LEADER_EPOCH, None)
 
 
 # Limits
