@@ -68,9 +68,30 @@ def reading(talk: Talk) -> None:
             for last in (0, 1, -1, 5):
                 fetch(talk, f"last epoch {last}", (name, 0, 27, 1 << 20, 0, last), version=version)
                 fetch(talk, f"last epoch {last} at the end", (name, 0, 31, 1 << 20, 0, last), version=version)
+    _shared_limits(talk, name)
     _same_partition_twice(talk, name)
     _as_replica(talk, name)
     _waiting(talk, name, other)
+
+
+def _shared_limits(talk: Talk, name: str) -> None:
+    """Several partitions share what a request may hold; the first with data always sends a batch."""
+    second, third = _filled(talk, "second"), _filled(talk, "third")
+    for limit in (1, 387, 388, 389, 776, 1000, 3880, 3881, 4267, 4268, 5000, 8000, 12_000):
+        for version in (4, 12):
+            every = [(second, 1, 0), (name, 0, 0), (second, 0, 0), (third, 0, 15)]
+            fetch(talk, f"three, {limit}", *every, version=version, max_bytes=limit)
+            fetch(talk, f"three, each {limit}", *((*part, limit) for part in every), version=version)
+            fetch(
+                talk,
+                f"at the end first, {limit}",
+                (second, 0, 30),
+                (name, 0, 0),
+                version=version,
+                max_bytes=limit,
+            )
+            behind = ((second, 0, 31), (name, 0, 0, 500), (third, 0, 29, limit))
+            fetch(talk, f"out of range first, {limit}", *behind, version=version, max_bytes=1000)
 
 
 def _same_partition_twice(talk: Talk, name: str) -> None:
@@ -242,9 +263,6 @@ READING = (
     ABORTED,
     Allowed("isolation 2 ", "Kafka fails inside; we take unknown levels for read uncommitted"),
     Allowed("limit -1 ", "Kafka fails inside; we take it for 0"),
-    Allowed(
-        r"(limit \d+|min above max) .*records\[", "Kafka cuts the last batch, we send whole batches only"
-    ),
     Allowed("(two partitions, small|partition twice) ", "Kafka answers the last one only, we answer each"),
     Allowed(
         "last epoch (0 at the end|1|5) ",

@@ -189,7 +189,7 @@ class Talk:
 
     def _tree(self, value: Any, field: str = "") -> Tree:
         if field == "records":
-            return None if value is None else _batches(bytes(value))
+            return None if value is None else _batches(bytes(value), whole=self.ours)
         if hasattr(value, "__slots__") and not isinstance(value, bytes | str | memoryview):
             return {name: self._tree(getattr(value, name), name) for name in value.__slots__}
         if isinstance(value, list | tuple):
@@ -235,18 +235,22 @@ def _order(tree: Tree) -> tuple[str, ...]:
     return (f"{tree:09}" if isinstance(tree, int) else str(tree),)
 
 
-def _batches(data: bytes) -> list[Tree]:
-    """The batch headers; ``crc`` says whether it is right, ``rest`` how many bytes are no whole batch."""
+def _batches(data: bytes, *, whole: bool) -> list[Tree]:
+    """The headers of the whole batches; ``crc`` says whether it is right.
+
+    Clients ignore a batch that is cut at the end, which Apache Kafka may send; ``whole``: there must be none.
+    """
     found: list[Tree] = []
     at = 0
     while at + HEADER.size <= len(data):
         fields = dict(zip(_HEADER_FIELDS, HEADER.unpack_from(data, at), strict=True))
         end = at + 12 + fields["length"]
+        if end > len(data):
+            break
         fields["crc"] = crc32c(data[at + 21 : end]) == fields["crc"]
         found.append({name: _number(value, name) for name, value in fields.items()})
         at = end
-    if at != len(data):
-        found.append({"rest": len(data) - at})
+    assert at == len(data) or not whole, f"{len(data) - at} bytes are no whole batch"
     return found
 
 
