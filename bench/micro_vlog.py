@@ -25,6 +25,7 @@ from tests.vlog.support import Partition, World, chunk_crc
 
 FLUSH_PIECE = 262_144
 RING = 1 << 20
+FULL_SIZE = {"kproto__virtual__segment__bytes": "67108864", "kproto__journal__bytes": "1073741824"}
 
 
 class ManualLoop:
@@ -69,7 +70,7 @@ def make_ref(partition: Partition, size: int) -> tuple[Any, ...]:
 def push_cost(directory: str, disk: Disk, count: int, size: int = 1024) -> float:
     """us per chunk for pushes of ``count`` chunks, append included; the journal recycles as in real life."""
     loop = ManualLoop()
-    world = World.start(directory, loop, disk=disk, kproto__direct__bytes="0")
+    world = World.start(directory, loop, disk=disk, kproto__direct__bytes="0", **FULL_SIZE)
     parts = [world.partition(index=i) for i in range(min(count, 64))]
     refs = [make_ref(parts[i % len(parts)], size) for i in range(count)]
     for part in parts:
@@ -116,7 +117,7 @@ class RingSegment:
 def size_cost(directory: str, size: int, direct: bool) -> float:
     """us per chunk of ``size`` bytes, one partition, one chunk per push, segment file included."""
     loop = ManualLoop()
-    world = World.start(directory, loop, kproto__direct__bytes="1" if direct else "0")
+    world = World.start(directory, loop, kproto__direct__bytes="1" if direct else "0", **FULL_SIZE)
     part = world.partition()
     segment = RingSegment(os.path.join(directory, "ring"), world.disk)
     part.append(size)

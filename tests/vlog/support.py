@@ -21,6 +21,8 @@ from kproto.vlog.recovery import Recovered, recover
 
 BOOT = bytes(range(1, 17))
 HEADER = 61
+SMALL_DISK = {"kproto.virtual.segment.bytes": "4194304", "kproto.journal.bytes": "134217728"}
+"""Settings of every test that says nothing else: the usual 64 MiB per test would fill the disk."""
 
 
 def chunk(base: int, size: int = 1024, records: int = 1, epoch: int = 0, fill: int = 7) -> bytes:
@@ -143,7 +145,7 @@ class World:
         boot: bytes = BOOT,
         **overrides: str,
     ) -> World:
-        texts = {name.replace("__", "."): value for name, value in overrides.items()}
+        texts = SMALL_DISK | {name.replace("__", "."): value for name, value in overrides.items()}
         settings = load(None, texts)
         disk = disk or Disk()
         poison: list[str] = []

@@ -264,7 +264,7 @@ def test_a_file_that_never_began_is_deleted(tmp_path: Path, loop: TestLoop) -> N
 
 
 def test_sixty_four_mebibytes_of_tail_are_read_quickly(tmp_path: Path, loop: TestLoop) -> None:
-    world = World.start(str(tmp_path), loop, **INLINE)
+    world = World.start(str(tmp_path), loop, kproto__virtual__segment__bytes="67108864", **INLINE)
     parts = [world.partition(index=i) for i in range(64)]
     for _ in range(900):
         for part in parts:
