@@ -44,6 +44,12 @@ TIMEOUT_CHECK_SECONDS: Final = 0.1
 _ATTRIBUTES_LOW_BYTE: Final = 22
 _ZSTD: Final = 4
 _NONE: Final = ErrorCode.NONE
+_TELLS_LOG_START: Final = (
+    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+    ErrorCode.INVALID_TIMESTAMP,
+)
+"""Errors found when the partition was there already: its log start is told with them, as by Apache Kafka."""
 
 Outcome = tuple[int, ErrorCode, str | None, int, int, int]
 """Partition index, error, message, base offset, log append time, log start offset."""
@@ -156,7 +162,9 @@ class Producer:
                     outcomes.append((index, _NONE, None, base_offset, time_ms, log_start))
                 except Exception as error:
                     failed = True
-                    outcomes.append((index, *error_of(error), -1, -1, -1))
+                    code, message = error_of(error)
+                    log_start = partition.log_start_offset if code in _TELLS_LOG_START else -1
+                    outcomes.append((index, code, message, -1, -1, log_start))
             if parts:
                 topics.append((key, outcomes))
             else:
