@@ -4,7 +4,10 @@
 #
 # Every install step leaves a stamp, so that the next call starts at once. PYTHON, LISTEN and DATA_DIR can be set.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The distribution's Python first: it is built with all optimisations and a quarter faster than many others.
+PYTHON ?= $(shell for p in /usr/bin/python3 python3.11 python3; do \
+	"$$p" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
+	{ command -v "$$p"; exit; }; done; command -v python3.11 || command -v python3)
 LISTEN ?= 127.0.0.1:9092
 DATA_DIR ?= ./kproto-data
 CRASH_ROUNDS ?= 50
@@ -44,7 +47,7 @@ $(VENV)/bin/python:
 	@compat_tests/setup/venv.sh "$(PYTHON)" $(VENV)
 
 $(VENV)/.serve: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q -e .
+	$(BIN)/python -m pip install -q -e '.[uvloop]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python

@@ -252,9 +252,19 @@ def _limits(settings: Settings) -> Limits:
 def run(settings: Settings, announce: Announce) -> int:
     """Run a broker until SIGTERM or SIGINT; the exit code. Raises :class:`StartError`."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    with contextlib.suppress(KeyboardInterrupt):
-        return asyncio.run(_serve(settings, announce))
+    with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(_serve(settings, announce))
     return 0
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's event loop where it is installed (``kproto[uvloop]``), else asyncio's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
 
 
 async def _serve(settings: Settings, announce: Announce) -> int:
