@@ -179,6 +179,7 @@ def groups(talk: Talk) -> None:
         if version >= 3:
             asked = DescribeGroupsRequest(groups=[group], include_authorized_operations=True)
             talk(DESCRIBE, version, asked, "operations")
+    _listed(talk, group)
     for version in range(6):
         for label, fields in {
             "states": {"states_filter": ["Dead", "nonsense"]} if version >= 4 else None,
@@ -190,6 +191,20 @@ def groups(talk: Talk) -> None:
     for version in range(3):
         talk(DELETE, version, DeleteGroupsRequest(groups_names=[group, ""]), "unknown")
         talk(DELETE, version, DeleteGroupsRequest(groups_names=[]), "none")
+
+
+def _listed(talk: Talk, group: str) -> None:
+    """The groups of this conversation: one, which has an offset and no members."""
+    part = OffsetCommitRequestPartition(partition_index=0, committed_offset=5)
+    given = OffsetCommitRequestTopic(name=talk.make("topic"), partitions=[part])
+    talk(COMMIT, 8, OffsetCommitRequest(group_id=f"{group}5", topics=[given]), "of a simple consumer")
+    for version in range(6):
+        answer = talk.quietly(LIST, version, ListGroupsRequest())
+        if not isinstance(answer, str):
+            answer.groups = [each for each in answer.groups if each.group_id.startswith(talk.mark)]
+        talk.note(f"ListGroups v{version} ours", answer)
+        if version < 5:
+            talk(DESCRIBE, version, DescribeGroupsRequest(groups=[f"{group}5"]), "of a simple consumer")
 
 
 READY = Allowed(
