@@ -317,7 +317,7 @@ class _Fetch:
         if not ranges:
             self._send({})
             return
-        reserved = sum(piece.length for piece in ranges)
+        reserved = sum(piece.length if piece.position >= 0 else piece.max_bytes for piece in ranges)
         loaded = _load_now(ranges) if reserved <= MOST_BYTES_ON_THE_LOOP else None
         if loaded is not None:
             self._send(dict(zip(map(id, ranges), loaded, strict=True)))
@@ -330,9 +330,15 @@ class _Fetch:
     def _on_loaded(
         self, by_partition: list[list[FileRange]], reserved: int, future: asyncio.Future[list[Loaded]]
     ) -> None:
+        if not future.cancelled():
+            self._send_loaded(by_partition, future)
+            self._exchange.connection.settle()
+        # Only now: given back earlier, others would take the memory that the answer is about to be charged.
         self._fetcher.services.budget.change(-reserved)
-        if future.cancelled():
-            return
+
+    def _send_loaded(
+        self, by_partition: list[list[FileRange]], future: asyncio.Future[list[Loaded]]
+    ) -> None:
         loaded: dict[int, memoryview] = {}
         for i, (ranges, result) in enumerate(zip(by_partition, future.result(), strict=True)):
             if isinstance(result, Exception):

@@ -198,6 +198,7 @@ class Connection:
         server = self.server
         dispatch = server.dispatch
         scratch = server.scratch_view
+        budget = server.budget
         pending = self.pending
         unpack = _LENGTH.unpack_from
         position = 0
@@ -211,6 +212,8 @@ class Connection:
             if stop > end or len(pending) >= MAX_OPEN_REQUESTS:
                 break
             if self.unsent >= MAX_UNSENT or self.held >= MAX_HELD:
+                break
+            if position and budget.used >= budget.soft:
                 break
             position = stop
             self._proven = 0
@@ -226,6 +229,9 @@ class Connection:
         if len(self.pending) >= MAX_OPEN_REQUESTS or self.held >= MAX_HELD or self.unsent >= MAX_UNSENT:
             self._stop_reading()
         self.settle()
+        budget = self.server.budget
+        if self._stash is not None and budget.used >= budget.soft:
+            self._wait_for_memory()
 
     def _keep(self, position: int, end: int) -> None:
         """Keep the bytes of an unfinished frame (or of frames that may not be handed over yet)."""
