@@ -1,8 +1,9 @@
 """kproto: a Kafka-wire-compatible broker whose storage is KerA's virtual log-structured storage.
 
 Sub-packages in import order (each imports only from those before it):
-``errors check clock disk directory config``, ``wire``, ``net``, ``metadata``, ``log``, ``vlog``, ``replica``,
-``controller``, ``handlers``, ``broker``, then ``testing``, ``pytest_plugin`` and ``cli``.
+``errors check clock disk directory memory config``, ``wire``, ``net``, ``metadata``, ``log``,
+``vlog``, ``replica``, ``controller``, ``handlers``, ``broker``, then ``testing``, ``pytest_plugin``
+and ``cli``.
 """
 
 __version__ = "0.1.0"

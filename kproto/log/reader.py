@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.blocks import Block
+from kproto.memory import buffer_of
 from kproto.wire.batch import hop
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ def load_nowait(ranges: Sequence[FileRange]) -> list[memoryview] | None:
     for piece in ranges:
         if piece.position < 0 or not _RWF_NOWAIT:
             return None
-        buffer = bytearray(piece.length)
+        buffer = buffer_of(piece.length)
         try:
             descriptor = piece.segment.partition.manager.files.get(piece.segment.path)
             count = os.preadv(descriptor, [buffer], piece.position, _RWF_NOWAIT)
@@ -250,7 +251,7 @@ def load_blocking(ranges: Sequence[FileRange]) -> list[memoryview]:
         if piece.length == 0:
             loaded.append(memoryview(b""))
             continue
-        buffer = bytearray(piece.length)
+        buffer = buffer_of(piece.length)
         try:
             descriptor = os.open(piece.segment.path, os.O_RDONLY | os.O_CLOEXEC)
             try:
@@ -288,13 +289,12 @@ def _unreadable(piece: FileRange, error: OSError) -> KafkaError:
     return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{piece.file}: {error.strerror}")
 
 
-def _cut(piece: FileRange, buffer: bytearray) -> memoryview:
-    """The chunks of ``buffer`` that ``piece`` asks for."""
-    view = memoryview(buffer)
+def _cut(piece: FileRange, view: memoryview) -> memoryview:
+    """The chunks of ``view`` that ``piece`` asks for."""
     if piece.exact:
         return view
     begin = end = -1
-    for position, size, fields in hop(buffer):
+    for position, size, fields in hop(view):
         base_offset = fields[0]
         if base_offset + fields[6] < piece.offset:
             continue

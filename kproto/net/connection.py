@@ -19,6 +19,8 @@ from itertools import islice
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from kproto.memory import buffer_of
+
 if TYPE_CHECKING:
     from kproto.net.server import Server
 
@@ -147,7 +149,7 @@ class Connection:
         self.active_at = server.now
         self._out: deque[Buffer] = deque()
         self._stash: bytes | None = None
-        self._buffer: bytearray | None = None
+        self._buffer: memoryview | None = None
         self._have = 0
         self._size = 0
         self._partial = 0
@@ -255,18 +257,18 @@ class Connection:
             return False
         if budget.privileged is self:
             capacity = self._size
-        self._buffer = bytearray(capacity)
+        self._buffer = buffer_of(capacity)
         self._buffer[: self._have] = received
         self._set_partial(capacity)
         return True
 
-    def _read_large(self, buffer: bytearray) -> None:
+    def _read_large(self, buffer: memoryview) -> None:
         """Receive more of a frame that has memory of its own."""
         if self._have == len(buffer):
             if not self._grow(buffer) or self._buffer is None:
                 return
             buffer = self._buffer
-        received = self._recv_into(memoryview(buffer)[self._have :])
+        received = self._recv_into(buffer[self._have :])
         if received == 0:
             self.close("closed by peer inside a frame")
             return
@@ -276,7 +278,7 @@ class Connection:
             self._proven = self._size
             self._set_partial(0)
             self.server.budget.give_up_privilege(self)
-            self.server.dispatch(self, memoryview(buffer), True)
+            self.server.dispatch(self, buffer, True)
             if not self.closed and not self.closing:
                 self._pause_if_loaded()
 
