@@ -148,7 +148,7 @@ func member(ctx context.Context, bootstrap string, given args) facts {
 	defer cancel()
 	reader := client(bootstrap, kgo.ConsumerGroup(given["group"]), kgo.ConsumeTopics(given["topic"]),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.HeartbeatInterval(300*time.Millisecond),
-		kgo.SessionTimeout(6*time.Second), kgo.DisableAutoCommit())
+		kgo.SessionTimeout(6*time.Second), kgo.RebalanceTimeout(10*time.Second), kgo.DisableAutoCommit())
 	for stop.Err() == nil {
 		var values []string
 		for _, record := range reader.PollFetches(stop).Records() {
