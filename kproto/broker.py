@@ -184,7 +184,7 @@ class Broker:
             more = False
             began = self._clock.monotonic()
             try:
-                more = self._logs.tick(self._clock.monotonic())
+                more = self._logs.tick(began)
                 more |= self._open_recovered()
                 self._vlogs.tick()
             except Exception:

@@ -52,7 +52,7 @@ class DataDirectory:
     def close(self, *, clean: bool) -> None:
         """Give the directory up; ``clean`` leaves the marker of a clean stop."""
         if clean:
-            self.disk.write_atomically(self._at("clean"), _boot_id().encode())
+            self.disk.write_atomically(self._at("clean"), boot_id().encode())
         os.close(self._lock)
 
     def _at(self, name: str) -> str:
@@ -110,7 +110,7 @@ def _identity(path: str, node_id: int, disk: Disk) -> tuple[str, bool]:
 def _how_left(path: str, new: bool, disk: Disk) -> LeftAs:
     """Read and remove the markers; note the boot under which the directory is in use from now on."""
     running, clean = os.path.join(path, "running"), os.path.join(path, "clean")
-    boot = _boot_id()
+    boot = boot_id()
     left = LeftAs.NEW if new else LeftAs.POWER_LOST
     if os.path.exists(clean):
         left = LeftAs.CLEAN
@@ -132,5 +132,6 @@ def _read(path: str) -> str:
         return ""
 
 
-def _boot_id() -> str:
+def boot_id() -> str:
+    """What tells one start of the machine from the next; "unknown" where the system does not say."""
     return _read(_BOOT_ID) or "unknown"

@@ -47,8 +47,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-class InProcessBroker:
-    """A broker on an event loop of its own in a background thread."""
+class _TestBroker:
+    """Where a broker for tests listens and keeps its data."""
 
     def __init__(self, settings: Mapping[str, str] | None = None, data_dir: str | None = None) -> None:
         """``settings``: Kafka's dotted names to text values. ``data_dir``: kept afterwards when given."""
@@ -57,16 +57,28 @@ class InProcessBroker:
         self.data_dir = data_dir or tempfile.mkdtemp(prefix="kproto-test-")
         self.host = "127.0.0.1"
         self.port = 0
-        self._ready = threading.Event()
-        self._failure: BaseException | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: asyncio.Event | None = None
-        self._thread: threading.Thread | None = None
 
     @property
     def bootstrap_servers(self) -> str:
         """``host:port``, as clients want it."""
         return f"{self.host}:{self.port}"
+
+    def _discard_data(self) -> None:
+        if self._own_directory:
+            shutil.rmtree(self.data_dir, ignore_errors=True)
+
+
+class InProcessBroker(_TestBroker):
+    """A broker on an event loop of its own in a background thread."""
+
+    def __init__(self, settings: Mapping[str, str] | None = None, data_dir: str | None = None) -> None:
+        """``settings``: Kafka's dotted names to text values. ``data_dir``: kept afterwards when given."""
+        super().__init__(settings, data_dir)
+        self._ready = threading.Event()
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Start and return once clients can connect. Raises what the broker's start raised."""
@@ -85,8 +97,7 @@ class InProcessBroker:
         if self._thread is not None:
             self._thread.join(START_TIMEOUT_S)
             self._thread = None
-        if self._own_directory:
-            shutil.rmtree(self.data_dir, ignore_errors=True)
+        self._discard_data()
 
     def _run(self) -> None:
         import asyncio
@@ -117,22 +128,14 @@ class InProcessBroker:
         await broker.stop()
 
 
-class SubprocessBroker:
+class SubprocessBroker(_TestBroker):
     """A broker in a process of its own: it can be killed and started again with its data."""
 
     def __init__(self, settings: Mapping[str, str] | None = None, data_dir: str | None = None) -> None:
         """``settings``: Kafka's dotted names to text values. ``data_dir``: kept afterwards when given."""
-        self._settings = {**_DEFAULTS, **(settings or {})}
-        self._own_directory = data_dir is None
-        self.data_dir = data_dir or tempfile.mkdtemp(prefix="kproto-test-")
-        self.host = "127.0.0.1"
+        super().__init__(settings, data_dir)
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def bootstrap_servers(self) -> str:
-        """``host:port``, as clients want it."""
-        return f"{self.host}:{self.port}"
 
     @property
     def pid(self) -> int:
@@ -178,8 +181,7 @@ class SubprocessBroker:
     def stop(self) -> None:
         """Stop cleanly, and delete the data unless the directory was given."""
         self.terminate()
-        if self._own_directory:
-            shutil.rmtree(self.data_dir, ignore_errors=True)
+        self._discard_data()
 
     def _end(self, signal_number: signal.Signals) -> int | None:
         if self._process is None:

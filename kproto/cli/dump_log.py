@@ -18,11 +18,11 @@ import click
 from kproto.cli.cluster import json_option
 from kproto.disk import Disk
 from kproto.log.files import SegmentName, parse_name, partition_directory
+from kproto.metadata.opening import SQLITE_FILE
 
 if TYPE_CHECKING:
     from kproto.metadata import MetadataImage, TopicRecord
 
-METADATA_FILE: Final = "metadata.sqlite"
 STREAMLET_COLUMNS: Final = ("topic", "streamlet", "partitions", "leader", "leader epoch", "replicas")
 SEGMENT_COLUMNS: Final = (
     "topic",
@@ -140,14 +140,14 @@ def _image(data_dir: str) -> MetadataImage:
             await store.close()
 
     with tempfile.TemporaryDirectory(prefix="kproto-dump-") as copy:
-        found = [name for name in os.listdir(data_dir) if name.startswith(METADATA_FILE)]
-        if METADATA_FILE not in found:
+        found = [name for name in os.listdir(data_dir) if name.startswith(SQLITE_FILE)]
+        if SQLITE_FILE not in found:
             raise click.ClickException(f"{data_dir} is not the data directory of a broker")
         for name in found:
             if not name.endswith("-shm"):
                 shutil.copy(os.path.join(data_dir, name), copy)
         try:
-            return asyncio.run(read(os.path.join(copy, METADATA_FILE)))
+            return asyncio.run(read(os.path.join(copy, SQLITE_FILE)))
         except StoreError as error:
             raise click.ClickException(f"{data_dir}: {error}") from None
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from kproto import directory
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
 from kproto.vlog.journal import Journal, JournalFile
@@ -39,7 +40,6 @@ SETTLE_S: Final = 1.0
 SYNCS_AT_ONCE: Final = 500
 """Segment files synced at once for old journal files."""
 EVERYTHING: Final = 1 << 62
-_BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 
 
 def _nobody() -> None:
@@ -64,9 +64,8 @@ def _sync_all(segments: Sequence[LogSegment]) -> None:
 def boot_id() -> bytes:
     """16 bytes that differ between two starts of the machine (zeros where the system does not tell)."""
     try:
-        with open(_BOOT_ID, encoding="ascii") as stream:
-            return bytes.fromhex(stream.read().strip().replace("-", ""))
-    except (OSError, ValueError):
+        return bytes.fromhex(directory.boot_id().replace("-", ""))
+    except ValueError:
         return bytes(16)
 
 
