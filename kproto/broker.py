@@ -77,19 +77,25 @@ class Broker:
             self._directory = open_directory(settings.log_dirs, settings.node_id, self._disk)
         except DirectoryError as error:
             raise StartError(str(error)) from None
-        try:
-            await self._start_in(self._directory)
-        except (StoreError, JournalCorruptError) as error:
-            raise StartError(str(error)) from None
+        async with contextlib.AsyncExitStack() as undo:
+            undo.callback(self._directory.close, clean=False)
+            try:
+                await self._start_in(self._directory, undo)
+            except (StoreError, JournalCorruptError) as error:
+                raise StartError(str(error)) from None
+            undo.pop_all()
 
-    async def _start_in(self, directory: DataDirectory) -> None:
+    async def _start_in(self, directory: DataDirectory, undo: contextlib.AsyncExitStack) -> None:
+        """``undo`` gets what must be closed when a later step fails."""
         settings = self._settings
         if directory.left_as is LeftAs.POWER_LOST:
             log.warning("the machine lost power or was restarted: unsynced data may be missing")
         budget = MemoryBudget(_clients_memory(settings))
         self._server = Server(self._dispatch, budget, _limits(settings))
+        undo.callback(self._server.close)
         self._bind()
         self._store = await open_store(settings.kproto_metadata_store, directory.path, self._clock)
+        undo.push_async_callback(self._store.close)
         self._controller = Controller(self._store, settings, settings.node_id)
         await self._controller.start()
         host, port = settings.advertised_address() or (self.host or "127.0.0.1", self.port)

@@ -73,6 +73,15 @@ def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
         SubprocessBroker({"no.such.key": "1"}, str(tmp_path)).start()
 
 
+def test_a_start_that_fails_gives_everything_back(tmp_path: Path) -> None:
+    with kafka_broker() as other:
+        taken = {"listeners": f"PLAINTEXT://127.0.0.1:{other.port}"}
+        with pytest.raises(Exception, match="cannot listen"):
+            InProcessBroker(taken, str(tmp_path)).start()
+        with kafka_broker(data_dir=str(tmp_path)) as broker:
+            assert produce_one(broker.port, "t") == 0
+
+
 pytest_plugins = ["pytester"]
 
 
