@@ -77,6 +77,19 @@ def test_bad_chunks_are_refused_and_nothing_is_stored(name: str, tmp_path: Path)
     assert refused(Log(tmp_path), chunk) == code
 
 
+@pytest.mark.parametrize("name", BAD)
+def test_bad_chunks_are_refused_by_the_short_check_too(name: str, tmp_path: Path) -> None:
+    """The first chunk of a partition is looked at closely; those after it only when they seem unusual."""
+    chunk, code = BAD[name]
+    log = Log(tmp_path)
+    partition = log.partition()
+    partition.append(batch(b"good", time=NOW))
+    with pytest.raises(KafkaError) as caught:
+        partition.append(chunk)
+    assert caught.value.code == code
+    assert (partition.log_end_offset, log.journal.end) == (1, 1)
+
+
 def test_the_limits_are_the_topic_configs(tmp_path: Path) -> None:
     log = Log(tmp_path, {"max.message.bytes": "200", "message.timestamp.before.max.ms": "1000"})
     assert refused(log, batch(200)) == ErrorCode.MESSAGE_TOO_LARGE

@@ -387,3 +387,23 @@ def test_a_deleted_partition_takes_nothing(tmp_path: Path) -> None:
     assert caught.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     log.tick(10.0)
     assert not log.manager.dirty
+
+
+def test_a_journal_chunk_older_than_the_last_epoch_stays_out(tmp_path: Path) -> None:
+    """Rule 25: what an earlier start could not use does not come back behind what was appended since."""
+    log = Log(tmp_path)
+    log.partition().append(batch(b"epoch 0", time=1))
+    log.partition().append(batch(b"stale", time=2))
+    stale = log.journal.stored[TOPIC_ID, 0].pop()
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_end_offset == 1
+    log.partition().append(batch(b"epoch 1", time=3))
+    base, end, data = stale
+    again = bytearray(data)
+    again[:8] = (2).to_bytes(8, "big")
+    log.journal.stored[TOPIC_ID, 0].append((base + 1, end + 1, bytes(again)))
+    log.restart(LeftAs.KILLED)
+    stored = everything(log.partition())
+    assert log.partition().log_end_offset == 2
+    assert b"epoch 1" in stored
+    assert b"stale" not in stored
