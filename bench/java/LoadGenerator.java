@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -24,9 +25,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /**
  * Producers and consumers of one broker in one process, with one clock for both ends.
  *
- * <p>Arguments are name=value pairs (see Settings). A run makes a topic, warms up, prints BEGIN, measures, prints
- * END (the caller reads the broker's CPU time at those two lines), stops the producers, waits until the consumers
- * have seen every acknowledged record, prints "RESULT " with one line of JSON and deletes the topic.
+ * <p>Arguments are name=value pairs (see Settings). A run makes a topic, waits until all of its partitions serve, warms
+ * up, prints BEGIN, measures, prints END (the caller reads the broker's CPU time at those two lines), stops the
+ * producers, waits until the consumers have seen every acknowledged record, prints "RESULT " with one line of JSON and
+ * deletes the topic.
  *
  * <p>rate=0: as fast as the broker takes it; consumers may be at most backlog.bytes behind. rate=N: record number i
  * is due at start + i/N; its latencies count from that moment, whenever it was really sent, so a stalled broker
@@ -139,11 +141,26 @@ public final class LoadGenerator {
       NewTopic topic = new NewTopic(settings.topic(), settings.partitions(), (short) 1);
       admin.createTopics(List.of(topic.configs(Map.of("file.delete.delay.ms", "1000")))).all().get();
       try {
+        awaitPartitions(admin, settings);
         generator.run();
       } finally {
         admin.deleteTopics(List.of(settings.topic())).all().get();
       }
     }
+  }
+
+  /**
+   * Returns when every partition answers as its leader: on Apache Kafka a created topic is in the metadata before its
+   * partitions are there. A producer that begins meanwhile has its first batch of a partition refused and may have its
+   * second one accepted, since the partition knows no sequence numbers yet; from then on the first is out of order, and
+   * the partitions concerned crawl (a retry or a new epoch per batch) until the rest expires after two minutes.
+   */
+  private static void awaitPartitions(Admin admin, Settings settings) throws Exception {
+    Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
+    for (int partition = 0; partition < settings.partitions(); partition++) {
+      ends.put(new TopicPartition(settings.topic(), partition), OffsetSpec.latest());
+    }
+    admin.listOffsets(ends).all().get();
   }
 
   private void run() throws Exception {
