@@ -147,6 +147,66 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "Copies of __consumer_offsets; fewer while fewer brokers are alive.",
     ),
     ("offsets.topic.segment.bytes", INT, 104_857_600, at_least(1), "segment.bytes of __consumer_offsets."),
+    # the cluster
+    (
+        "broker.session.timeout.ms",
+        INT,
+        3000,
+        at_least(500),
+        "A broker that was not heard for so long is fenced (Kafka's default: 9000). Heartbeats come every "
+        "fifth of it.",
+    ),
+    (
+        "kproto.internal.listen",
+        STRING,
+        "",
+        None,
+        "host:port of the listener for other brokers; empty: the broker is alone.",
+    ),
+    (
+        "kproto.join",
+        STRING,
+        "",
+        None,
+        "host:port of the internal listener of a broker of the cluster to join; empty: this broker keeps the "
+        "metadata itself.",
+    ),
+    ("kproto.cluster.secret", STRING, "", None, "What brokers of one cluster show each other."),
+    (
+        "kproto.backup.stall.ms",
+        INT,
+        500,
+        at_least(10),
+        "A backup that does not answer a push for so long is replaced.",
+    ),
+    (
+        "kproto.repair.delay.ms",
+        INT,
+        10_000,
+        at_least(0),
+        "How long a lost copy may stay away before it is made anew elsewhere.",
+    ),
+    (
+        "kproto.controller.grace.ms",
+        INT,
+        30_000,
+        at_least(1000),
+        "How long brokers go on serving without a controller.",
+    ),
+    (
+        "kproto.recovery.read.bytes.per.second",
+        LONG,
+        0,
+        at_least(0),
+        "What one backup reads for recoveries at most; 0: no limit.",
+    ),
+    (
+        "kproto.metrics.listen",
+        STRING,
+        "",
+        None,
+        "host:port of the Prometheus endpoint; empty: there is none.",
+    ),
     # kproto's own
     (
         "kproto.segment.file.bytes",
@@ -229,7 +289,6 @@ _ACCEPTED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("auto.leader.rebalance.enable", BOOLEAN, True),
     ("background.threads", INT, 10),
     ("broker.heartbeat.interval.ms", INT, 2000),
-    ("broker.session.timeout.ms", INT, 9000),
     ("connections.max.reauth.ms", LONG, 0),
     ("connection.failed.authentication.delay.ms", INT, 100),
     ("controlled.shutdown.enable", BOOLEAN, True),

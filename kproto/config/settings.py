@@ -49,6 +49,15 @@ class Settings(NamedTuple):
     offsets_topic_num_partitions: int
     offsets_topic_replication_factor: int
     offsets_topic_segment_bytes: int
+    broker_session_timeout_ms: int
+    kproto_internal_listen: str
+    kproto_join: str
+    kproto_cluster_secret: str
+    kproto_backup_stall_ms: int
+    kproto_repair_delay_ms: int
+    kproto_controller_grace_ms: int
+    kproto_recovery_read_bytes_per_second: int
+    kproto_metrics_listen: str
     kproto_segment_file_bytes: int
     kproto_journal_bytes: int
     kproto_virtual_segment_bytes: int

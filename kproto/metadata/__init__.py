@@ -1,7 +1,8 @@
 """What the cluster knows: records, the immutable image built from them, and the store that keeps them.
 
 ``records`` are the values and their stored form, ``image`` folds store changes into what brokers answer
-from, ``store`` is the ``MetadataStore`` interface with the backends ``memory`` and ``sqlite``.
+from, ``vlogs`` folds them into who has copies of which virtual segment, ``store`` is the ``MetadataStore``
+interface with the backends ``memory`` and ``sqlite``.
 May import ``errors check clock disk config wire net``.
 """
 
@@ -17,6 +18,7 @@ from kproto.metadata.store import (
     StoreError,
     Transacted,
 )
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 
 __all__ = [
     "ABSENT",
@@ -25,6 +27,7 @@ __all__ = [
     "Change",
     "CompactedError",
     "Condition",
+    "CopyTarget",
     "Entry",
     "MetadataImage",
     "MetadataStore",
@@ -32,4 +35,7 @@ __all__ = [
     "StreamletRecord",
     "TopicRecord",
     "Transacted",
+    "VlogTable",
+    "VsegId",
+    "VsegRecord",
 ]

@@ -163,13 +163,17 @@ class _Draft:
         self.touched.add(topic.topic_id)
 
     def _put_streamlets(self, keys: list[str], values: list[bytes]) -> None:
-        assignments: dict[tuple[int, ...], tuple[int, ...]] = {}
+        shared: dict[tuple[int, ...], tuple[int, ...]] = {}
         for key, fields in zip(keys, parse_values(values), strict=True):
             topic_id, index = streamlet_of_key(key)
-            leader, epoch, members = fields
+            leader, epoch, members = fields[:3]
             replicas: tuple[int, ...] = tuple(members)  # type: ignore[arg-type]
-            replicas = assignments.setdefault(replicas, replicas)
+            replicas = shared.setdefault(replicas, replicas)
             record = StreamletRecord(topic_id, index, leader, epoch, replicas)  # type: ignore[arg-type]
+            if len(fields) > 3:
+                sources: tuple[int, ...] = tuple(fields[4])  # type: ignore[arg-type]
+                record.state = fields[3]  # type: ignore[assignment]
+                record.sources = shared.setdefault(sources, sources)
             self._put_streamlet(record)
 
     def _put_streamlet(self, record: StreamletRecord) -> None:

@@ -6,13 +6,18 @@ Keys and values are text and bytes that any of the stores can keep::
     cluster                           the cluster id, as Kafka prints it
     epochs/broker                     the newest broker epoch given out
     producers/next                    first producer id not given out yet
-    brokers/<node id>                 [epoch, host, port, rack]
+    brokers/<node id>                 [epoch, host, port, rack, internal host, internal port, store id]
+    fenced/<node id>                  the same, of a broker that is no live member any more (rule 19)
+    moved/<node id>                   newest owner epoch whose streamlets were given to others
     configs/<node id, or default>     {name: value}, dynamic broker configs
     topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal]
-    streamlets/<topic id>/<index>     [leader, leader epoch, [replica, ...]]
+    streamlets/<topic id>/<index>     [leader, leader epoch, [replica, ...], state, [owner epoch, ...]]
+    vsegs/<E>/<vlog>/<seq>            a virtual segment (see ``vlogs``)
+    starts/<topic id>/<index>         log start offset of a partition with more than one copy (rule 44)
 
-Values are compact JSON. Topic ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet
-indexes have 8 hex digits, so that a range comes in order.
+The last two fields of a streamlet are left out while it has only one copy. Values are compact JSON. Topic
+ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet indexes have 8 hex digits, so that
+a range comes in order.
 """
 
 from __future__ import annotations
@@ -32,33 +37,52 @@ BROKERS: Final = "brokers/"
 CONFIGS: Final = "configs/"
 TOPICS: Final = "topics/"
 STREAMLETS: Final = "streamlets/"
+FENCED: Final = "fenced/"
+MOVED: Final = "moved/"
 DEFAULT_BROKER: Final = "default"
 """In place of a node id: the dynamic configs of every broker."""
 
 TOPIC_ID_DIGITS: Final = 32
 NO_LEADER: Final = -1
 
+ONLINE: Final = 0
+"""The leader of a streamlet serves it."""
+RECOVERING: Final = 1
+"""Its leader is rebuilding it from the copies of the owners before; nothing is served (rule 27)."""
+
 
 class BrokerRecord(NamedTuple):
-    """A registered broker. ``epoch`` is new at every registration (rules 1 and 2)."""
+    """A registered broker. ``epoch`` is new at every registration (rules 1 and 2).
+
+    The internal address is where other brokers reach it (no host: it is alone); ``store_id`` names its data
+    directory (rule 3).
+    """
 
     node_id: int
     epoch: int
     host: str
     port: int
     rack: str | None
+    internal_host: str = ""
+    internal_port: int = 0
+    store_id: str = ""
 
     @property
     def key(self) -> str:
         return f"{BROKERS}{self.node_id}"
 
+    @property
+    def fenced_key(self) -> str:
+        """Where the record stays when the broker is no live member any more."""
+        return f"{FENCED}{self.node_id}"
+
     def encode(self) -> bytes:
-        return _json([self.epoch, self.host, self.port, self.rack])
+        return _json(self[1:])
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> BrokerRecord:
-        epoch, host, port, rack = json.loads(value)
-        return cls(int(key[len(BROKERS) :]), epoch, host, port, rack)
+        """The record under ``brokers/`` or ``fenced/``; records of older versions are shorter."""
+        return cls(int(key.rpartition("/")[2]), *json.loads(value))
 
 
 class TopicRecord(NamedTuple):
@@ -119,24 +143,36 @@ class TopicRecord(NamedTuple):
 class StreamletRecord:
     """Leadership of one streamlet. ``leader`` is -1 while there is none; ``leader_epoch`` only grows.
 
-    ``replicas`` is the assignment, the preferred leader first. A plain class: there may be many thousands.
+    ``replicas`` is the assignment, the preferred leader first. With more than one copy, ``sources`` are the
+    owner epochs whose virtual logs hold its chunks, oldest first (rule 27b), and ``state`` says whether the
+    leader serves it. A plain class: there may be many thousands.
     """
 
-    __slots__ = ("index", "leader", "leader_epoch", "replicas", "topic_id")
+    __slots__ = ("index", "leader", "leader_epoch", "replicas", "sources", "state", "topic_id")
 
     def __init__(
-        self, topic_id: bytes, index: int, leader: int, leader_epoch: int, replicas: tuple[int, ...]
+        self,
+        topic_id: bytes,
+        index: int,
+        leader: int,
+        leader_epoch: int,
+        replicas: tuple[int, ...],
+        state: int = ONLINE,
+        sources: tuple[int, ...] = (),
     ) -> None:
         self.topic_id = topic_id
         self.index = index
         self.leader = leader
         self.leader_epoch = leader_epoch
         self.replicas = replicas
+        self.state = state
+        self.sources = sources
 
     def __repr__(self) -> str:
         return (
             f"StreamletRecord({self.topic_id.hex()}, {self.index}, leader={self.leader}, "
-            f"leader_epoch={self.leader_epoch}, replicas={self.replicas})"
+            f"leader_epoch={self.leader_epoch}, replicas={self.replicas}, state={self.state}, "
+            f"sources={self.sources})"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -146,7 +182,15 @@ class StreamletRecord:
         return hash(self._fields())
 
     def _fields(self) -> tuple[object, ...]:
-        return self.topic_id, self.index, self.leader, self.leader_epoch, self.replicas
+        return (
+            self.topic_id,
+            self.index,
+            self.leader,
+            self.leader_epoch,
+            self.replicas,
+            self.state,
+            self.sources,
+        )
 
     @property
     def key(self) -> str:
@@ -154,11 +198,29 @@ class StreamletRecord:
 
     def encode(self) -> bytes:
         replicas = ",".join(map(str, self.replicas))
-        return f"[{self.leader},{self.leader_epoch},[{replicas}]]".encode()
+        if not self.sources and self.state == ONLINE:
+            return f"[{self.leader},{self.leader_epoch},[{replicas}]]".encode()
+        sources = ",".join(map(str, self.sources))
+        return f"[{self.leader},{self.leader_epoch},[{replicas}],{self.state},[{sources}]]".encode()
 
     def led_by(self, leader: int) -> StreamletRecord:
         """The record after ``leader`` took over (or started again): the next leader epoch."""
-        return StreamletRecord(self.topic_id, self.index, leader, self.leader_epoch + 1, self.replicas)
+        return StreamletRecord(
+            self.topic_id, self.index, leader, self.leader_epoch + 1, self.replicas, self.state, self.sources
+        )
+
+    def recovering(self, leader: int) -> StreamletRecord:
+        """The record after ``leader`` was told to rebuild it: the next leader epoch, nothing served."""
+        return StreamletRecord(
+            self.topic_id, self.index, leader, self.leader_epoch + 1, self.replicas, RECOVERING, self.sources
+        )
+
+    def online(self, owner_epoch: int) -> StreamletRecord:
+        """The record after its leader committed (rule 27b): its own virtual logs are sources from now on."""
+        sources = self.sources if self.sources[-1:] == (owner_epoch,) else (*self.sources, owner_epoch)
+        return StreamletRecord(
+            self.topic_id, self.index, self.leader, self.leader_epoch, self.replicas, ONLINE, sources
+        )
 
 
 def topic_key(name: str) -> str:

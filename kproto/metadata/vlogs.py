@@ -1,0 +1,174 @@
+"""What the store knows about virtual segments: who has copies of what, and where it ends (rules 1, 4, 11).
+
+Only what has more than one copy is here. `VlogTable` is a fold of the same changes as the image, kept apart
+from it because Metadata is never built from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from kproto.metadata.records import FENCED, MOVED, TOPIC_ID_DIGITS, BrokerRecord
+from kproto.metadata.store import Change, Entry
+
+VSEGS: Final = "vsegs/"
+STARTS: Final = "starts/"
+
+
+class CopyTarget(NamedTuple):
+    """Where a copy is: a broker and its data directory (rule 3: a wiped one is no copy of anything)."""
+
+    node_id: int
+    store_id: str
+
+
+class VsegId(NamedTuple):
+    """One virtual segment in the whole cluster. Owner epochs are broker epochs: never used twice."""
+
+    owner_epoch: int
+    vlog: int
+    seq: int
+
+
+class VsegRecord(NamedTuple):
+    """Metadata of a virtual segment. ``[start, end)`` are positions of its virtual log; ``end`` is None while
+    it is open. ``backups`` are the copies besides the owner's; ``node_id`` and ``store_id`` are the owner's.
+    """
+
+    id: VsegId
+    node_id: int
+    store_id: str
+    copies: int
+    policy: int
+    start: int
+    end: int | None
+    backups: tuple[CopyTarget, ...]
+
+    @property
+    def open(self) -> bool:
+        """Its owner may still push to it."""
+        return self.end is None
+
+    @property
+    def empty(self) -> bool:
+        """Closed without a byte: it needs no copy (rule 23)."""
+        return self.end == self.start
+
+    @property
+    def key(self) -> str:
+        return vseg_key(self.id)
+
+    def encode(self) -> bytes:
+        value = [self.node_id, self.store_id, self.copies, self.policy, self.start, self.end, self.backups]
+        return json.dumps(value, separators=(",", ":")).encode()
+
+    @classmethod
+    def decode(cls, key: str, value: bytes) -> VsegRecord:
+        node_id, store_id, copies, policy, start, end, backups = json.loads(value)
+        targets = tuple(CopyTarget(*target) for target in backups)
+        return cls(vseg_of_key(key), node_id, store_id, copies, policy, start, end, targets)
+
+
+def vseg_key(vseg: VsegId) -> str:
+    """Keys of one owner, and of one virtual log, are neighbours in order."""
+    return f"{VSEGS}{vseg.owner_epoch:016x}/{vseg.vlog:08x}/{vseg.seq:08x}"
+
+
+def vseg_of_key(key: str) -> VsegId:
+    owner_epoch, vlog, seq = key[len(VSEGS) :].split("/")
+    return VsegId(int(owner_epoch, 16), int(vlog, 16), int(seq, 16))
+
+
+def start_key(topic_id: bytes, index: int) -> str:
+    """Key of a partition's log start offset."""
+    return f"{STARTS}{topic_id.hex()}/{index:08x}"
+
+
+class VlogTable:
+    """The virtual segments, log starts and fenced brokers at ``revision``. Changed in place, in revision
+    order.
+
+    Invariant: the virtual segments of a virtual log are in order of ``seq``, each begins where the one before
+    it ended, and only the last may be open (rule 11, S9; those at the front may have been freed).
+    """
+
+    __slots__ = ("_by_owner", "_open", "fenced", "moved_upto", "revision", "starts", "vsegs")
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.vsegs: dict[VsegId, VsegRecord] = {}
+        self.starts: dict[tuple[bytes, int], int] = {}
+        self.fenced: dict[int, BrokerRecord] = {}
+        """Brokers that are no live members, as they were registered last."""
+        self.moved_upto: dict[int, int] = {}
+        """Node id -> newest owner epoch whose streamlets were given to others: the node's own files are no
+        copy of what those virtual logs hold any more."""
+        self._by_owner: dict[int, dict[VsegId, None]] = {}
+        self._open: dict[VsegId, None] = {}
+
+    def of_owner(self, owner_epoch: int) -> list[VsegRecord]:
+        """Virtual segments of one owner, by virtual log and number."""
+        return [self.vsegs[vseg] for vseg in sorted(self._by_owner.get(owner_epoch, ()))]
+
+    def open_vsegs(self) -> list[VsegRecord]:
+        """All that are not closed, in order."""
+        return [self.vsegs[vseg] for vseg in sorted(self._open)]
+
+    def log_start(self, topic_id: bytes, index: int) -> int:
+        """The log start offset that the store knows; 0 when none was ever written."""
+        return self.starts.get((topic_id, index), 0)
+
+    def load(self, revision: int, entries: Iterable[Entry]) -> None:
+        """Take the whole store, read at ``revision``, instead of what was known."""
+        self.__init__()  # type: ignore[misc]
+        for entry in entries:
+            self._put(entry.key, entry.value)
+        self.revision = revision
+
+    def apply(self, change: Change) -> None:
+        """Take one store transaction, the next one."""
+        for key in change.deletes:
+            self._delete(key)
+        for key, value in change.puts.items():
+            self._put(key, value)
+        self.revision = change.revision
+
+    def _put(self, key: str, value: bytes) -> None:
+        if key.startswith(VSEGS):
+            record = VsegRecord.decode(key, value)
+            self.vsegs[record.id] = record
+            self._by_owner.setdefault(record.id.owner_epoch, {})[record.id] = None
+            if record.open:
+                self._open[record.id] = None
+            else:
+                self._open.pop(record.id, None)
+        elif key.startswith(STARTS):
+            self.starts[_partition_of_key(key)] = int(value)
+        elif key.startswith(FENCED):
+            broker = BrokerRecord.decode(key, value)
+            self.fenced[broker.node_id] = broker
+        elif key.startswith(MOVED):
+            self.moved_upto[int(key[len(MOVED) :])] = int(value)
+
+    def _delete(self, key: str) -> None:
+        if key.startswith(VSEGS):
+            vseg = vseg_of_key(key)
+            if self.vsegs.pop(vseg, None) is not None:
+                self._open.pop(vseg, None)
+                mine = self._by_owner[vseg.owner_epoch]
+                del mine[vseg]
+                if not mine:
+                    del self._by_owner[vseg.owner_epoch]
+        elif key.startswith(STARTS):
+            self.starts.pop(_partition_of_key(key), None)
+        elif key.startswith(FENCED):
+            self.fenced.pop(int(key[len(FENCED) :]), None)
+        elif key.startswith(MOVED):
+            self.moved_upto.pop(int(key[len(MOVED) :]), None)
+
+
+def _partition_of_key(key: str) -> tuple[bytes, int]:
+    begin = len(STARTS)
+    return bytes.fromhex(key[begin : begin + TOPIC_ID_DIGITS]), int(key[begin + TOPIC_ID_DIGITS + 1 :], 16)

@@ -1,0 +1,84 @@
+"""The table of virtual segments: records, keys, and the fold of changes."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kproto.metadata import (
+    BrokerRecord,
+    Change,
+    CopyTarget,
+    Entry,
+    StreamletRecord,
+    VlogTable,
+    VsegId,
+    VsegRecord,
+)
+from kproto.metadata.records import RECOVERING
+from kproto.metadata.vlogs import start_key, vseg_key, vseg_of_key
+
+TOPIC = bytes(range(16))
+
+
+def vseg(owner: int, vlog: int, seq: int, start: int = 0, end: int | None = None) -> VsegRecord:
+    backups = (CopyTarget(2, "b" * 32), CopyTarget(3, "c" * 32))
+    return VsegRecord(VsegId(owner, vlog, seq), 1, "a" * 32, 3, 0, start, end, backups)
+
+
+@given(st.integers(0, 2**63), st.integers(0, 2**31), st.integers(0, 2**31))
+def test_keys_come_back_and_sort_as_numbers(owner: int, vlog: int, seq: int) -> None:
+    one = VsegId(owner, vlog, seq)
+    assert vseg_of_key(vseg_key(one)) == one
+    assert vseg_key(one) < vseg_key(VsegId(owner, vlog, seq + 1)) < vseg_key(VsegId(owner, vlog + 1, 0))
+
+
+def test_a_record_comes_back() -> None:
+    for record in (vseg(5, 1, 1), vseg(5, 1, 2, 100, 200), vseg(5, 1, 2, 7, 7)):
+        assert VsegRecord.decode(record.key, record.encode()) == record
+    assert vseg(5, 1, 2, 7, 7).empty
+    assert not vseg(5, 1, 2, 7).empty
+    assert vseg(5, 1, 2, 7).open
+
+
+def test_the_table_is_the_fold_of_the_changes() -> None:
+    table = VlogTable()
+    first, second, other = vseg(5, 1, 1), vseg(5, 1, 2, 100), vseg(6, 1, 1)
+    table.apply(Change(1, {first.key: first.encode(), other.key: other.encode()}, ()))
+    closed = first._replace(end=100)
+    table.apply(Change(2, {closed.key: closed.encode(), second.key: second.encode()}, ()))
+    assert table.of_owner(5) == [closed, second]
+    assert table.open_vsegs() == [second, other]
+    table.apply(Change(3, {start_key(TOPIC, 3): b"17"}, (closed.key,)))
+    assert table.of_owner(5) == [second]
+    assert (table.log_start(TOPIC, 3), table.log_start(TOPIC, 4)) == (17, 0)
+    table.apply(Change(4, {}, (second.key, start_key(TOPIC, 3))))
+    assert (table.of_owner(5), table.open_vsegs(), table.log_start(TOPIC, 3)) == ([], [other], 0)
+    assert table.revision == 4
+
+
+def test_fenced_brokers_and_what_moved_away() -> None:
+    broker = BrokerRecord(7, 3, "host", 9092, None, "host", 10092, "d" * 32)
+    table = VlogTable()
+    table.apply(Change(1, {broker.fenced_key: broker.encode(), "moved/7": b"3"}, (broker.key,)))
+    assert (table.fenced, table.moved_upto) == ({7: broker}, {7: 3})
+    table.apply(Change(2, {broker.key: broker.encode()}, (broker.fenced_key,)))
+    assert (table.fenced, table.moved_upto) == ({}, {7: 3})
+
+
+def test_load_forgets_what_was_known() -> None:
+    table = VlogTable()
+    old, new = vseg(5, 1, 1), vseg(9, 2, 1)
+    table.apply(Change(1, {old.key: old.encode()}, ()))
+    table.load(8, [Entry(new.key, new.encode(), 8), Entry("topics/a", b"[]", 2)])
+    assert (table.revision, table.open_vsegs(), table.of_owner(5)) == (8, [new], [])
+
+
+def test_a_streamlet_with_sources_comes_back_and_old_records_are_read() -> None:
+    record = StreamletRecord(TOPIC, 2, 1, 4, (1, 2, 3), sources=(5,))
+    assert record.encode() == b"[1,4,[1,2,3],0,[5]]"
+    assert StreamletRecord(TOPIC, 2, 1, 4, (1,)).encode() == b"[1,4,[1]]"
+    moved = record.recovering(2)
+    assert (moved.leader, moved.leader_epoch, moved.state, moved.sources) == (2, 5, RECOVERING, (5,))
+    committed = moved.online(8)
+    assert (committed.leader_epoch, committed.state, committed.sources) == (5, 0, (5, 8))
+    assert committed.online(8).sources == (5, 8)
+    assert BrokerRecord.decode("brokers/7", b'[3,"host",9092,null]') == BrokerRecord(7, 3, "host", 9092, None)
