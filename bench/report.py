@@ -165,7 +165,8 @@ def markdown(results: Mapping[str, Any]) -> str:
     ]
     for name, case in results["cases"].items():
         lines += [
-            f"- {name}, repeated after a failure: {text.splitlines()[0]}" for text in case.get("failures", [])
+            f"- {name}, repeated after a failure: {' '.join(text.splitlines()[:2])}"
+            for text in case.get("failures", [])
         ]
     for title, columns, entries in _parts(results):
         if not entries:

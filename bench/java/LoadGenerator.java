@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -19,6 +20,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -39,6 +41,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 public final class LoadGenerator {
   static final int VALUE_HEAD = 8;
   static final int SAMPLE_EVERY = 16;
+  static final long PARTITIONS_TIMEOUT_NANOS = 60_000_000_000L;
 
   /** What the caller chose. */
   record Settings(
@@ -151,16 +154,26 @@ public final class LoadGenerator {
 
   /**
    * Returns when every partition answers as its leader: on Apache Kafka a created topic is in the metadata before its
-   * partitions are there. A producer that begins meanwhile has its first batch of a partition refused and may have its
-   * second one accepted, since the partition knows no sequence numbers yet; from then on the first is out of order, and
-   * the partitions concerned crawl (a retry or a new epoch per batch) until the rest expires after two minutes.
+   * partitions are there, and is answered before it is in the metadata. A producer that begins meanwhile has its first
+   * batch of a partition refused and may have its second one accepted, since the partition knows no sequence numbers yet;
+   * from then on the first is out of order, and the partitions concerned crawl (a retry or a new epoch per batch) until
+   * the rest expires after two minutes (KAFKA-15591).
    */
   private static void awaitPartitions(Admin admin, Settings settings) throws Exception {
     Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
     for (int partition = 0; partition < settings.partitions(); partition++) {
       ends.put(new TopicPartition(settings.topic(), partition), OffsetSpec.latest());
     }
-    admin.listOffsets(ends).all().get();
+    for (long deadline = System.nanoTime() + PARTITIONS_TIMEOUT_NANOS; ; Thread.sleep(20)) {
+      try {
+        admin.listOffsets(ends).all().get();
+        return;
+      } catch (ExecutionException notYet) {
+        if (!(notYet.getCause() instanceof RetriableException) || System.nanoTime() > deadline) {
+          throw notYet;
+        }
+      }
+    }
   }
 
   private void run() throws Exception {
