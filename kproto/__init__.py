@@ -2,8 +2,8 @@
 
 Sub-packages in import order (each imports only from those before it):
 ``errors check clock disk directory memory config``, ``wire``, ``net``, ``metadata``, ``log``,
-``vlog``, ``replica``, ``controller``, ``handlers``, ``broker``, then ``testing``, ``pytest_plugin``
-and ``cli``.
+``vlog``, ``replica``, ``controller``, ``handlers``, ``broker``, then ``local_cluster``,
+``testing``, ``pytest_plugin`` and ``cli``.
 """
 
 __version__ = "0.1.0"

@@ -10,6 +10,7 @@ import kproto
 _COMMANDS: Final = {
     "serve": ("kproto.cli.serve", "serve", "Run one broker until SIGTERM or SIGINT."),
     "config": ("kproto.cli.serve", "config", "Print the effective settings."),
+    "cluster": ("kproto.cli.cluster_command", "cluster", "Run a whole cluster on this machine."),
     "topic": ("kproto.cli.topic", "topic", "List, create, describe, alter and delete topics."),
     "group": ("kproto.cli.group", "group", "List, describe and delete consumer groups."),
     "produce": ("kproto.cli.produce", "produce", "Write lines of standard input to a topic."),

@@ -13,11 +13,22 @@ from kproto.config import ConfigError, Settings, load
 CONFIG_ERROR_EXIT: Final = 2
 DEFAULT_DATA_DIR: Final = "./kproto-data"
 DEFAULT_LISTEN: Final = "127.0.0.1:9092"
+INTERNAL_PORT_OFFSET: Final = 1000
 
 _OPTIONS: Final = (
     click.option("--node-id", type=int, help="Kafka's node.id of this broker (default 1)."),
     click.option("--listen", metavar="HOST:PORT", help=f"Address for clients (default {DEFAULT_LISTEN})."),
     click.option("--advertise", metavar="HOST:PORT", help="Address told to clients (default: --listen)."),
+    click.option(
+        "--internal-listen",
+        metavar="HOST:PORT",
+        help="Address for other brokers (with --join: by default that of --listen, port + 1000).",
+    ),
+    click.option(
+        "--join",
+        metavar="HOST:PORT",
+        help="Join the cluster that a broker with this internal address belongs to.",
+    ),
     click.option(
         "--data-dir", metavar="DIR", help=f"Where everything is stored (default {DEFAULT_DATA_DIR})."
     ),
@@ -42,6 +53,8 @@ def settings_from(
     node_id: int | None,
     listen: str | None,
     advertise: str | None,
+    internal_listen: str | None,
+    join: str | None,
     data_dir: str | None,
     config_file: str | None,
     pairs: tuple[str, ...],
@@ -57,6 +70,8 @@ def settings_from(
         "node.id": None if node_id is None else str(node_id),
         "listeners": listen and f"PLAINTEXT://{listen}",
         "advertised.listeners": advertise and f"PLAINTEXT://{advertise}",
+        "kproto.internal.listen": internal_listen,
+        "kproto.join": join,
         "log.dirs": data_dir,
     }
     texts.update({name: value for name, value in flags.items() if value is not None})
@@ -64,7 +79,12 @@ def settings_from(
         settings = load(config_file, texts)
         fallbacks = {"listeners": f"PLAINTEXT://{DEFAULT_LISTEN}", "log.dirs": DEFAULT_DATA_DIR}
         missing = {name: value for name, value in fallbacks.items() if name not in settings.explicit}
-        return settings.with_texts(missing) if missing else settings
+        settings = settings.with_texts(missing) if missing else settings
+        if settings.kproto_join and not settings.kproto_internal_listen:
+            host, port = settings.listen_address()
+            own = f"{host or '127.0.0.1'}:{port + INTERNAL_PORT_OFFSET}"
+            settings = settings.with_texts({"kproto.internal.listen": own})
+        return settings
     except ConfigError as error:
         fail(str(error))
 

@@ -1,0 +1,123 @@
+"""``kproto cluster``: a whole cluster on this machine, one process per broker, to try out and to test with."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+import click
+
+from kproto.cli.output import print_rows
+from kproto.local_cluster import ClusterError, LocalCluster
+
+DEFAULT_DATA_DIR: Final = "./kproto-cluster"
+_DATA_DIR: Final = click.option(
+    "--data-dir",
+    metavar="DIR",
+    default=DEFAULT_DATA_DIR,
+    help=f"Where the cluster is (default {DEFAULT_DATA_DIR}).",
+)
+_NODE: Final = click.option("--node", type=int, required=True, help="Which broker.")
+
+
+class _Group(click.Group):
+    """Says what is wrong in one line, exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except ClusterError as error:
+            click.echo(f"kproto: {error}", err=True)
+            sys.exit(2)
+
+
+@click.group(cls=_Group)
+def cluster() -> None:
+    """A whole cluster on this machine, one process per broker."""
+
+
+@cluster.command()
+@click.option("--brokers", type=click.IntRange(1, 100), default=4, help="How many (default 4).")
+@click.option(
+    "--base-port",
+    type=click.IntRange(0, 60_000),
+    default=9092,
+    help="Node n listens for clients on this port + n - 1, for other brokers 1000 higher; 0: free ports.",
+)
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="One setting of every broker.")
+@_DATA_DIR
+def start(brokers: int, base_port: int, pairs: tuple[str, ...], data_dir: str) -> None:
+    """Start a cluster, or those brokers of it that are not running."""
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator:
+            raise ClusterError(f"--set {pair}: expected NAME=VALUE")
+        settings[name.strip()] = value.strip()
+    try:
+        local = LocalCluster.open(data_dir)
+    except ClusterError:
+        local = LocalCluster.create(data_dir, brokers, base_port, settings)
+    local.start()
+    click.echo(f"{len(local.nodes)} brokers; bootstrap servers: {local.bootstrap_servers}")
+
+
+@cluster.command()
+@click.option("--json", "as_json", is_flag=True, help="A JSON array instead of a table.")
+@_DATA_DIR
+def status(as_json: bool, data_dir: str) -> None:
+    """Node, pid, port and state of every broker."""
+    local = LocalCluster.open(data_dir)
+    rows = [
+        {
+            "node": each.node,
+            "pid": each.pid or None,
+            "port": each.port,
+            "internal_port": each.internal_port,
+            "metrics_port": each.metrics_port,
+            "state": local.state(each),
+        }
+        for each in local.nodes
+    ]
+    columns = ("node", "pid", "port", "internal_port", "metrics_port", "state")
+    print_rows(rows, columns, as_json=as_json, title="Cluster")
+
+
+@cluster.command()
+@_NODE
+@_DATA_DIR
+def kill(node: int, data_dir: str) -> None:
+    """SIGKILL one broker, as a crash would."""
+    LocalCluster.open(data_dir).kill(node)
+
+
+@cluster.command()
+@_NODE
+@_DATA_DIR
+def pause(node: int, data_dir: str) -> None:
+    """SIGSTOP one broker."""
+    LocalCluster.open(data_dir).pause(node)
+
+
+@cluster.command()
+@_NODE
+@_DATA_DIR
+def resume(node: int, data_dir: str) -> None:
+    """SIGCONT one broker."""
+    LocalCluster.open(data_dir).resume(node)
+
+
+@cluster.command()
+@_NODE
+@_DATA_DIR
+def restart(node: int, data_dir: str) -> None:
+    """Stop one broker cleanly (when it runs) and start it again."""
+    LocalCluster.open(data_dir).restart(node)
+
+
+@cluster.command()
+@click.option("--node", type=int, help="Only this broker.")
+@_DATA_DIR
+def stop(node: int | None, data_dir: str) -> None:
+    """Stop one broker or all of them cleanly; the data stays."""
+    LocalCluster.open(data_dir).stop(None if node is None else [node])

@@ -1,0 +1,256 @@
+"""A whole cluster on this machine: one process per broker, remembered in a file so that any command finds it.
+
+``cluster.json`` in the cluster's directory holds the ports, the settings and the processes; each broker has
+its data in ``broker-<node>`` beside it and writes to ``broker-<node>.log``. A process is recognised by its
+pid together with the time it was started, so that nothing else is ever signalled.
+
+May import nothing of kproto: it starts ``kproto serve`` as a command.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+FILE: Final = "cluster.json"
+INTERNAL_OFFSET: Final = 1000
+METRICS_OFFSET: Final = 2000
+START_TIMEOUT_S: Final = 30.0
+STOP_TIMEOUT_S: Final = 30.0
+RUNNING, PAUSED, DEAD = "running", "paused", "dead"
+
+
+class ClusterError(Exception):
+    """The cluster cannot do that; the message is one line for the operator."""
+
+
+@dataclass(slots=True)
+class Node:
+    """One broker. ``pid`` is 0 while it was never started; ``born`` is the process's start time in ticks."""
+
+    node: int
+    port: int
+    internal_port: int
+    metrics_port: int
+    pid: int = 0
+    born: int = 0
+
+
+@dataclass(slots=True)
+class _Document:
+    nodes: list[Node]
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+class LocalCluster:
+    """The cluster in ``directory``. Node 1 keeps the metadata when that is a SQLite file."""
+
+    def __init__(self, directory: str, document: _Document) -> None:
+        self.directory = directory
+        self._document = document
+
+    @classmethod
+    def create(
+        cls, directory: str, brokers: int, base_port: int = 9092, settings: Mapping[str, str] | None = None
+    ) -> LocalCluster:
+        """Plan a cluster of ``brokers`` nodes; node n listens on ``base_port + n - 1`` (0: on free ports).
+
+        ``settings``: dotted names to text, for every broker. Raises :class:`ClusterError` when the directory
+        has a cluster already.
+        """
+        if os.path.exists(os.path.join(directory, FILE)):
+            raise ClusterError(f"{directory} has a cluster already")
+        os.makedirs(directory, exist_ok=True)
+        offsets = (0, INTERNAL_OFFSET, METRICS_OFFSET)
+        free = iter(free_ports(3 * brokers) if base_port == 0 else ())
+        nodes = [
+            Node(n + 1, *(next(free) if base_port == 0 else base_port + offset + n for offset in offsets))
+            for n in range(brokers)
+        ]
+        own = {"kproto.cluster.secret": secrets.token_hex(16), **(settings or {})}
+        cluster = cls(directory, _Document(nodes, own))
+        cluster._save()
+        return cluster
+
+    @classmethod
+    def open(cls, directory: str) -> LocalCluster:
+        """The cluster that ``directory`` has. Raises :class:`ClusterError` when there is none."""
+        try:
+            with open(os.path.join(directory, FILE), encoding="utf-8") as file:
+                document = json.load(file)
+        except FileNotFoundError:
+            raise ClusterError(f"{directory} has no cluster; start one with: kproto cluster start") from None
+        nodes = [Node(**each) for each in document["nodes"]]
+        return cls(directory, _Document(nodes, document["settings"]))
+
+    @property
+    def nodes(self) -> list[Node]:
+        """All brokers, by node id."""
+        return self._document.nodes
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """What clients need."""
+        return ",".join(f"127.0.0.1:{each.port}" for each in self.nodes)
+
+    def data_dir(self, node: int) -> str:
+        return os.path.join(self.directory, f"broker-{node}")
+
+    def log_path(self, node: int) -> str:
+        return os.path.join(self.directory, f"broker-{node}.log")
+
+    def node(self, number: int) -> Node:
+        """Raises :class:`ClusterError` for a node that is not in the cluster."""
+        for each in self.nodes:
+            if each.node == number:
+                return each
+        raise ClusterError(f"there is no node {number}; there are 1 to {len(self.nodes)}")
+
+    def state(self, node: Node) -> str:
+        """``running``, ``paused`` (SIGSTOP) or ``dead``."""
+        found = _process(node.pid) if node.pid else None
+        if found is None or found[1] != node.born or found[0] in "ZX":
+            return DEAD
+        return PAUSED if found[0] in "Tt" else RUNNING
+
+    # Doing things
+
+    def start(self, nodes: Iterable[int] | None = None, *, wait: bool = True) -> None:
+        """Start the brokers that are not running (all, or ``nodes``) and wait until clients can connect."""
+        wanted = [self.node(n) for n in nodes] if nodes is not None else self.nodes
+        started = [each for each in wanted if self.state(each) == DEAD]
+        for each in started:
+            self._spawn(each)
+        self._save()
+        deadline = time.monotonic() + START_TIMEOUT_S
+        for each in started if wait else ():
+            self._wait_until_up(each, deadline)
+
+    def kill(self, node: int) -> None:
+        """SIGKILL, as a crash would; the data stays."""
+        self._signal(node, signal.SIGKILL)
+        self._reap(self.node(node), STOP_TIMEOUT_S)
+
+    def pause(self, node: int) -> None:
+        """SIGSTOP: the broker is there and does nothing."""
+        self._signal(node, signal.SIGSTOP)
+
+    def resume(self, node: int) -> None:
+        """SIGCONT."""
+        self._signal(node, signal.SIGCONT)
+
+    def stop(self, nodes: Iterable[int] | None = None) -> None:
+        """SIGTERM and wait for a clean stop; the node that keeps the metadata goes last."""
+        wanted = [self.node(n) for n in nodes] if nodes is not None else list(reversed(self.nodes))
+        for each in wanted:
+            if self.state(each) != DEAD:
+                if self.state(each) == PAUSED:
+                    self._signal(each.node, signal.SIGCONT)
+                self._signal(each.node, signal.SIGTERM)
+                self._reap(each, STOP_TIMEOUT_S)
+
+    def restart(self, node: int) -> None:
+        """Stop cleanly and start again."""
+        self.stop([node])
+        self.start([node])
+
+    def wipe(self, node: int) -> None:
+        """Delete the data of a dead broker: it comes back as another store (rule 3)."""
+        if self.state(self.node(node)) != DEAD:
+            raise ClusterError(f"node {node} is running: stop it first")
+        shutil.rmtree(self.data_dir(node), ignore_errors=True)
+
+    # How
+
+    def _command(self, node: Node) -> list[str]:
+        settings = {
+            "kproto.internal.listen": f"127.0.0.1:{node.internal_port}",
+            "kproto.metrics.listen": f"127.0.0.1:{node.metrics_port}",
+            **self._document.settings,
+        }
+        if node.node != 1:
+            settings["kproto.join"] = f"127.0.0.1:{self.nodes[0].internal_port}"
+        command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet", "--node-id", str(node.node)]
+        command += ["--listen", f"127.0.0.1:{node.port}", "--data-dir", self.data_dir(node.node)]
+        for name, value in settings.items():
+            command += ["--set", f"{name}={value}"]
+        return command
+
+    def _spawn(self, node: Node) -> None:
+        with open(self.log_path(node.node), "ab") as log:
+            process = subprocess.Popen(
+                self._command(node),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        found = _process(process.pid)
+        node.pid, node.born = process.pid, found[1] if found is not None else 0
+
+    def _wait_until_up(self, node: Node, deadline: float) -> None:
+        while time.monotonic() < deadline and self.state(node) != DEAD:
+            try:
+                socket.create_connection(("127.0.0.1", node.port), timeout=1).close()
+                return
+            except OSError:
+                time.sleep(0.01)
+        with open(self.log_path(node.node), "rb") as log:
+            said = log.read()[-2000:].decode("utf-8", "replace")
+        raise ClusterError(f"node {node.node} did not start: {said}")
+
+    def _signal(self, number: int, what: signal.Signals) -> None:
+        node = self.node(number)
+        if self.state(node) == DEAD:
+            raise ClusterError(f"node {number} is not running")
+        os.kill(node.pid, what)
+
+    def _reap(self, node: Node, timeout_s: float) -> None:
+        """Wait until the process has ended, whoever its parent is."""
+        deadline = time.monotonic() + timeout_s
+        while self.state(node) != DEAD:
+            if time.monotonic() > deadline:
+                raise ClusterError(f"node {node.node} (pid {node.pid}) does not stop")
+            time.sleep(0.005)
+        try:
+            os.waitpid(node.pid, os.WNOHANG)
+        except ChildProcessError:
+            pass
+
+    def _save(self) -> None:
+        path = os.path.join(self.directory, FILE)
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            json.dump(asdict(self._document), file, indent=1)
+        os.replace(path + ".new", path)
+
+
+def _process(pid: int) -> tuple[str, int] | None:
+    """State letter and start time (clock ticks since boot) of a process; None when there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return fields[0], int(fields[19])
+
+
+def free_ports(count: int) -> list[int]:
+    """TCP ports of 127.0.0.1 that nobody listens on at this moment."""
+    probes = [socket.socket() for _ in range(count)]
+    try:
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
