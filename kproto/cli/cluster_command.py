@@ -1,4 +1,4 @@
-"""``kproto cluster``: a whole cluster on this machine, one process per broker, to try out and to test with."""
+"""``kproto cluster``: a whole cluster on this machine, one process per broker, to try out and test with."""
 
 from __future__ import annotations
 
