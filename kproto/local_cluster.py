@@ -25,6 +25,7 @@ from typing import Final
 FILE: Final = "cluster.json"
 INTERNAL_OFFSET: Final = 1000
 METRICS_OFFSET: Final = 2000
+FIRST_FREE_PORT: Final = 20_000
 START_TIMEOUT_S: Final = 30.0
 STOP_TIMEOUT_S: Final = 30.0
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
@@ -245,12 +246,17 @@ def _process(pid: int) -> tuple[str, int] | None:
 
 
 def free_ports(count: int) -> list[int]:
-    """TCP ports of 127.0.0.1 that nobody listens on at this moment."""
-    probes = [socket.socket() for _ in range(count)]
-    try:
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in probes]
-    finally:
-        for probe in probes:
-            probe.close()
+    """TCP ports of 127.0.0.1 that nobody listens on at this moment, below those that outgoing connections
+    get: a broker that is away must find its port free when it comes back.
+    """
+    found: list[int] = []
+    port = FIRST_FREE_PORT + secrets.randbelow(9000)
+    while len(found) < count:
+        port += 1
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            found.append(port)
+    return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -36,6 +37,29 @@ class Promises:
     acked: dict[int, dict[int, int]] = field(default_factory=dict)
     sent: dict[int, int] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
+    heard: dict[int, float] = field(default_factory=dict)
+    """partition -> when its last acknowledgement came (monotonic seconds)."""
+    silences: dict[int, float] = field(default_factory=dict)
+    """partition -> its longest time between two acknowledgements since `listen`."""
+
+    def listen(self) -> None:
+        """Measure the longest silence of each partition from now on."""
+        now = time.monotonic()
+        self.heard = dict.fromkeys(self.acked, now)
+        self.silences = dict.fromkeys(self.acked, 0.0)
+
+    def longest_silences(self) -> dict[int, float]:
+        """partition -> seconds, those that last still included."""
+        now = time.monotonic()
+        return {p: max(self.silences[p], now - heard) for p, heard in self.heard.items()}
+
+    def note(self, partition: int) -> None:
+        """An acknowledgement came."""
+        now = time.monotonic()
+        silence = now - self.heard.get(partition, now)
+        if silence > self.silences.get(partition, 0.0):
+            self.silences[partition] = silence
+        self.heard[partition] = now
 
     def total(self) -> int:
         return sum(len(offsets) for offsets in self.acked.values())
@@ -74,6 +98,7 @@ class ProducerLoad:
         assert partition is not None
         assert offset is not None
         self.promises.acked[partition][number_of(value)] = offset
+        self.promises.note(partition)
 
     def _run(self) -> None:
         turn = 0

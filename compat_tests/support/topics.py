@@ -20,11 +20,15 @@ def unique(prefix: str) -> str:
 
 
 def create_topic(
-    bootstrap: str, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None
+    bootstrap: str,
+    name: str,
+    partitions: int = 1,
+    configs: Mapping[str, str] | None = None,
+    replicas: int = 1,
 ) -> str:
-    """Create it with one replica; return the name once every partition has a leader that answers."""
+    """Create it; return the name once every partition has a leader that answers."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(configs or {}))
+    topic = NewTopic(name, num_partitions=partitions, replication_factor=replicas, config=dict(configs or {}))
     try:
         admin.create_topics([topic], operation_timeout=20)[name].result(30)
     except KafkaException as error:
