@@ -17,10 +17,19 @@ damaged one. Rubbish left in a recycled file never passes: its vlog, owner epoch
 others.
 
 An entry flagged ``DIRECT`` is a reference: the chunk is in its segment file at ``segment position`` already.
+
+A frame of kind ``KIND_STATE`` has a count of 0 and no chunks: behind the header comes the state of all
+partitions of the virtual log (rule 28b), just as they are after the frames before it::
+
+    partitions u32, then for each: topic id 16 B | partition u32 | log start i64 | end offset i64
+                                   | length of epochs u32 | length of producers u32 | epochs | producers
+
+The chain of such a frame covers all of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import Struct, pack
 from typing import Final, NamedTuple
 
@@ -38,6 +47,9 @@ ENTRY_SIZE: Final = ENTRY.size
 DIRECT: Final = 1
 """Entry flag: the bytes are not in this frame but in the chunk's segment file."""
 KIND_CHUNKS: Final = 0
+KIND_STATE: Final = 1
+STATE: Final = Struct(">16sIqqII")
+STATE_SIZE: Final = STATE.size
 IDENTITY_AT: Final = 8
 _CHECKED_FROM: Final = 8
 
@@ -91,6 +103,36 @@ class Entry(NamedTuple):
     flags: int
 
 
+class PartitionSnapshot(NamedTuple):
+    """One partition in a state frame: the fold of its chunks below ``end_offset``.
+
+    ``epochs`` is what ``EpochCache.encode`` wrote, ``producers`` what ``Producers.encode`` did. ``log_start``
+    is that of the time of writing; the one in the metadata store counts (rule 44).
+    """
+
+    topic_id: bytes
+    index: int  # type: ignore[assignment]
+    log_start: int
+    end_offset: int
+    epochs: bytes
+    producers: bytes
+
+    def encode(self) -> bytes:
+        """Its bytes in a state frame."""
+        return (
+            STATE.pack(
+                self.topic_id,
+                self.index,
+                self.log_start,
+                self.end_offset,
+                len(self.epochs),
+                len(self.producers),
+            )
+            + self.epochs
+            + self.producers
+        )
+
+
 def encode_file_header(
     vlog: int, owner_epoch: int, vseg: int, start: int, size: int, copies: int, policy: int, boot_id: bytes
 ) -> tuple[bytes, int]:
@@ -120,8 +162,12 @@ def seal(
     previous: int,
     durable: int,
     count: int,
+    kind: int = KIND_CHUNKS,
 ) -> int:
-    """Fill the header of a frame whose entries are in ``head`` already; returns the new chain."""
+    """Fill the header of a frame whose entries are in ``head`` already; returns the new chain.
+
+    For ``KIND_STATE``, ``head`` is the whole frame.
+    """
     FRAME.pack_into(
         head,
         0,
@@ -135,14 +181,14 @@ def seal(
         previous,
         durable,
         count,
-        KIND_CHUNKS,
+        kind,
     )
     chain: int = crc32c(memoryview(head)[_CHECKED_FROM:], previous)
     head[4:8] = chain.to_bytes(4, "big")
     return chain
 
 
-def decode_frame_header(data: bytes | memoryview, at: int = 0) -> FrameHeader | None:
+def decode_frame_header(data: bytes | bytearray | memoryview, at: int = 0) -> FrameHeader | None:
     """The frame header at ``at`` when the magic and the sizes make sense; the chain is not checked here."""
     if len(data) - at < FRAME_SIZE:
         return None
@@ -152,9 +198,19 @@ def decode_frame_header(data: bytes | memoryview, at: int = 0) -> FrameHeader | 
     return header
 
 
-def head_is_sound(data: bytes | memoryview, at: int, header: FrameHeader) -> bool:
-    """Whether header and entries at ``at`` match the checksum they carry (given their own ``previous``)."""
-    end = at + FRAME_SIZE + header.chunks * ENTRY_SIZE
+def head_length(header: FrameHeader) -> int:
+    """How many bytes of the frame its chain covers: header and entries, or all of a state frame."""
+    if header.kind == KIND_STATE:
+        return header.length
+    return FRAME_SIZE + header.chunks * ENTRY_SIZE
+
+
+def head_is_sound(data: bytes | bytearray | memoryview, at: int, header: FrameHeader) -> bool:
+    """Whether header and entries at ``at`` match the checksum they carry (given their own ``previous``).
+
+    A state frame must be in ``data`` as a whole.
+    """
+    end = at + head_length(header)
     if len(data) < end:
         return False
     checked: int = crc32c(memoryview(data)[at + _CHECKED_FROM : end], header.previous)
@@ -164,3 +220,49 @@ def head_is_sound(data: bytes | memoryview, at: int, header: FrameHeader) -> boo
 def identity(vlog: int, owner_epoch: int, vseg: int) -> bytes:
     """Bytes ``IDENTITY_AT`` .. of every frame header of one vseg; what a search after damage looks for."""
     return pack(">QQI", vlog, owner_epoch, vseg)
+
+
+def encode_state(
+    states: Sequence[bytes],
+    vlog: int,
+    owner_epoch: int,
+    vseg: int,
+    position: int,
+    previous: int,
+    durable: int,
+) -> tuple[bytearray, int]:
+    """A whole state frame of snapshots that `PartitionSnapshot.encode` made, and its chain."""
+    frame = bytearray(FRAME_SIZE) + pack(">I", len(states)) + b"".join(states)
+    length = len(frame)
+    chain = seal(frame, vlog, owner_epoch, vseg, position, length, previous, durable, 0, KIND_STATE)
+    return frame, chain
+
+
+def state_length(states: Sequence[bytes]) -> int:
+    """Bytes of the state frame that `encode_state` would make."""
+    return FRAME_SIZE + 4 + sum(map(len, states))
+
+
+def decode_state(frame: bytes | bytearray | memoryview) -> list[PartitionSnapshot] | None:
+    """The snapshots in a state frame, given from its header to its end; None unless they fill it exactly.
+
+    The chain is not checked here.
+    """
+    data, end = bytes(frame), len(frame)
+    if end < FRAME_SIZE + 4:
+        return None
+    at = FRAME_SIZE + 4
+    found: list[PartitionSnapshot] = []
+    for _ in range(int.from_bytes(data[FRAME_SIZE:at], "big")):
+        if end - at < STATE_SIZE:
+            return None
+        topic_id, index, log_start, end_offset, epochs, producers = STATE.unpack_from(data, at)
+        at += STATE_SIZE
+        middle, after = at + epochs, at + epochs + producers
+        if after > end:
+            return None
+        found.append(
+            PartitionSnapshot(topic_id, index, log_start, end_offset, data[at:middle], data[middle:after])
+        )
+        at = after
+    return found if at == end else None

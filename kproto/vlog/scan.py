@@ -31,11 +31,15 @@ from kproto.vlog.frame import (
     FILE_HEADER_SIZE,
     FRAME_SIZE,
     IDENTITY_AT,
+    KIND_CHUNKS,
+    KIND_STATE,
     FileHeader,
     FrameHeader,
     decode_file_header,
     decode_frame_header,
+    decode_state,
     head_is_sound,
+    head_length,
     identity,
 )
 from kproto.wire.crc import crc32c
@@ -90,7 +94,7 @@ class ScannedChunk(NamedTuple):
 
 
 class ScannedFrame(NamedTuple):
-    """One sound frame."""
+    """One sound frame; one of kind ``KIND_STATE`` has no chunks."""
 
     header: FrameHeader
     chunks: list[ScannedChunk]
@@ -201,7 +205,7 @@ class FileScan:
         header = decode_frame_header(self._reader.view(at, FRAME_SIZE))
         if header is None or position <= self.position or not self._belongs(header, position):
             return None
-        head = self._reader.view(at, FRAME_SIZE + header.chunks * ENTRY_SIZE)
+        head = self._reader.view(at, head_length(header))
         return header if head_is_sound(head, 0, header) else None
 
     def resume(self, header: FrameHeader) -> None:
@@ -212,7 +216,9 @@ class FileScan:
 
 def _chunks(view: memoryview, header: FrameHeader, path: str, file_at: int) -> list[ScannedChunk] | None:
     """The chunks of the frame in ``view``, which starts at ``file_at``; None unless all of them are
-    intact."""
+    intact. A state frame has none."""
+    if header.kind != KIND_CHUNKS:
+        return [] if header.kind == KIND_STATE and decode_state(view) is not None else None
     at = FRAME_SIZE + header.chunks * ENTRY_SIZE
     chunks: list[ScannedChunk] = []
     head = CHUNK_HEAD.unpack_from
