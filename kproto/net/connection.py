@@ -122,6 +122,7 @@ class Connection:
         "context",
         "fd",
         "held",
+        "max_frame",
         "peer",
         "pending",
         "sent",
@@ -138,6 +139,8 @@ class Connection:
         self.peer = peer
         self.context: object | None = None
         """Room for the dispatcher: what this client said about itself."""
+        self.max_frame = server.first_frame
+        """Bytes of the largest frame it may send; more are refused before there is memory for them."""
         self.pending: deque[Exchange] = deque()
         self.held = 0
         self.unsent = 0
@@ -206,7 +209,7 @@ class Connection:
         position = 0
         while end - position >= 4:
             size = unpack(scratch, position)[0]
-            if not 0 < size <= server.max_frame:
+            if not 0 < size <= self.max_frame:
                 self.close(f"frame of {size} bytes")
                 return
             start = position + 4

@@ -35,13 +35,17 @@ _OUT_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENO
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``socket.request.max.bytes``, ``connections.max.idle.ms`` (-1: never), ``max.connections(.per.ip)``."""
+    """``socket.request.max.bytes``, ``connections.max.idle.ms`` (-1: never), ``max.connections(.per.ip)``.
+
+    ``first_frame_bytes``: what may come before ``Connection.max_frame`` is raised; 0 for no difference.
+    """
 
     max_frame_bytes: int = 104_857_600
     idle_ms: int = 600_000
     max_connections: int = 2_147_483_647
     max_connections_per_ip: int = 2_147_483_647
     stalled_frame_seconds: float = STALLED_FRAME_SECONDS
+    first_frame_bytes: int = 0
 
 
 class _Together:
@@ -82,6 +86,7 @@ class Server:
         "_together",
         "budget",
         "dispatch",
+        "first_frame",
         "first_view",
         "loop",
         "max_frame",
@@ -96,6 +101,7 @@ class Server:
         self.budget = budget
         self._limits = limits or Limits()
         self.max_frame = self._limits.max_frame_bytes
+        self.first_frame = self._limits.first_frame_bytes or self.max_frame
         self.scratch = bytearray(SCRATCH_BYTES)
         self.scratch_view = memoryview(self.scratch)
         self.first_view = self.scratch_view[:FIRST_READ_AFTER_LARGE]

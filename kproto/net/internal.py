@@ -1,0 +1,249 @@
+"""The listener for other brokers: HELLO first, then requests to handlers; answers leave in any order.
+
+Its sockets, limits and memory are its own (rule 46): a client's connection never gets here, and whoever does
+not begin with a HELLO that shows the cluster's secret is closed. Handlers run straight from the reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple, Protocol
+
+from kproto.net.budget import MemoryBudget
+from kproto.net.ports import Buffer
+from kproto.net.server import Connection, Limits, Server
+from kproto.wire import WireError
+from kproto.wire.internal import (
+    MAX_FRAME_BYTES,
+    REQUEST_OVERHEAD,
+    RESPONSE,
+    RESPONSE_OVERHEAD,
+    VERSION,
+    Api,
+    InternalError,
+    decode_json,
+    parse_request_header,
+)
+
+log = logging.getLogger(__name__)
+
+ANY_NODE: Final = -1
+HELLO_BYTES: Final = 16 * 1024
+"""The largest first frame of a connection."""
+GREETING_SECONDS: Final = 10.0
+"""A connection that has not said HELLO by then is closed."""
+MEMORY_BYTES: Final = 64 * 1024 * 1024
+REQUEST_COST: Final = 512
+"""What a request being handled counts against the memory besides its bytes."""
+LIMITS: Final = Limits(max_frame_bytes=MAX_FRAME_BYTES, idle_ms=-1)
+
+
+class Caller(NamedTuple):
+    """Who asks: node id and broker epoch, as the cluster's secret vouches for them."""
+
+    node_id: int
+    epoch: int
+
+
+class Reply(Protocol):
+    """Answers one request; to be called once, now or later. After the connection is gone it does nothing."""
+
+    def __call__(self, error: int, *pieces: Buffer) -> None:
+        """Send ``error`` and a body of ``pieces``, which are not copied and must not change any more."""
+        ...
+
+
+InternalHandler = Callable[[Caller, memoryview, Reply], None]
+"""``(caller, body, reply)``. The body is the handler's own: it stays valid and unchanged after the call,
+unless the handler was registered as ``borrowing``. WireError ends the connection."""
+AsyncHandler = Callable[[Caller, memoryview], Awaitable[tuple[int, Sequence[Buffer]]]]
+"""``await handler(caller, body)`` gives the error and the pieces of the answer."""
+
+
+class InternalListener:
+    """See the module's text. ``node_id``: whom a caller must mean; :data:`ANY_NODE` is not checked."""
+
+    __slots__ = ("_handlers", "_node_id", "_secret", "_server", "_tasks", "on_closed")
+
+    def __init__(
+        self,
+        secret: str,
+        limits: Limits = LIMITS,
+        *,
+        node_id: int = ANY_NODE,
+        memory_bytes: int = MEMORY_BYTES,
+    ) -> None:
+        self._secret = secret.encode()
+        self._node_id = node_id
+        self._handlers: dict[int, tuple[InternalHandler, bool]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.on_closed: Callable[[Caller], object] | None = None
+        """Called with the last caller of every greeted connection that ends; it may have others."""
+        limits = replace(limits, first_frame_bytes=HELLO_BYTES)
+        self._server = _Server(self._dispatch, MemoryBudget(memory_bytes), limits, self._on_closed)
+
+    def serve(self, api: int, handler: InternalHandler, *, borrowing: bool = False) -> None:
+        """Have ``handler`` called for every request of ``api``.
+
+        ``borrowing``: it has done with the body when it returns, so that small ones need no copy.
+        """
+        self._handlers[api] = (handler, borrowing)
+
+    def serve_async(self, api: int, handler: AsyncHandler) -> None:
+        """As :meth:`serve`, with a task for each request. An exception is logged and answered as REFUSED."""
+
+        def begin(caller: Caller, body: memoryview, reply: Reply) -> None:
+            task = self._server.loop.create_task(_finish(handler, caller, body, reply))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+        self._handlers[api] = (begin, False)
+
+    def bind(self, host: str, port: int) -> int:
+        """Take the address and return the port; connections wait until :meth:`accept`. Raises OSError."""
+        return self._server.bind(host, port)
+
+    def accept(self) -> None:
+        """Serve from now on."""
+        self._server.accept()
+
+    def close(self) -> None:
+        """Close everything at once; answers that come later are dropped, async handlers cancelled."""
+        for task in list(self._tasks):
+            task.cancel()
+        self._server.close()
+
+    def _on_closed(self, connection: Connection) -> None:
+        caller = connection.context
+        if isinstance(caller, Caller) and self.on_closed is not None:
+            self.on_closed(caller)
+
+    def _dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:
+        """Handle one request; never raises."""
+        try:
+            api, version, correlation, node_id, epoch = parse_request_header(frame)
+            caller = connection.context
+            if not isinstance(caller, Caller):
+                self._greet(connection, frame)
+                return
+            if caller.node_id != node_id:
+                raise WireError(f"a request of node {node_id} on the connection of {caller.node_id}")
+            if caller.epoch != epoch:
+                caller = connection.context = Caller(node_id, epoch)
+            cost = len(frame) + REQUEST_COST
+            connection.held += cost
+            reply = _Reply(connection, correlation, cost)
+            handler, borrowing = self._handlers.get(api, _NO_HANDLER)
+            if version != VERSION:
+                reply(InternalError.BAD_REQUEST)
+                return
+            body = frame[REQUEST_OVERHEAD:]
+            handler(caller, body if owned or borrowing else memoryview(bytes(body)), reply)
+        except WireError as error:
+            log.warning("closing the internal connection of %s: %s", connection.peer, error)
+            connection.close(f"protocol error: {error}")
+        except Exception:
+            log.exception("a request of broker %s failed, closing its connection", connection.peer)
+            connection.close("internal error")
+
+    def _greet(self, connection: Connection, frame: memoryview) -> None:
+        """The first request of a connection: HELLO with the right secret, for this node."""
+        api, version, correlation, node_id, epoch = parse_request_header(frame)
+        if api != Api.HELLO or version != VERSION or node_id < 0:
+            raise WireError(f"the first request is API {api} version {version} of node {node_id}")
+        hello = decode_json(frame[REQUEST_OVERHEAD:])
+        secret, to = (hello.get("secret"), hello.get("to")) if isinstance(hello, dict) else (None, None)
+        if not isinstance(secret, str) or not isinstance(to, int):
+            raise WireError("a HELLO without secret or destination")
+        error = InternalError.NONE
+        if not _same_secret(secret.encode(errors="replace"), self._secret):
+            log.warning("broker %d at %s has another cluster secret: refused", node_id, connection.peer)
+            error = InternalError.REFUSED
+        elif to >= 0 and self._node_id not in (ANY_NODE, to):
+            log.warning("broker %d looks for broker %d where this one listens: refused", node_id, to)
+            error = InternalError.UNKNOWN
+        connection.begin(0).reply(RESPONSE.pack(RESPONSE_OVERHEAD, correlation, error))
+        if error is InternalError.NONE:
+            connection.context = Caller(node_id, epoch)
+            connection.max_frame = self._server.max_frame
+        else:
+            connection.finish()
+
+
+class _Reply:
+    """See :class:`Reply`. Answers need no order here, so their place is taken when they are known."""
+
+    __slots__ = ("_connection", "_correlation", "_cost")
+
+    def __init__(self, connection: Connection, correlation: int, cost: int) -> None:
+        self._connection: Connection | None = connection
+        self._correlation = correlation
+        self._cost = cost
+
+    def __call__(self, error: int, *pieces: Buffer) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None or connection.closed:
+            return
+        connection.held -= self._cost
+        size = RESPONSE_OVERHEAD
+        for piece in pieces:
+            size += len(piece)
+        header = RESPONSE.pack(size, self._correlation, error)
+        connection.begin(0).respond((header, *pieces), size + 4)
+
+
+class _Server(Server):
+    """A server that tells of every connection's end and closes those that say nothing."""
+
+    __slots__ = ("_on_closed",)
+
+    def __init__(
+        self,
+        dispatch: Callable[[Connection, memoryview, bool], None],
+        budget: MemoryBudget,
+        limits: Limits,
+        on_closed: Callable[[Connection], None],
+    ) -> None:
+        super().__init__(dispatch, budget, limits)
+        self._on_closed = on_closed
+
+    def forget(self, connection: Connection, reason: str) -> None:
+        super().forget(connection, reason)
+        self._on_closed(connection)
+
+    def _sweep_connections(self) -> None:
+        silent_since = self.now - GREETING_SECONDS
+        for connection in list(self._connections):
+            if connection.context is None and connection.active_at < silent_since:
+                connection.close("has not said HELLO")
+        super()._sweep_connections()
+
+
+async def _finish(handler: AsyncHandler, caller: Caller, body: memoryview, reply: Reply) -> None:
+    try:
+        error, pieces = await handler(caller, body)
+    except WireError as error_:
+        log.warning("a request of broker %d makes no sense: %s", caller.node_id, error_)
+        reply(InternalError.BAD_REQUEST)
+    except Exception:
+        log.exception("a request of broker %d failed", caller.node_id)
+        reply(InternalError.REFUSED)
+    else:
+        reply(error, *pieces)
+
+
+def _unknown(caller: Caller, body: memoryview, reply: Reply) -> None:  # noqa: ARG001
+    reply(InternalError.UNKNOWN)
+
+
+_NO_HANDLER: Final[tuple[InternalHandler, bool]] = (_unknown, True)
+
+
+def _same_secret(given: bytes, own: bytes) -> bool:
+    """Compared in constant time."""
+    from hmac import compare_digest
+
+    return compare_digest(given, own)
