@@ -1,0 +1,48 @@
+"""The metrics endpoint over real HTTP."""
+
+import asyncio
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from kproto.metrics import Metric, MetricsEndpoint
+
+
+async def get(port: int, path: str) -> tuple[str, str]:
+    """Content type and body."""
+
+    def fetch() -> tuple[str, str]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+            return answer.headers["Content-Type"], answer.read().decode()
+
+    return await asyncio.to_thread(fetch)
+
+
+def some() -> Iterator[Metric]:
+    yield Metric("kproto_pushes", "Pushes so far.", 17, {"vlog": "1"}, counter=True)
+    yield Metric("kproto_pushes", "Pushes so far.", 4, {"vlog": "2"}, counter=True)
+    yield Metric("kproto_lag_bytes", "Not durable yet.", 3.5, {})
+
+
+def test_prometheus_reads_metrics_and_machines_read_pages() -> None:
+    async def run() -> None:
+        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {"/vlogs": lambda: [{"vlog": 1}]})
+        endpoint.start()
+        kind, text = await get(endpoint.port, "/metrics")
+        assert kind.startswith("text/plain")
+        assert 'kproto_pushes_total{vlog="1"} 17.0' in text
+        assert 'kproto_pushes_total{vlog="2"} 4.0' in text
+        assert "kproto_lag_bytes 3.5" in text
+        kind, text = await get(endpoint.port, "/vlogs")
+        assert (kind, json.loads(text)) == ("application/json", [{"vlog": 1}])
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            await get(endpoint.port, "/nothing")
+        port = endpoint.port
+        endpoint.close()
+        with pytest.raises(urllib.error.URLError):
+            await get(port, "/metrics")
+
+    asyncio.run(run())
