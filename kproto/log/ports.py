@@ -67,13 +67,20 @@ class VirtualLogPort(Protocol):
     """How many of them are durable."""
     blocked: bool
     """Appends must be refused with KAFKA_STORAGE_ERROR; check before appending."""
+    lost: bool
+    """The owner epoch is over (rule 16): ``blocked`` is set too, nothing becomes durable any more, and every
+    callback is called, of what is durable and of what is not."""
+    live_copies: int
+    """Copies that new appends get, the owner's included: fewer than the class has while backups lack (rule
+    18)."""
 
     def append(self, ref: ChunkRef) -> None:
         """Take a reference; it is pushed with everything else of this turn of the event loop."""
         ...
 
     def when_durable(self, position: int, callback: Callable[[], object]) -> None:
-        """Call ``callback()`` once the first ``position`` appends are durable; at once when they are."""
+        """Call ``callback()`` once the first ``position`` appends are durable, or the log is lost; at once
+        when it is so already."""
         ...
 
 

@@ -41,6 +41,8 @@ class VirtualLog:
         "durable",
         "end",
         "framed",
+        "live_copies",
+        "lost",
         "numbered",
         "owner_epoch",
         "pending",
@@ -69,6 +71,10 @@ class VirtualLog:
         self.numbered = 0
         self.blocked = False
         """Appends must be refused with KAFKA_STORAGE_ERROR: the disk is full, or the journal poisoned."""
+        self.lost = False
+        """The owner epoch is over (rule 16)."""
+        self.live_copies = copies
+        """Copies of the open segment, the owner's included (rule 18)."""
         self.waiters: list[tuple[int, Callable[[], object]]] = []
         self.wake: Callable[[], object] = _nobody
         """Called when a reference arrives and none was pending."""
