@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from kproto.log.blocks import BlockPool
     from kproto.log.manager import LogManager
     from kproto.log.ports import VirtualLogPort
-    from kproto.log.reader import FileRange, IndexCache
+    from kproto.log.reader import IndexCache
 
 Appended = tuple[int, int, int, bool]
 """base offset, log append time (ms, or -1), log start offset, whether the chunk was there already."""
-Lookup = Generator["list[FileRange]", "list[memoryview]", "times.Found | None"]
+Lookup = Generator["times.Wanted", "list[memoryview]", "times.Found | None"]
 
 NEVER: Final = 1 << 62
 ADOPT_BYTES: Final = 65_536

@@ -20,7 +20,7 @@ The log may not import ``vlog``; ``broker`` wires the two together. The hand-ove
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kproto.disk import Buffer
     from kproto.log.chunk import ChunkRef
     from kproto.log.partition import Partition
+    from kproto.log.reader import RemoteRange
 
 
 class JournalRun(NamedTuple):
@@ -40,6 +41,45 @@ class JournalRun(NamedTuple):
     length: int
     base_offset: int
     next_offset: int
+
+
+class Snapshot(Protocol):
+    """The state of a partition behind a certain chunk (``vlog.frame.PartitionSnapshot``)."""
+
+    @property
+    def log_start(self) -> int: ...
+
+    @property
+    def end_offset(self) -> int:
+        """The first offset that the state does not cover."""
+        ...
+
+    @property
+    def epochs(self) -> bytes:
+        """`EpochCache.encode`."""
+        ...
+
+    @property
+    def producers(self) -> bytes:
+        """`Producers.encode`."""
+        ...
+
+
+class RemoteReader(Protocol):
+    """Reads chunks that a partition has not in files of its own (yet) from other brokers (rule 27b)."""
+
+    def read(self, wanted: RemoteRange) -> Awaitable[memoryview]:
+        """Whole chunks back to back, from the one that holds ``wanted.offset`` on, all below
+        ``wanted.limit``, together at most ``wanted.max_bytes``; the first one always with
+        ``wanted.at_least_one``. May stop early, but not before the first one.
+
+        Raises KafkaError: KAFKA_STORAGE_ERROR when no copy can be read at the moment.
+        """
+        ...
+
+
+def _nobody_cares(_: Partition) -> None:
+    """A log whose log starts need not be known to others."""
 
 
 @dataclass(slots=True)
@@ -56,6 +96,11 @@ class LogPorts:
     """The data directory can no longer be trusted (rule 35); the process must stop."""
     scan_point: Callable[[], bytes] = bytes
     """Opaque journal position that goes into the checkpoint; see "Start" above."""
+    remote: RemoteReader | None = None
+    """Where the chunks of taken-over partitions are read that are not here (`RemoteRange.load`)."""
+    on_log_start: Callable[[Partition], object] = _nobody_cares
+    """The log start of a partition with several copies moved: the store must learn it before the chunks below
+    are given up anywhere else (rule 44)."""
 
 
 class VirtualLogPort(Protocol):

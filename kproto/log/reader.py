@@ -1,8 +1,9 @@
-"""Fetching what is no longer (or not only) in the tail: file ranges, and how they are loaded.
+"""Fetching what is no longer (or not only) in the tail: file and remote ranges, and how they are loaded.
 
 `collect` finds the pieces. A file range that begins and ends at index entries is exact: its bytes are
 served as they are, and a consumer that goes on from there begins at an index entry again. Other ranges are
-cut to whole chunks when loaded.
+cut to whole chunks when loaded. What was taken over from another broker and is not in files here is a remote
+range, always the only piece of an answer.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from kproto.check import check
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.blocks import Block
 from kproto.memory import buffer_of
@@ -25,18 +27,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NO_OFFSET: Final = -1
+NO_TIME: Final = -1
 _RWF_NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
 _NOT_NOW: Final = (errno.EAGAIN, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
 
 class Read:
-    """What `Partition.read` found: memory and file pieces in order. ``size`` is an upper bound when files
-    are in it.
+    """What `Partition.read` found: memory and file pieces in order, or one remote range. ``size`` is an upper
+    bound unless all is memory.
     """
 
     __slots__ = ("pieces", "size")
 
-    def __init__(self, pieces: list[memoryview | FileRange], size: int) -> None:
+    def __init__(self, pieces: list[Piece], size: int) -> None:
         self.pieces = pieces
         self.size = size
 
@@ -93,6 +96,42 @@ class FileRange:
         return self.segment.path
 
 
+class RemoteRange:
+    """Chunks of ``partition`` from the one with ``offset`` on, below ``limit``, that only other brokers have.
+
+    At most ``max_bytes``, except for the first chunk with ``at_least_one``. Chunks at the front whose newest
+    timestamp is below ``since`` (ms) may be left out.
+    """
+
+    __slots__ = ("at_least_one", "limit", "max_bytes", "offset", "partition", "since")
+
+    def __init__(
+        self,
+        partition: Partition,
+        offset: int,
+        limit: int,
+        max_bytes: int,
+        at_least_one: bool,
+        since: int = NO_TIME,
+    ) -> None:
+        self.partition = partition
+        self.offset = offset
+        self.limit = limit
+        self.max_bytes = max_bytes
+        self.at_least_one = at_least_one
+        self.since = since
+
+    def load(self) -> Awaitable[memoryview]:
+        """The chunks, back to back. Raises KAFKA_STORAGE_ERROR when nobody who has them answers."""
+        remote = self.partition.manager.ports.remote
+        if remote is None:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.partition}: {self.offset} is not here")
+        return remote.read(self)
+
+
+Piece = memoryview | FileRange | RemoteRange
+
+
 class IndexCache:
     """Which closed segments keep their index in memory: the last ``limit`` that were used or closed."""
 
@@ -134,11 +173,16 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
             ErrorCode.OFFSET_OUT_OF_RANGE,
             f"{offset} is not in [{partition.log_start_offset}, {partition.log_end_offset}]",
         )
-    pieces: list[memoryview | FileRange] = []
+    pieces: list[Piece] = []
     size = 0
-    number = bisect_right(partition.bases, offset) - 1
+    number = max(bisect_right(partition.bases, offset) - 1, 0)
     while offset < limit and number < len(partition.segments):
         segment = partition.segments[number]
+        if offset < segment.base_offset:
+            if not pieces:
+                end = min(limit, segment.base_offset)
+                return _remote_piece(partition, offset, end, max_bytes, at_least_one)
+            break
         end = segment.next_offset if segment.closed else partition.log_end_offset
         if offset >= end:
             number += 1
@@ -161,6 +205,12 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
             if not whole:
                 break
     return Read(pieces, size)
+
+
+def _remote_piece(partition: Partition, offset: int, limit: int, max_bytes: int, at_least_one: bool) -> Read:
+    if max_bytes <= 0 and not at_least_one:
+        return EMPTY
+    return Read([RemoteRange(partition, offset, limit, max_bytes, at_least_one)], max(max_bytes, 1))
 
 
 def _memory_piece(
@@ -310,11 +360,11 @@ def _cut(piece: FileRange, view: memoryview) -> memoryview:
     return view[begin:end] if begin >= 0 else view[:0]
 
 
-# Look-ups that may need files
+# Look-ups that may need files or other brokers
 
 
 async def complete(
-    lookup: Generator[list[FileRange], list[memoryview], T],
+    lookup: Generator[list[FileRange] | RemoteRange, list[memoryview], T],
     blocking: Callable[
         [Callable[[Sequence[FileRange]], list[memoryview]], list[FileRange]], Awaitable[list[memoryview]]
     ],
@@ -322,23 +372,28 @@ async def complete(
     """Run a look-up (`Partition.offset_for_time`): what the page cache has is read at once, the rest by
     ``await blocking(load_blocking, ranges)`` (`net.threads.BlockingPool.run`)."""
     try:
-        ranges = next(lookup)
+        wanted = next(lookup)
         while True:
-            loaded = load_nowait(ranges)
-            if loaded is None:
-                loaded = await blocking(load_blocking, ranges)
-            ranges = lookup.send(loaded)
+            loaded: list[memoryview] | None
+            if isinstance(wanted, RemoteRange):
+                loaded = [await wanted.load()]
+            else:
+                loaded = load_nowait(wanted)
+                if loaded is None:
+                    loaded = await blocking(load_blocking, wanted)
+            wanted = lookup.send(loaded)
     except StopIteration as stop:
         result: T = stop.value
         return result
 
 
-def complete_blocking(lookup: Generator[list[FileRange], list[memoryview], T]) -> T:
-    """The same for tools and tests without an event loop."""
+def complete_blocking(lookup: Generator[list[FileRange] | RemoteRange, list[memoryview], T]) -> T:
+    """The same for tools and tests without an event loop, where everything is in files."""
     try:
-        ranges = next(lookup)
+        wanted = next(lookup)
         while True:
-            ranges = lookup.send(load_blocking(ranges))
+            check(not isinstance(wanted, RemoteRange), "other brokers are not asked without an event loop")
+            wanted = lookup.send(load_blocking(wanted))  # type: ignore[arg-type]
     except StopIteration as stop:
         result: T = stop.value
         return result

@@ -1,8 +1,9 @@
 """ListOffsets by time, exact to the record (KIP-79, KIP-734): find the segment, the index range, the one
 batch; unpack it.
 
-The look-ups are generators: they yield the file ranges they need and are sent the bytes; `reader.complete`
-drives them. Nothing at or above ``limit`` (high watermark or LSO) and nothing below the log start is found.
+The look-ups are generators: they yield the ranges they need and are sent the bytes; `reader.complete`
+drives them. What was taken over and is not here yet is asked of the brokers that have it. Nothing at or
+above ``limit`` (high watermark or LSO) and nothing below the log start is found.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.errors import ErrorCode, KafkaError
-from kproto.log.reader import FileRange, collect, index_of
+from kproto.log.reader import FileRange, RemoteRange, collect, index_of
 from kproto.wire.batch import LOG_APPEND_TIME, hop
 from kproto.wire.primitives import WireError
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kproto.log.segment import Segment
 
 _WINDOW: Final = 131_072
+_REMOTE_WINDOW: Final = 1 << 20
 
 
 class Found(NamedTuple):
@@ -31,7 +33,8 @@ class Found(NamedTuple):
     leader_epoch: int
 
 
-Lookup = Generator[list[FileRange], list[memoryview], Found | None]
+Wanted = list[FileRange] | RemoteRange
+Lookup = Generator[Wanted, list[memoryview], Found | None]
 Chunk = tuple[memoryview, tuple[int, ...]]
 
 
@@ -47,9 +50,15 @@ def check_records(chunk: memoryview) -> None:
 
 def offset_for_time(partition: Partition, timestamp: int, limit: int) -> Lookup:
     """The first record whose timestamp is at least ``timestamp``, or None."""
+    known = partition.log_start_offset
     for segment in tuple(partition.segments):
         if _end(segment) <= partition.log_start_offset:
             continue
+        if segment.base_offset > known:
+            found = yield from _remote_time(partition, known, min(limit, segment.base_offset), timestamp)
+            if found is not None:
+                return found
+        known = _end(segment)
         yield from _know_times(segment)
         if segment.max_ts < timestamp:
             continue
@@ -69,12 +78,37 @@ def offset_for_time(partition: Partition, timestamp: int, limit: int) -> Lookup:
     return None
 
 
+def _remote_time(partition: Partition, offset: int, end: int, timestamp: int) -> Lookup:
+    """`offset_for_time` within offsets that only other brokers have."""
+    start = max(offset, partition.log_start_offset)
+    while start < end:
+        (data,) = yield RemoteRange(partition, start, end, _REMOTE_WINDOW, True, timestamp)
+        seen = start
+        for at, size, fields in hop(data):
+            if fields[8] >= timestamp:
+                found = _record(data[at : at + size], fields, partition.log_start_offset, timestamp)
+                if found is not None:
+                    return found
+            start = fields[0] + fields[6] + 1
+        if start == seen:
+            return None
+    return None
+
+
 def max_timestamp_offset(partition: Partition, limit: int) -> Lookup:
     """The first record with the newest timestamp, or None in an empty log."""
     best: Found | None = None
+    known = partition.log_start_offset
     for segment in tuple(partition.segments):
         if _end(segment) <= partition.log_start_offset or segment.base_offset >= limit:
             continue
+        while segment.base_offset > known:
+            newer = best.timestamp + 1 if best is not None else 0
+            found = yield from _remote_time(partition, known, segment.base_offset, newer)
+            if found is None:
+                break
+            best, known = found, found.offset
+        known = _end(segment)
         yield from _know_times(segment)
         if best is None or segment.max_ts > best.timestamp:
             found = yield from _newest_in(partition, segment, limit)
@@ -106,13 +140,13 @@ def _end(segment: Segment) -> int:
     return segment.next_offset if segment.closed else segment.partition.log_end_offset
 
 
-def _know_times(segment: Segment) -> Generator[list[FileRange], list[memoryview], None]:
+def _know_times(segment: Segment) -> Generator[Wanted, list[memoryview], None]:
     """Make sure that ``max_ts`` of a segment found on disk is known."""
     if not segment.load_summary():
         yield [index_of(segment)]
 
 
-def _start_for(segment: Segment, timestamp: int) -> Generator[list[FileRange], list[memoryview], int]:
+def _start_for(segment: Segment, timestamp: int) -> Generator[Wanted, list[memoryview], int]:
     """An offset at or before the first chunk of ``segment`` that reaches ``timestamp``, at most one index
     step away.
     """
@@ -127,14 +161,17 @@ def _start_for(segment: Segment, timestamp: int) -> Generator[list[FileRange], l
 
 def _window(
     partition: Partition, offset: int, limit: int
-) -> Generator[list[FileRange], list[memoryview], list[Chunk]]:
+) -> Generator[Wanted, list[memoryview], list[Chunk]]:
     """Some chunks from the one with ``offset`` on; empty at the end."""
     read = collect(partition, offset, limit, _WINDOW, True)
     ranges = [piece for piece in read.pieces if isinstance(piece, FileRange)]
     loaded = iter((yield ranges) if ranges else ())
     chunks: list[Chunk] = []
     for piece in read.pieces:
-        data = next(loaded) if isinstance(piece, FileRange) else piece
+        if isinstance(piece, RemoteRange):
+            data = (yield piece)[0]
+        else:
+            data = next(loaded) if isinstance(piece, FileRange) else piece
         chunks += [(data[at : at + size], fields) for at, size, fields in hop(data)]
     return chunks
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
 from kproto.errors import ErrorCode, KafkaError
-from kproto.log.reader import FileRange, load_blocking, load_nowait
+from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.wire.batch import hop
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ async def _read(partition: Partition, offset: int) -> list[memoryview]:
     """About ``READ_BYTES`` of batches from the one with ``offset`` on, in memory of their own."""
     pieces: list[memoryview] = []
     for piece in partition.read(offset, READ_BYTES).pieces:
+        if isinstance(piece, RemoteRange):
+            pieces.append(await piece.load())
+            continue
         if not isinstance(piece, FileRange):
             pieces.append(memoryview(bytes(piece)))
             continue
