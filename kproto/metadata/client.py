@@ -1,0 +1,321 @@
+"""The metadata as a broker without the controller sees it: registered, heard, and one revision after the other.
+
+:class:`MetadataClient` follows the acting controller through a list of candidates (peers that may have it).
+It runs on the loop's time and an injected :class:`~kproto.net.ports.PeersPort` only. What an answer may say is
+in ``exchange``; requests whose answer is lost are repeated, so all of them can be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, Protocol
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata.exchange import (
+    Update,
+    decode_broker,
+    decode_refusal,
+    decode_update,
+    encode_broker,
+    field_of,
+)
+from kproto.metadata.image import EMPTY_IMAGE, MetadataImage, load_image
+from kproto.metadata.records import BrokerRecord
+from kproto.metadata.vlogs import VlogTable
+from kproto.net.ports import Answer, Buffer, PeerError, PeersPort
+from kproto.wire import WireError
+from kproto.wire.internal import Api, InternalError, decode_json, decode_mixed, encode_json, encode_mixed
+
+log = logging.getLogger(__name__)
+
+OnImage = Callable[[MetadataImage], object]
+
+RETRY_SECONDS: Final = 0.1
+"""Between two tries, so that a controller that starts again is found soon."""
+POLL_SECONDS: Final = 5.0
+"""How long the controller may keep a question for changes."""
+REQUEST_SECONDS: Final = 30.0
+"""For a proposal or a forwarded request, with all its repetitions."""
+HEARTBEATS_PER_SESSION: Final = 5
+
+
+class ControllerPort(Protocol):
+    """The controller, wherever it is: what every part of a broker that is not the controller may ask it.
+
+    The embedded controller offers this itself; on other brokers it is a :class:`MetadataClient`.
+    """
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest applied image."""
+        ...
+
+    @property
+    def table(self) -> VlogTable:
+        """Virtual segments and fenced brokers at the revision of :attr:`image`; changed in place."""
+        ...
+
+    def subscribe(self, on_image: OnImage) -> None:
+        """Have ``on_image`` called with every later image, in revision order; ``table`` is at its revision."""
+        ...
+
+    async def propose(self, kind: str, args: object) -> Any:
+        """Ask for a decision; JSON in and out, applied here when this returns. Raises :class:`KafkaError`:
+        STALE_BROKER_EPOCH when this broker was fenced, NOT_CONTROLLER when no controller could be asked."""
+        ...
+
+
+class NotController(Exception):
+    """The peer that was asked is not the controller, or not any more."""
+
+
+class MetadataClient:
+    """See the module's text. :meth:`register`, then :meth:`start`; one event loop.
+
+    ``candidates`` are node ids as ``peers`` knows them, the most likely controller first. ``session_ms`` is
+    ``broker.session.timeout.ms``. Invariant: ``image`` and ``table`` have the same revision, which never goes
+    back, whenever a subscriber runs.
+    """
+
+    __slots__ = (
+        "_applied",
+        "_candidate",
+        "_candidates",
+        "_closed",
+        "_heard",
+        "_image",
+        "_listeners",
+        "_loop",
+        "_peers",
+        "_session",
+        "_table",
+        "_tasks",
+        "cluster_id",
+        "epoch",
+        "on_fenced",
+    )
+
+    def __init__(
+        self,
+        peers: PeersPort,
+        candidates: Callable[[], Sequence[int]],
+        session_ms: int,
+        *,
+        cluster_id: str = "",
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._peers = peers
+        self._candidates = candidates
+        self._candidate = 0
+        self._session = session_ms / 1000
+        self._image = EMPTY_IMAGE
+        self._table = VlogTable()
+        self._listeners: list[OnImage] = []
+        self._applied: list[tuple[int, asyncio.Future[None]]] = []
+        """Who waits until a revision is applied."""
+        self._tasks: list[asyncio.Task[None]] = []
+        self._heard = self._loop.time()
+        self._closed = False
+        self.cluster_id = cluster_id
+        """Of the cluster to join; empty: whichever it is."""
+        self.epoch = 0
+        """This broker's epoch, 0 before :meth:`register`."""
+        self.on_fenced: Callable[[str], object] | None = None
+        """Called once with the reason when the controller does not know this broker's epoch any more: it
+        owns nothing from then on and must register anew."""
+
+    @property
+    def image(self) -> MetadataImage:
+        """See :class:`ControllerPort`."""
+        return self._image
+
+    @property
+    def table(self) -> VlogTable:
+        """See :class:`ControllerPort`."""
+        return self._table
+
+    def subscribe(self, on_image: OnImage) -> None:
+        """See :class:`ControllerPort`."""
+        self._listeners.append(on_image)
+
+    def silence(self) -> float:
+        """Seconds since the last heartbeat was sent that was answered (rules 31 and 34)."""
+        return self._loop.time() - self._heard
+
+    async def register(self, broker: BrokerRecord, timeout: float = 60.0) -> BrokerRecord:
+        """Join under a new epoch (``broker.epoch`` is ignored); the image has it when this returns.
+
+        Tries again until ``timeout`` seconds are over, then raises :class:`KafkaError` NOT_CONTROLLER; the
+        controller's refusals (another cluster, an id that is in use) are raised at once.
+        """
+        body = encode_broker(broker._replace(epoch=0), self.cluster_id)
+        began = self._loop.time()
+        answer = await self._ask(Api.REGISTER, body, timeout)
+        registered, self.cluster_id, revision = decode_broker(answer.body)
+        self.epoch = registered.epoch
+        self._heard = began
+        while self._image.revision < revision:
+            await self._poll(0)
+        return registered
+
+    def start(self) -> None:
+        """Send heartbeats and apply changes from now on."""
+        self._tasks = [self._loop.create_task(self._beat()), self._loop.create_task(self._follow())]
+
+    async def close(self) -> None:
+        """Stop both; whoever waits for a revision gets NOT_CONTROLLER."""
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        waiting, self._applied = self._applied, []
+        for _, future in waiting:
+            if not future.done():
+                future.set_exception(_gone())
+
+    async def propose(self, kind: str, args: object) -> Any:
+        """See :class:`ControllerPort`."""
+        answer = await self._ask(Api.PROPOSE, encode_json({"kind": kind, "args": args}), REQUEST_SECONDS)
+        value = decode_json(answer.body)
+        await self._until(field_of(value, "revision"))
+        return field_of(value, "value")
+
+    async def forward(self, frame: Buffer, peer: str) -> bytes:
+        """Have the controller answer a client's request (without its length); the whole answer frame.
+
+        ``peer`` is the client's address. Raises :class:`KafkaError`.
+        """
+        body = b"".join(encode_mixed({"peer": peer}, frame))
+        answer = await self._ask(Api.FORWARD, body, REQUEST_SECONDS)
+        value, response = decode_mixed(answer.body)
+        await self._until(field_of(value, "revision"))
+        return bytes(response)
+
+    # --- asking ------------------------------------------------------------------------------------
+
+    async def _ask(self, api: Api, body: bytes, timeout: float) -> Answer:
+        """One request to whoever is the controller, repeated until ``timeout`` is over."""
+        deadline = self._loop.time() + timeout
+        while True:
+            try:
+                return await self._ask_once(api, body, min(timeout, max(self._session, 1.0)))
+            except (PeerError, NotController):
+                if self._closed or self._loop.time() + RETRY_SECONDS > deadline:
+                    raise _gone() from None
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _ask_once(self, api: Api, body: bytes, timeout: float) -> Answer:
+        """Raises PeerError, NotController (both after turning to the next candidate) or KafkaError."""
+        candidates = self._candidates()
+        if not candidates:
+            raise NotController
+        place = self._candidate
+        try:
+            answer = await self._peers.call(candidates[place % len(candidates)], api, body, timeout)
+            if answer.error in (InternalError.NOT_CONTROLLER, InternalError.UNKNOWN):
+                raise NotController
+        except (PeerError, NotController):
+            if self._candidate == place:
+                self._candidate = place + 1
+            raise
+        if answer.error == InternalError.FENCED:
+            self._fenced("the controller does not know this epoch any more")
+            raise KafkaError(ErrorCode.STALE_BROKER_EPOCH, "This broker has been fenced.")
+        if answer.error != InternalError.NONE:
+            raise decode_refusal(answer.body)
+        return answer
+
+    def _fenced(self, reason: str) -> None:
+        on_fenced, self.on_fenced = self.on_fenced, None
+        if on_fenced is not None and self.epoch:
+            on_fenced(reason)
+
+    # --- being heard -------------------------------------------------------------------------------
+
+    async def _beat(self) -> None:
+        period = self._session / HEARTBEATS_PER_SESSION
+        while True:
+            began = self._loop.time()
+            try:
+                await self._ask_once(Api.HEARTBEAT, encode_json({"revision": self._image.revision}), period)
+                self._heard = began
+            except (PeerError, NotController):
+                pass
+            except KafkaError as error:
+                log.warning("a heartbeat was refused: %s", error)
+            await asyncio.sleep(max(RETRY_SECONDS / 4, began + period - self._loop.time()))
+
+    # --- applying changes --------------------------------------------------------------------------
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                await self._poll(POLL_SECONDS)
+            except (PeerError, NotController):
+                await asyncio.sleep(RETRY_SECONDS)
+            except (KafkaError, WireError) as error:
+                log.warning("changes of the metadata were not to be had: %s", error)
+                await asyncio.sleep(self._session)
+
+    async def _poll(self, wait: float) -> None:
+        """Ask for what came after the image and apply it."""
+        body = encode_json({"revision": self._image.revision, "wait_ms": int(wait * 1000)})
+        answer = await self._ask_once(Api.CHANGES, body, wait + max(self._session, 1.0))
+        self._take(decode_update(answer.body))
+
+    def _take(self, update: Update) -> None:
+        """Apply an update, publishing each image."""
+        if update.revision < self._image.revision:
+            self._fenced(f"the controller's metadata ended at revision {update.revision}: it is another one")
+            raise KafkaError(ErrorCode.STALE_BROKER_EPOCH, "The controller's metadata is older than known.")
+        if update.snapshot is not None:
+            self._table.load(update.revision, update.snapshot)
+            self._publish(load_image(update.revision, update.snapshot), update.controller_id)
+            return
+        for change in update.changes:
+            if change.revision > self._image.revision:
+                image = self._image.apply(change)
+                self._table.apply(change)
+                self._publish(image, update.controller_id)
+        if self._image.controller_id != update.controller_id:
+            self._publish(self._image, update.controller_id)
+
+    def _publish(self, image: MetadataImage, controller_id: int) -> None:
+        if image.controller_id != controller_id:
+            image = image.with_controller(controller_id)
+        self._image = image
+        for on_image in self._listeners:
+            try:
+                on_image(image)
+            except Exception:
+                log.exception("revision %d of the metadata was not taken in by all", image.revision)
+        self._wake(image.revision)
+
+    def _wake(self, revision: int) -> None:
+        waiting, self._applied = self._applied, []
+        for wanted, future in waiting:
+            if wanted > revision:
+                self._applied.append((wanted, future))
+            elif not future.done():
+                future.set_result(None)
+
+    async def _until(self, revision: int) -> None:
+        """Wait until ``revision`` is applied here; raises KafkaError NOT_CONTROLLER when that takes too long."""
+        if self._image.revision >= revision:
+            return
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._applied.append((revision, future))
+        try:
+            await asyncio.wait_for(future, REQUEST_SECONDS)
+        except TimeoutError:
+            raise _gone() from None
+
+
+def _gone() -> KafkaError:
+    return KafkaError(ErrorCode.NOT_CONTROLLER, "The controller cannot be reached.")
+
+
+Forward = Callable[[Buffer, str], Awaitable[bytes]]
+"""See :meth:`MetadataClient.forward`."""
