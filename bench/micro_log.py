@@ -36,7 +36,8 @@ class Counter:
 
     def __init__(self) -> None:
         self.end = self.durable = 0
-        self.blocked = False
+        self.blocked = self.lost = False
+        self.copies = self.live_copies = 1
 
     def append(self, ref: tuple) -> None:  # type: ignore[type-arg]
         self.end += 1

@@ -9,8 +9,10 @@ its own and answers through the exchange itself.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from kproto.metadata.vlogs import VlogTable
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -44,6 +46,8 @@ class Services:
     """The advertised host of this broker."""
     port: int
     """The advertised port of this broker."""
+    table: VlogTable = field(default_factory=VlogTable)
+    """Virtual segments and fenced brokers, at the revision of the image; empty outside a cluster."""
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ from kproto.handlers.fetch_wire import (
     PartitionAnswer,
     answer,
 )
-from kproto.handlers.leading import check_epoch, error_of, led_here
+from kproto.handlers.leading import check_epoch, error_of, leader_told, led_here
 from kproto.log.reader import EMPTY, FileRange, load_blocking, load_nowait
 from kproto.net.deadlines import Deadlines
 
@@ -232,18 +232,16 @@ class _Fetch:
             record = image.topics_by_id.get(wanted.topic)
             if record is None:
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-        partition = led_here(self._fetcher.services, record, wanted.index)
+        partition = led_here(self._fetcher.services, record, wanted.index, wanted.leader_epoch)
         wanted.partition = partition
         wanted.image = image
         return partition
 
     def _refused(self, wanted: FetchPartition, code: ErrorCode) -> PartitionAnswer:
         leader = None
-        record = self._fetcher.topic_record(wanted.topic)
-        told = self._version >= FIRST_WITH_ENDPOINTS and code in _TELLS_LEADER
-        if told and record is not None:
-            streamlet = self._fetcher.services.image().partition_streamlet(record, wanted.index)
-            leader = streamlet.leader, streamlet.leader_epoch
+        if self._version >= FIRST_WITH_ENDPOINTS and code in _TELLS_LEADER:
+            record = self._fetcher.topic_record(wanted.topic)
+            leader = leader_told(self._fetcher.services, record, wanted.index)
         return PartitionAnswer(wanted.index, code, -1, -1, -1, (), 0, leader)
 
     # --- waiting -----------------------------------------------------------------------------------
@@ -336,9 +334,7 @@ class _Fetch:
         # Only now: given back earlier, others would take the memory that the answer is about to be charged.
         self._fetcher.services.budget.change(-reserved)
 
-    def _send_loaded(
-        self, by_partition: list[list[FileRange]], future: asyncio.Future[list[Loaded]]
-    ) -> None:
+    def _send_loaded(self, by_partition: list[list[FileRange]], future: asyncio.Future[list[Loaded]]) -> None:
         loaded: dict[int, memoryview] = {}
         for i, (ranges, result) in enumerate(zip(by_partition, future.result(), strict=True)):
             if isinstance(result, Exception):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Services
+from kproto.handlers.partitions import leader_of
+from kproto.metadata.records import NO_LEADER
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
@@ -17,16 +19,23 @@ log = logging.getLogger(__name__)
 NO_EPOCH: Final = -1
 
 
-def led_here(services: Services, topic: TopicRecord | None, index: int) -> Partition:
-    """The open partition ``index`` of ``topic``.
+def led_here(
+    services: Services, topic: TopicRecord | None, index: int, client_epoch: int = NO_EPOCH
+) -> Partition:
+    """The open partition ``index`` of ``topic``. ``client_epoch`` is for :func:`check_epoch` afterwards.
 
     Raises KafkaError: UNKNOWN_TOPIC_OR_PARTITION when there is none, NOT_LEADER_OR_FOLLOWER when another
-    broker leads it, KAFKA_STORAGE_ERROR when it cannot be opened.
+    broker leads it, or nobody until it is rebuilt (rule 27), KAFKA_STORAGE_ERROR when it cannot be opened.
+    A replica tells a client with another epoch first which of the two knows less, as in Apache Kafka (rule
+    32).
     """
     if topic is None or not 0 <= index < topic.partitions:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    streamlet = services.image().partition_streamlet(topic, index)
-    if streamlet.leader != services.node_id:
+    image = services.image()
+    streamlet = image.partition_streamlet(topic, index)
+    if leader_of(image, streamlet) != services.node_id:
+        if services.node_id in streamlet.replicas:
+            compare_epochs(client_epoch, streamlet.leader_epoch)
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     try:
         partition = services.logs.partition(topic.topic_id, index)
@@ -37,13 +46,46 @@ def led_here(services: Services, topic: TopicRecord | None, index: int) -> Parti
     return partition
 
 
-def check_epoch(partition: Partition, current_leader_epoch: int) -> None:
+def check_epoch(partition: Partition, client_epoch: int) -> None:
     """KIP-320: the client's idea of the leader epoch (-1: none) must be the partition's."""
-    if current_leader_epoch in (NO_EPOCH, partition.leader_epoch):
+    if client_epoch != partition.leader_epoch:
+        compare_epochs(client_epoch, partition.leader_epoch)
+
+
+def compare_epochs(client_epoch: int, leader_epoch: int) -> None:
+    """Rule 32: FENCED_LEADER_EPOCH to a client that knows less, UNKNOWN_LEADER_EPOCH to one that knows more.
+
+    Without an epoch (-1) a client is not checked.
+    """
+    if client_epoch in (NO_EPOCH, leader_epoch):
         return
-    if current_leader_epoch < partition.leader_epoch:
+    if client_epoch < leader_epoch:
         raise KafkaError(ErrorCode.FENCED_LEADER_EPOCH)
     raise KafkaError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+
+
+def leader_told(services: Services, topic: TopicRecord | None, index: int) -> tuple[int, int] | None:
+    """KIP-951: leader and leader epoch for a client that knew others; None while nobody leads."""
+    image = services.image()
+    if topic is None or topic.topic_id not in image.streamlets or not 0 <= index < topic.partitions:
+        return None
+    streamlet = image.partition_streamlet(topic, index)
+    leader = leader_of(image, streamlet)
+    return None if leader == NO_LEADER else (leader, streamlet.leader_epoch)
+
+
+def copies_short(partition: Partition, topic: TopicRecord, live_brokers: int) -> bool:
+    """Whether acks=all must be refused: fewer copies than ``min.insync.replicas`` (rule 18).
+
+    As in Apache Kafka a topic never needs more copies than its replication factor.
+    """
+    factor = topic.replication_factor
+    if factor == 1:
+        return False
+    needed = min(partition.config.min_insync_replicas, factor)
+    vlog = partition.vlog
+    copies = live_brokers if vlog is None else min(live_brokers, vlog.live_copies)
+    return copies < needed
 
 
 def error_of(error: Exception) -> tuple[ErrorCode, str | None]:

@@ -74,8 +74,9 @@ def handle(
             try:
                 if wanted.timestamp < 0 and not _SINCE.get(wanted.timestamp, 1 << 15) <= context.version:
                     raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-                partition = led_here(context.broker, record, wanted.partition_index)
-                check_epoch(partition, wanted.current_leader_epoch)
+                epoch = wanted.current_leader_epoch
+                partition = led_here(context.broker, record, wanted.partition_index, epoch)
+                check_epoch(partition, epoch)
                 if wanted.timestamp >= 0 or wanted.timestamp == MAX_TIMESTAMP:
                     searches.append((partition, wanted, answer))
                 else:

@@ -3,8 +3,8 @@
 Behaviour: all topics for a null list (version 0: for an empty one); a topic asked for twice is answered once.
 Missing topics are created when broker (``auto.create.topics.enable``) and client (v4+) allow it, and the
 answer waits for that and tells the new topic at once, where Apache Kafka lets the client ask again. A
-partition without a live leader has leader -1 and LEADER_NOT_AVAILABLE; ``isr`` is the live part of the
-replicas.
+partition without a live leader, or whose leader is still rebuilding it, has leader -1 and
+LEADER_NOT_AVAILABLE; for ``isr`` see ``partitions``.
 Version notes: v1 rack, controller; v2 cluster id; v4 allow_auto_topic_creation; v5 offline replicas; v7
 leader epoch; v8-10 cluster operations, v8+ topic operations (KIP-430); v10 topic ids in the answer, v12 in
 the request (KIP-516); v13 a top-level error code, unused here.
@@ -20,7 +20,7 @@ from kproto.errors import ErrorCode
 from kproto.handlers import metadata_wire
 from kproto.handlers.authorized import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from kproto.handlers.context import Handler, RequestContext
-from kproto.handlers.partitions import partition_states
+from kproto.handlers.partitions import Shortages, partition_states, shortages_of
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.wire.generated.metadata import (
     MetadataRequest,
@@ -115,6 +115,7 @@ def _answer(
 ) -> Answer:
     """``refused`` are the codes of topics whose creation failed just now."""
     image = ctx.broker.image()
+    shortages = shortages_of(ctx.broker.table, image)
     found = (
         [Found(topic, ErrorCode.NONE, topic.name, topic.topic_id) for topic in image.topics.values()]
         if wanted is None
@@ -123,7 +124,7 @@ def _answer(
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
     on_cluster = CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED
     if ctx.version >= metadata_wire.FIRST_VERSION:
-        entries = [_encoded(image, each, ctx.version) for each in found]
+        entries = [_encoded(image, each, ctx.version, shortages) for each in found]
         return metadata_wire.write_response(image, ctx.version, entries, operations, on_cluster)
     return MetadataResponse(
         brokers=[
@@ -132,7 +133,7 @@ def _answer(
         ],
         cluster_id=image.cluster_id,
         controller_id=image.controller_id,
-        topics=[_shown(image, each, operations) for each in found],
+        topics=[_shown(image, each, operations, shortages) for each in found],
         cluster_authorized_operations=on_cluster,
     )
 
@@ -166,26 +167,30 @@ def _find(
     return Found(None, refused.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), name, ZERO_UUID)
 
 
-def _encoded(image: MetadataImage, found: Found, version: int) -> bytes:
+def _encoded(image: MetadataImage, found: Found, version: int, shortages: Shortages) -> bytes:
     if found.topic is not None:
-        return metadata_wire.topic_entry(image, found.topic, version)
+        return metadata_wire.topic_entry(image, found.topic, version, shortages)
     internal = is_internal(found.name or "")
     return metadata_wire.error_entry(found.code, found.name, found.topic_id, internal, version)
 
 
-def _shown(image: MetadataImage, found: Found, operations: int) -> MetadataResponseTopic:
+def _shown(
+    image: MetadataImage, found: Found, operations: int, shortages: Shortages
+) -> MetadataResponseTopic:
     topic = found.topic
     return MetadataResponseTopic(
         error_code=found.code,
         name=found.name,
         topic_id=found.topic_id,
         is_internal=is_internal(found.name or ""),
-        partitions=_partitions(image, topic) if topic is not None else [],
+        partitions=_partitions(image, topic, shortages) if topic is not None else [],
         topic_authorized_operations=operations,
     )
 
 
-def _partitions(image: MetadataImage, topic: TopicRecord) -> list[MetadataResponsePartition]:
+def _partitions(
+    image: MetadataImage, topic: TopicRecord, shortages: Shortages
+) -> list[MetadataResponsePartition]:
     return [
         MetadataResponsePartition(
             error_code=state.error,
@@ -196,7 +201,7 @@ def _partitions(image: MetadataImage, topic: TopicRecord) -> list[MetadataRespon
             isr_nodes=state.isr,
             offline_replicas=state.offline,
         )
-        for state in partition_states(image, topic, 0, topic.partitions)
+        for state in partition_states(image, topic, 0, topic.partitions, shortages)
     ]
 
 

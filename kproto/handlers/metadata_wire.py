@@ -12,7 +12,8 @@ from struct import Struct
 from typing import Final
 
 from kproto.errors import ErrorCode
-from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
+from kproto.handlers.partitions import NO_SHORTAGES, Shortages, leader_of, node_lists
+from kproto.metadata import MetadataImage, TopicRecord
 from kproto.metadata.records import NO_LEADER
 
 FIRST_VERSION: Final = 9
@@ -46,9 +47,15 @@ def write_response(
     return b"".join(out)
 
 
-def topic_entry(image: MetadataImage, topic: TopicRecord, version: int) -> bytes:
-    """A topic that exists, without its authorized operations."""
-    known = image.encoded.get(topic.topic_id) if version > FIRST_VERSION else None
+def topic_entry(
+    image: MetadataImage, topic: TopicRecord, version: int, shortages: Shortages = NO_SHORTAGES
+) -> bytes:
+    """A topic that exists, without its authorized operations.
+
+    The image's memo is of topics and brokers alone, so it is not used while copies are short.
+    """
+    memo = version > FIRST_VERSION and not shortages
+    known = image.encoded.get(topic.topic_id) if memo else None
     if known is None:
         identity = topic.topic_id if version > FIRST_VERSION else b""
         known = b"".join(
@@ -58,10 +65,10 @@ def topic_entry(image: MetadataImage, topic: TopicRecord, version: int) -> bytes
                 identity,
                 b"\1" if topic.internal else b"\0",
                 _length(topic.partitions),
-                *_partitions(image, topic),
+                *_partitions(image, topic, shortages),
             )
         )
-        if version > FIRST_VERSION:
+        if memo:
             image.encoded[topic.topic_id] = known
     return known
 
@@ -72,27 +79,22 @@ def error_entry(code: int, name: str | None, topic_id: bytes, internal: bool, ve
     return b"".join((_int16(code), _text(name), identity, b"\1\1" if internal else b"\0\1"))
 
 
-def _partitions(image: MetadataImage, topic: TopicRecord) -> list[bytes]:
-    groups, live = topic.active_groups, image.brokers
-    tails: dict[tuple[int, ...], bytes] = {}
+def _partitions(image: MetadataImage, topic: TopicRecord, shortages: Shortages) -> list[bytes]:
+    groups = topic.active_groups
+    tails: dict[tuple[int, tuple[int, ...]], bytes] = {}
     out: list[bytes] = []
     for record in image.streamlets[topic.topic_id]:
-        tail = tails.get(record.replicas)
+        leader = leader_of(image, record)
+        placed = leader, record.replicas
+        tail = tails.get(placed)
         if tail is None:
-            tail = tails[record.replicas] = _node_lists(image, record)
-        leader = record.leader if record.leader in live else NO_LEADER
+            lists = node_lists(image, record, leader, shortages)
+            tail = tails[placed] = b"".join((*map(_nodes, lists), b"\0"))
         error = ErrorCode.NONE if leader != NO_LEADER else ErrorCode.LEADER_NOT_AVAILABLE
         first = record.index * groups
         for index in range(first, min(first + groups, topic.partitions)):
             out.append(_partition(error, index, leader, record.leader_epoch) + tail)
     return out
-
-
-def _node_lists(image: MetadataImage, record: StreamletRecord) -> bytes:
-    """Replicas, in-sync replicas, offline replicas and the end of the struct."""
-    isr = [node for node in record.replicas if node in image.brokers]
-    offline = [node for node in record.replicas if node not in image.brokers]
-    return b"".join((_nodes(record.replicas), _nodes(isr), _nodes(offline), b"\0"))
 
 
 def _nodes(nodes: Sequence[int]) -> bytes:

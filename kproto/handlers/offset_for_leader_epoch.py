@@ -38,7 +38,8 @@ def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> Off
 def _end(context: RequestContext, topic: str, wanted: OffsetForLeaderPartition) -> EpochEndOffset:
     services = context.broker
     try:
-        partition = led_here(services, services.image().topics.get(topic), wanted.partition)
+        epoch = wanted.current_leader_epoch
+        partition = led_here(services, services.image().topics.get(topic), wanted.partition, epoch)
         check_epoch(partition, wanted.current_leader_epoch)
         epoch, end_offset = partition.epoch_end_offset(wanted.leader_epoch)
     except Exception as error:

@@ -5,6 +5,11 @@ with all requests of the same loop iteration. acks=1 and acks=-1 wait for the sa
 copies, which for replication factor 1 is the owner's journal. acks=0 gets no answer; an error closes its
 connection, as in Kafka, because nothing else can tell the client.
 
+acks=-1 with fewer copies than ``min.insync.replicas`` is NOT_ENOUGH_REPLICAS before anything is appended, and
+NOT_ENOUGH_REPLICAS_AFTER_APPEND when copies went missing before it was durable (rule 18). When this broker
+turns out not to own the virtual log any more, whatever waits gets NOT_LEADER_OR_FOLLOWER: what was appended
+may or may not survive (rules 10 and 16).
+
 Version notes: v7 zstd (before: UNSUPPORTED_COMPRESSION_TYPE), v8 error messages (KIP-467), v9 flexible,
 v10 current leader and node endpoints with NOT_LEADER_OR_FOLLOWER (KIP-951), v13 topic ids (UNKNOWN_TOPIC_ID).
 Requests with a transactional id, and transactional batches, get TRANSACTIONAL_ID_AUTHORIZATION_FAILED until
@@ -19,7 +24,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kproto.errors import TABLE, ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
-from kproto.handlers.leading import error_of, led_here
+from kproto.handlers.leading import copies_short, error_of, leader_told, led_here
 from kproto.handlers.produce_wire import (
     FIRST_WITH_IDS,
     Key,
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
 KEY: Final = 0
 FIRST_WITH_ZSTD: Final = 7
 FIRST_WITH_LEADER: Final = 10
+ALL: Final = -1
 TIMEOUT_CHECK_SECONDS: Final = 0.1
 _ATTRIBUTES_LOW_BYTE: Final = 22
 _ZSTD: Final = 4
@@ -75,21 +81,23 @@ class _Route:
 class _Joint:
     """Answers once as many virtual logs as were touched have said that they are durable."""
 
-    __slots__ = ("_exchange", "_left")
+    __slots__ = ("_exchange", "_left", "instead")
 
     def __init__(self, exchange: Exchange, left: int) -> None:
         self._exchange = exchange
         self._left = left
+        self.instead: bytes | None = None
+        """The answer when one of them failed."""
 
     def reply(self, frame: bytes) -> None:
         self._left -= 1
         if self._left == 0:
-            self._exchange.reply(frame)
+            self._exchange.reply(self.instead or frame)
 
 
-Waiting = tuple[Answerable, bytes, int, "Exchange", int, int, "list[TopicOutcome]"]
-"""Whose ``reply`` to call with which frame; and for the case that it takes too long: timeout in ms, exchange,
-version, correlation id, outcomes. A plain tuple, because one is made per request."""
+Waiting = tuple[Answerable, bytes, int, "Exchange", int, int, "list[TopicOutcome]", int]
+"""Whose ``reply`` to call with which frame; and for the case that something comes between: timeout in ms,
+exchange, version, correlation id, outcomes, acks. A plain tuple, because one is made per request."""
 
 
 class Producer:
@@ -150,7 +158,7 @@ class Producer:
                         raise refused
                     if route is None:
                         route = routes[key] = self._route(version, key)
-                    partition = route.partitions.get(index) or self._partition(route, index)
+                    partition = route.partitions.get(index) or self._partition(route, index, acks)
                     if records is None:
                         raise KafkaError(ErrorCode.INVALID_RECORD, "a partition without a record batch")
                     if version < FIRST_WITH_ZSTD:
@@ -179,19 +187,29 @@ class Producer:
         else:
             answer = _stored_frame(version, correlation_id, topics)
         if len(touched) == 1:
-            self._wait(touched[0], (exchange, answer, timeout_ms, exchange, version, correlation_id, topics))
+            self._wait(
+                touched[0], (exchange, answer, timeout_ms, exchange, version, correlation_id, topics, acks)
+            )
         elif touched:
             joint = _Joint(exchange, len(touched))
             for vlog in touched:
-                self._wait(vlog, (joint, answer, timeout_ms, exchange, version, correlation_id, topics))
+                self._wait(vlog, (joint, answer, timeout_ms, exchange, version, correlation_id, topics, acks))
         else:
             exchange.reply(answer)
 
     # --- where a chunk goes ------------------------------------------------------------------------
 
-    def _partition(self, route: _Route, index: int) -> Partition:
-        """The partition; found once per image, then remembered. Raises KafkaError."""
-        partition = route.partitions[index] = led_here(self._services, route.record, index)
+    def _partition(self, route: _Route, index: int, acks: int) -> Partition:
+        """The partition; found once per image, then remembered, unless it is short of copies. Raises
+        KafkaError.
+        """
+        services = self._services
+        partition = led_here(services, route.record, index)
+        if copies_short(partition, route.record, len(services.image().brokers)):
+            if acks == ALL:
+                raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+        else:
+            route.partitions[index] = partition
         return partition
 
     def _route(self, version: int, key: Key) -> _Route:
@@ -229,11 +247,56 @@ class Producer:
         self._seal_due = False
         batches, self._batches = self._batches, {}
         for vlog, batch in batches.items():
-            vlog.when_durable(vlog.end, partial(_release, batch))
+            vlog.when_durable(vlog.end, partial(self._release, vlog, batch))
             if batch:
                 self._flying.append((self._loop.time(), batch))
         if self._flying and self._sweep is None:
             self._sweep = self._loop.call_later(TIMEOUT_CHECK_SECONDS, self._check_timeouts)
+
+    def _release(self, vlog: VirtualLogPort, batch: list[Waiting]) -> None:
+        """Everything the batch waits for is durable: answer all, then send per connection once."""
+        if vlog.lost or vlog.live_copies < vlog.copies:
+            batch[:] = [self._judged_again(vlog, waiting) for waiting in batch]
+        with batch[0][3].connection.server.together():
+            for waiting in batch:
+                waiting[0].reply(waiting[1])
+        batch.clear()
+
+    def _judged_again(self, vlog: VirtualLogPort, waiting: Waiting) -> Waiting:
+        """The same, answered with the error it has to get because ``vlog`` is lost or short of copies."""
+        whose, answer, timeout_ms, exchange, version, correlation_id, topics, acks = waiting
+        if vlog.lost:
+            judged = _all_failed(topics, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        elif acks == ALL:
+            judged = [(key, self._counted(version, key, outcomes)) for key, outcomes in topics]
+        else:
+            return waiting
+        if judged == topics:
+            return waiting
+        answer = self._answer(version, correlation_id, judged)
+        if isinstance(whose, _Joint):
+            whose.instead = answer
+        return whose, answer, timeout_ms, exchange, version, correlation_id, judged, acks
+
+    def _counted(self, version: int, key: Key, outcomes: list[Outcome]) -> list[Outcome]:
+        """The outcomes of one topic, with the error where its partition has too few copies by now."""
+        counted: list[Outcome] = []
+        for outcome in outcomes:
+            if outcome[1] is _NONE and self._is_short(version, key, outcome[0]):
+                outcome = _as_failed(outcome, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)  # noqa: PLW2901
+            counted.append(outcome)
+        return counted
+
+    def _is_short(self, version: int, key: Key, index: int) -> bool:
+        """Whether acks=-1 is refused for a partition now; if so the next request sees it, too."""
+        routes = self._ids if version >= FIRST_WITH_IDS else self._names
+        try:
+            route = routes.get(key) or self._route(version, key)
+            route.partitions.pop(index, None)
+            self._partition(route, index, ALL)
+        except KafkaError as error:
+            return error.code is ErrorCode.NOT_ENOUGH_REPLICAS
+        return False
 
     def _check_timeouts(self) -> None:
         """REQUEST_TIMED_OUT for what waits longer than its request allows; its chunks stay appended."""
@@ -241,9 +304,10 @@ class Producer:
         self._flying = [entry for entry in self._flying if entry[1]]
         now = self._loop.time()
         for since, batch in self._flying:
-            for _, _, timeout_ms, exchange, version, correlation_id, topics in batch:
+            for _, _, timeout_ms, exchange, version, correlation_id, topics, _ in batch:
                 if since + timeout_ms / 1000 <= now and exchange.answer is None:
-                    exchange.reply(self._answer(version, correlation_id, _timed_out(topics)))
+                    late = _all_failed(topics, ErrorCode.REQUEST_TIMED_OUT)
+                    exchange.reply(self._answer(version, correlation_id, late))
         if self._flying:
             self._sweep = self._loop.call_later(TIMEOUT_CHECK_SECONDS, self._check_timeouts)
 
@@ -285,9 +349,10 @@ class Producer:
                     error_message=message or (TABLE[code].message if code else None),
                 )
                 if code is ErrorCode.NOT_LEADER_OR_FOLLOWER and version >= FIRST_WITH_LEADER:
-                    leader, epoch = self._leader(version, key, index)
-                    part.current_leader = LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
-                    leaders.add(leader)
+                    told = self._leader(version, key, index)
+                    if told is not None:
+                        part.current_leader = LeaderIdAndEpoch(leader_id=told[0], leader_epoch=told[1])
+                        leaders.add(told[0])
                 topic.partition_responses.append(part)
             response.responses.append(topic)
         brokers = self._services.image().brokers
@@ -300,10 +365,11 @@ class Producer:
         ]
         return response_frame(codec(KEY), version, correlation_id, response)
 
-    def _leader(self, version: int, key: Key, index: int) -> tuple[int, int]:
+    def _leader(self, version: int, key: Key, index: int) -> tuple[int, int] | None:
         image = self._services.image()
-        streamlet = image.partition_streamlet(self._route(version, key).record, index)
-        return streamlet.leader, streamlet.leader_epoch
+        with_ids = version >= FIRST_WITH_IDS
+        record = image.topics_by_id.get(key) if with_ids else image.topics.get(topic_name(version, key))
+        return leader_told(self._services, record, index)
 
 
 def _stored_frame(version: int, correlation_id: int, topics: list[TopicOutcome]) -> bytes:
@@ -312,21 +378,15 @@ def _stored_frame(version: int, correlation_id: int, topics: list[TopicOutcome])
     return all_stored(version, correlation_id, stored)
 
 
-def _timed_out(topics: list[TopicOutcome]) -> list[TopicOutcome]:
-    """The same outcomes with REQUEST_TIMED_OUT for what was stored."""
-    late = ErrorCode.REQUEST_TIMED_OUT
+def _all_failed(topics: list[TopicOutcome], code: ErrorCode) -> list[TopicOutcome]:
+    """The same outcomes with an error for what was stored."""
     return [
-        (key, [(o[0], late, None, -1, -1, -1) if o[1] is _NONE else o for o in outcomes])
-        for key, outcomes in topics
+        (key, [_as_failed(o, code) if o[1] is _NONE else o for o in outcomes]) for key, outcomes in topics
     ]
 
 
-def _release(batch: list[Waiting]) -> None:
-    """Everything the batch waits for is durable: answer all, then send per connection once."""
-    with batch[0][3].connection.server.together():
-        for waiting in batch:
-            waiting[0].reply(waiting[1])
-    batch.clear()
+def _as_failed(outcome: Outcome, code: ErrorCode) -> Outcome:
+    return outcome[0], code, None, -1, -1, -1
 
 
 def _refuse_zstd(records: memoryview) -> None:

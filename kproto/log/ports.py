@@ -115,9 +115,10 @@ class VirtualLogPort(Protocol):
     lost: bool
     """The owner epoch is over (rule 16): ``blocked`` is set too, nothing becomes durable any more, and every
     callback is called, of what is durable and of what is not."""
+    copies: int
+    """Copies that the class of the virtual log wants, the owner's included."""
     live_copies: int
-    """Copies that new appends get, the owner's included: fewer than the class has while backups lack (rule
-    18)."""
+    """Copies that new appends get: fewer while backups lack (rule 18)."""
 
     def append(self, ref: ChunkRef) -> None:
         """Take a reference; it is pushed with everything else of this turn of the event loop."""

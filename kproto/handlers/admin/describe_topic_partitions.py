@@ -14,7 +14,7 @@ from kproto.controller.names import name_problem
 from kproto.errors import ErrorCode
 from kproto.handlers.authorized import NOT_ASKED, TOPIC_OPERATIONS
 from kproto.handlers.context import Handler, RequestContext
-from kproto.handlers.partitions import partition_states
+from kproto.handlers.partitions import Shortages, partition_states, shortages_of
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.wire.generated.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
@@ -40,7 +40,7 @@ def handle(ctx: RequestContext, request: DescribeTopicPartitionsRequest) -> Desc
             return _refused(names)
         names = names[bisect_left(names, cursor.topic_name) :]
         start = cursor.partition_index if names and names[0] == cursor.topic_name else 0
-    return _page(image, names, start, limit)
+    return _page(image, shortages_of(ctx.broker.table, image), names, start, limit)
 
 
 def _refused(names: list[str]) -> DescribeTopicPartitionsResponse:
@@ -49,7 +49,9 @@ def _refused(names: list[str]) -> DescribeTopicPartitionsResponse:
     )
 
 
-def _page(image: MetadataImage, names: list[str], start: int, limit: int) -> DescribeTopicPartitionsResponse:
+def _page(
+    image: MetadataImage, shortages: Shortages, names: list[str], start: int, limit: int
+) -> DescribeTopicPartitionsResponse:
     """Topics ``names`` from partition ``start`` of the first one, at most ``limit`` partitions."""
     response = DescribeTopicPartitionsResponse()
     for name in names:
@@ -62,7 +64,7 @@ def _page(image: MetadataImage, names: list[str], start: int, limit: int) -> Des
         if limit == 0:
             response.next_cursor = ResponseCursor(topic_name=name, partition_index=start)
             break
-        shown = _topic(image, topic, start, start + limit)
+        shown = _topic(image, shortages, topic, start, start + limit)
         response.topics.append(shown)
         limit -= len(shown.partitions)
         end = start + len(shown.partitions)
@@ -80,7 +82,7 @@ def _problem(name: str, code: ErrorCode, operations: int) -> DescribeTopicPartit
 
 
 def _topic(
-    image: MetadataImage, topic: TopicRecord, first: int, end: int
+    image: MetadataImage, shortages: Shortages, topic: TopicRecord, first: int, end: int
 ) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         name=topic.name,
@@ -98,7 +100,7 @@ def _topic(
                 last_known_elr=[],
                 offline_replicas=state.offline,
             )
-            for state in partition_states(image, topic, first, end)
+            for state in partition_states(image, topic, first, end, shortages)
         ],
         topic_authorized_operations=TOPIC_OPERATIONS,
     )
