@@ -34,7 +34,7 @@ def file_name(owner_epoch: int, vlog: int, vseg: int) -> str:
 class JournalFile:
     """One open file. ``size`` bytes are reserved; frames go at ``FILE_HEADER_SIZE + position - start``."""
 
-    __slots__ = ("_disk", "base", "chain", "fd", "named", "path", "pins", "size")
+    __slots__ = ("_disk", "base", "chain", "fd", "header", "named", "path", "pins", "size")
 
     def __init__(self, disk: Disk, path: str, fd: int, size: int) -> None:
         self._disk = disk
@@ -45,6 +45,8 @@ class JournalFile:
         """File position of vlog position 0 (negative once the vlog is longer than a file)."""
         self.chain = 0
         """What the first frame continues."""
+        self.header = b""
+        """The file header, as it is in every copy."""
         self.named = False
         """The directory entry is on disk (rule 36)."""
         self.pins = 0
@@ -168,6 +170,7 @@ class Journal:
         file.path = path
         file.base = FILE_HEADER_SIZE - start
         file.chain = chain
+        file.header = header
         file.named = False
 
     def discard(self, file: JournalFile, counted: int) -> None:

@@ -273,11 +273,11 @@ class Pusher:
         self._acked(segment, end)
         self.run()
 
-    def _acked(self, segment: VirtualSegment, end: int) -> None:
-        """The journal holds ``segment`` up to ``end``: move high watermarks, then answer who waits."""
+    def _acked(self, segment: VirtualSegment, end: int, copy: int = OWNER) -> None:
+        """``copy`` holds ``segment`` up to ``end``: move high watermarks, then answer who waits."""
         vlog = self.vlog
-        for frame in vlog.ack(OWNER, segment, end):
-            if self.group_sync is not None and self._file is not None:
+        for frame in vlog.ack(copy, segment, end):
+            if self.group_sync is not None and self._file is not None and frame.ends:
                 self.group_sync.written(self._file, end, frame.ends)
             for part, offset in frame.ends.items():
                 try:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kproto.vlog.scan_point import ScanStart
 
 PartitionKey = tuple[bytes, int]
+EVERYTHING: Final = 1 << 63
 _ATTEMPT_AND_OFFSET: Final = itemgetter(8, 5)
 
 
@@ -228,9 +229,8 @@ class _Recovery:
             if header.vseg < first:
                 continue
             if expected is not None and header.vseg != expected.vseg + 1:
-                self._damage(
-                    path, header.start, True, self._survives(header), "a virtual segment before it is missing"
-                )
+                missing = "a virtual segment before it is missing"
+                self._damage(path, header, header.start, True, self._survives(header), missing)
             expected = header
             follower = files[i + 1][0] if i + 1 < len(files) else None
             at = (start.position, start.chain) if start is not None and header.vseg == first else None
@@ -248,14 +248,18 @@ class _Recovery:
         inherited: InheritedFile,
         found: dict[PartitionKey, list[ScannedChunk]],
     ) -> None:
-        """Scan one file; ``follower`` is the header of the next virtual segment."""
+        """Scan one file; ``follower`` is the header of the next virtual segment.
+
+        Frames at or above its start are surplus: they were given up when a backup was replaced, and their
+        chunks framed again in the next virtual segment (rules 13 and 15).
+        """
         position, chain = at or (header.start, header.chain)
         needed = inherited.needed
         reader = JournalReader(self._disk, path)
         try:
             scan = FileScan(reader, header, position, chain)
             while True:
-                for frame in scan.frames():
+                for frame in scan.frames(follower.start if follower is not None else EVERYTHING):
                     for chunk in frame.chunks:
                         partition = chunk[:2]
                         needed[partition] = chunk[6]
@@ -268,7 +272,9 @@ class _Recovery:
                 later = scan.later()
                 durable = max(scan.durable, later.durable if later else 0, follower.start if follower else 0)
                 proven = durable > scan.position
-                self._damage(path, scan.position, proven, reader.survives(self._boot), "a frame is damaged")
+                self._damage(
+                    path, header, scan.position, proven, reader.survives(self._boot), "a frame is damaged"
+                )
                 if not proven:
                     break
                 if later is None:
@@ -278,13 +284,19 @@ class _Recovery:
             reader.close()
         inherited.shorten(FILE_HEADER_SIZE + scan.position - header.start)
 
-    def _damage(self, path: str, position: int, proven: bool, survives: bool, what: str) -> None:
-        """Act on the verdict about a place where the sound part of a virtual segment ends."""
+    def _damage(
+        self, path: str, header: FileHeader, position: int, proven: bool, survives: bool, what: str
+    ) -> None:
+        """Act on the verdict about a place where the sound part of a virtual segment ends.
+
+        Where backups have copies, too, damage costs only this copy: the partitions end at their first gap
+        here, and what follows is taken from a backup.
+        """
         verdict = decide(True, proven, survives)
         if verdict is Verdict.CUT:
             return
         line = f"{path}: {what} at position {position}, below what was durable ({verdict.value})"
-        if verdict is Verdict.CORRUPT and not self._accept_loss:
+        if verdict is Verdict.CORRUPT and header.copies < 2 and not self._accept_loss:
             raise JournalCorruptError(
                 f"{line}; this is the only copy. Restore the file, or start with "
                 "unclean.leader.election.enable=true to give up the acknowledged records in it"

@@ -149,9 +149,9 @@ class FileScan:
         self.durable = 0
         """The largest durable position that a frame mentioned."""
 
-    def frames(self) -> Iterator[ScannedFrame]:
-        """Sound frames in order, up to the first place that is not one."""
-        while (frame := self._frame()) is not None:
+    def frames(self, end: int = 1 << 63) -> Iterator[ScannedFrame]:
+        """Sound frames in order, up to the first place that is not one, or to position ``end`` (rule 15)."""
+        while self.position < end and (frame := self._frame()) is not None:
             yield frame
             self.position += frame.header.length
             self.chain = frame.header.chain

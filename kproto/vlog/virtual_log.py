@@ -70,7 +70,11 @@ class VirtualLog:
         """Segments with frames that are not durable, oldest first."""
         self.numbered = 0
         self.blocked = False
-        """Appends must be refused with KAFKA_STORAGE_ERROR: the disk is full, or the journal poisoned."""
+        """Appends must be refused: the disk is full, the journal poisoned, or the virtual log `lost`."""
+        self.lost = False
+        """The owner epoch is over (rule 16): nothing becomes durable any more, whoever waits is called."""
+        self.live_copies = copies
+        """Copies that new appends get; fewer than ``copies`` while backups lack (rule 18)."""
         self.lost = False
         """The owner epoch is over (rule 16)."""
         self.live_copies = copies
@@ -93,10 +97,11 @@ class VirtualLog:
         """Call ``callback()`` once the first ``position`` appends are durable; at once when they are.
 
         Callbacks fire by position, those of one position in order of registration, after the high watermarks
-        have moved.
+        have moved. When the virtual log is lost, all of them are called: look at ``lost``, for such an
+        append is neither durable nor refused (rule 10).
         """
         check(position <= self.end, f"waiting for append {position}, only {self.end} were made")
-        if position <= self.durable:
+        if position <= self.durable or self.lost:
             callback()
         elif not self.waiters or self.waiters[-1][0] <= position:
             self.waiters.append((position, callback))
@@ -135,12 +140,13 @@ class VirtualLog:
         self.framed = frame.upto
         self.position = segment.end
 
-    def open(self, capacity: int, chain: int) -> VirtualSegment:
+    def open(self, capacity: int, chain: int, copies: int = 0) -> VirtualSegment:
         """Open the next segment where the last one ended (its copies' places are reserved already, rule
-        11)."""
+        11), with ``copies`` of them when there are fewer than usual (rule 18)."""
         check(self.open_segment is None, f"vlog {self.vlog_id} has an open segment already")
         self.numbered += 1
-        segment = VirtualSegment(self.numbered, self.position, capacity, self.copies, chain)
+        self.live_copies = copies or self.copies
+        segment = VirtualSegment(self.numbered, self.position, capacity, self.live_copies, chain)
         self.segments.append(segment)
         return segment
 
@@ -177,7 +183,7 @@ class VirtualLog:
             unfinished.popleft()
         if done:
             upto = done[-1].upto
-            if not self.durable < upto <= self.framed:
+            if not self.durable <= upto <= self.framed:
                 check(False, f"durable would go from {self.durable} to {upto}, framed {self.framed}")
             self.durable = upto
         return done
@@ -194,6 +200,13 @@ class VirtualLog:
         count = next(i for i, waiter in enumerate(waiters) if waiter[0] > durable)
         self.waiters = waiters[count:]
         return waiters[:count]
+
+    def fail(self) -> list[Callable[[], object]]:
+        """The owner epoch is over (rule 16): take nothing more; returns whom to tell, in order."""
+        self.lost = True
+        self.blocked = True
+        waiters, self.waiters = self.waiters, []
+        return [callback for _, callback in waiters]
 
     def forget(self, segment: VirtualSegment) -> None:
         """Drop the oldest closed segment, all of whose chunks are in synced segment files."""
@@ -214,4 +227,5 @@ class VirtualLog:
             "pending": len(self.pending),
             "segments": [(s.number, s.start, s.end, s.durable, s.closed) for s in self.segments],
             "blocked": self.blocked,
+            "lost": self.lost,
         }

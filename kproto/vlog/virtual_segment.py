@@ -205,6 +205,8 @@ class VirtualSegment:
             copy.queued = end
             copy.sent = min(copy.sent, end)
             copy.acked = min(copy.acked, end)
+        while len(self.stripes) > 1 and self.stripes[-1].start >= end:
+            self.stripes.pop()
         self.closed = True
         dropped.reverse()
         return dropped
