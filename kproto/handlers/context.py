@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.config import Settings
     from kproto.controller import Controller
+    from kproto.handlers.forwarding import RemoteController
     from kproto.handlers.groups.coordinator import GroupCoordinator
     from kproto.log.manager import LogManager
     from kproto.metadata import MetadataImage
+    from kproto.metadata.client import Forward
     from kproto.net.budget import MemoryBudget
     from kproto.net.server import Exchange
     from kproto.net.threads import BlockingPool
@@ -35,7 +37,7 @@ class Services:
     clock: Clock
     image: Callable[[], MetadataImage]
     """The newest applied metadata image; immutable."""
-    controller: Controller
+    controller: Controller | RemoteController
     logs: LogManager
     groups: GroupCoordinator
     budget: MemoryBudget
@@ -48,6 +50,8 @@ class Services:
     """The advertised port of this broker."""
     table: VlogTable = field(default_factory=VlogTable)
     """Virtual segments and fenced brokers, at the revision of the image; empty outside a cluster."""
+    forward: Forward | None = None
+    """Has another broker, the controller, answer a client's request; None where the controller is here."""
 
 
 @dataclass(slots=True)

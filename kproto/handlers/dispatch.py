@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from typing import Any, Final
 
+from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers import api_versions, registry
 from kproto.handlers.context import Handler, RawHandle, RequestContext, Services
+from kproto.handlers.forwarding import FORWARDED
+from kproto.metadata.client import Forward
 from kproto.net.server import Connection, Exchange
 from kproto.wire import WireError
 from kproto.wire.framing import REQUEST_HEADER, response_frame
@@ -96,13 +99,57 @@ class Dispatcher:
             )
             self.dispatch(connection, frame, owned)
             return
+        context, request = self._parse(messages, frame, version, correlation_id, id_length, connection.peer)
+        exchange = connection.begin(len(frame))
+        forward = self._services.forward
+        if forward is not None and key in FORWARDED:
+            whole = frame if owned else memoryview(bytes(frame))
+            self._begin(self._relay(forward, whole, handler, messages, context, request, exchange))
+            return
+        self._call(handler, messages, context, request, exchange)
+
+    def _parse(
+        self,
+        messages: Codec,
+        frame: memoryview,
+        version: int,
+        correlation_id: int,
+        id_length: int,
+        peer: str,
+    ) -> tuple[RequestContext, Any]:
+        """The request and its surroundings. Raises WireError."""
         client_id, position = _client_id(frame, id_length)
         if messages.request_header_version(version) >= 2:
             position = _skip_tags(frame, position)
         request, _ = messages.parse_request(version, frame, position)
-        context = RequestContext(version, correlation_id, client_id, connection.peer, self._services)
-        exchange = connection.begin(len(frame))
-        self._call(handler, messages, context, request, exchange)
+        return RequestContext(version, correlation_id, client_id, peer, self._services), request
+
+    async def answer(self, frame: memoryview, peer: str) -> bytes:
+        """Answer a request that a client of another broker sent to it, as the controller: the whole frame.
+
+        Raises WireError for one that is not to be forwarded or does not parse, KafkaError NOT_CONTROLLER
+        where the controller is elsewhere.
+        """
+        if self._services.forward is not None:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER, "The controller is elsewhere.")
+        if len(frame) < REQUEST_HEADER.size:
+            raise WireError(f"a forwarded request of {len(frame)} bytes has no header")
+        key, version, correlation_id, id_length = REQUEST_HEADER.unpack_from(frame)
+        handler = registry.handler(key) if key in FORWARDED else None
+        if handler is None or not handler.min_version <= version <= handler.max_version:
+            raise WireError(f"API {key} version {version} is not served to other brokers")
+        assert handler.handle is not None
+        messages = codec(key)
+        context, request = self._parse(messages, frame, version, correlation_id, id_length, peer)
+        response = handler.handle(context, request)
+        if isinstance(response, Awaitable):
+            response = await response
+        return response_frame(messages, version, correlation_id, response)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _call(
         self, handler: Handler, messages: Codec, context: RequestContext, request: Any, exchange: Exchange
@@ -110,11 +157,7 @@ class Dispatcher:
         assert handler.handle is not None
         response = handler.handle(context, request)
         if isinstance(response, Awaitable):
-            task = asyncio.get_running_loop().create_task(
-                self._answer_later(response, messages, context, exchange)
-            )
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._begin(self._answer_later(response, messages, context, exchange))
         else:
             exchange.reply(response_frame(messages, context.version, context.correlation_id, response))
 
@@ -124,6 +167,27 @@ class Dispatcher:
         try:
             answer = await response
             exchange.reply(response_frame(messages, context.version, context.correlation_id, answer))
+        except Exception:
+            log.exception("%s of %s failed, closing its connection", messages.name, context.peer)
+            exchange.connection.close("internal error")
+
+    async def _relay(
+        self,
+        forward: Forward,
+        frame: memoryview,
+        handler: Handler,
+        messages: Codec,
+        context: RequestContext,
+        request: Any,
+        exchange: Exchange,
+    ) -> None:
+        """Have the controller answer; when it cannot, this broker does, with an error for every item."""
+        try:
+            try:
+                exchange.reply(await forward(frame, context.peer))
+            except KafkaError as error:
+                log.warning("%s of %s could not be forwarded: %s", messages.name, context.peer, error)
+                self._call(handler, messages, context, request, exchange)
         except Exception:
             log.exception("%s of %s failed, closing its connection", messages.name, context.peer)
             exchange.connection.close("internal error")

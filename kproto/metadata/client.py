@@ -1,8 +1,8 @@
-"""The metadata as a broker without the controller sees it: registered, heard, and one revision after the other.
+"""The metadata as a broker without the controller sees it: registered, heard, one revision after the other.
 
 :class:`MetadataClient` follows the acting controller through a list of candidates (peers that may have it).
-It runs on the loop's time and an injected :class:`~kproto.net.ports.PeersPort` only. What an answer may say is
-in ``exchange``; requests whose answer is lost are repeated, so all of them can be.
+It runs on the loop's time and an injected :class:`~kproto.net.ports.PeersPort` only. What answers say is in
+``exchange``; requests whose answer is lost are repeated, so all of them can be.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class ControllerPort(Protocol):
         ...
 
     def subscribe(self, on_image: OnImage) -> None:
-        """Have ``on_image`` called with every later image, in revision order; ``table`` is at its revision."""
+        """Have ``on_image`` called with every later image, in revision order; ``table`` is at its revision
+        then."""
         ...
 
     async def propose(self, kind: str, args: object) -> Any:
@@ -258,6 +259,9 @@ class MetadataClient:
             except (KafkaError, WireError) as error:
                 log.warning("changes of the metadata were not to be had: %s", error)
                 await asyncio.sleep(self._session)
+            except Exception:
+                log.exception("changes of the metadata cannot be applied; trying again")
+                await asyncio.sleep(self._session)
 
     async def _poll(self, wait: float) -> None:
         """Ask for what came after the image and apply it."""
@@ -302,7 +306,7 @@ class MetadataClient:
                 future.set_result(None)
 
     async def _until(self, revision: int) -> None:
-        """Wait until ``revision`` is applied here; raises KafkaError NOT_CONTROLLER when that takes too long."""
+        """Wait until ``revision`` is applied here; KafkaError NOT_CONTROLLER when that takes too long."""
         if self._image.revision >= revision:
             return
         future: asyncio.Future[None] = self._loop.create_future()

@@ -15,6 +15,12 @@ A client's frame begins behind its length when it is a request and with it when 
 in an answer is one that has the effect of the request; who asked waits until it has applied it (rule 34).
 Answers with an error: NOT_CONTROLLER, FENCED (the caller's broker epoch is not the one registered), REFUSED
 with the JSON ``[Kafka error code, message]``. Every proposal can be repeated: the answer to one may be lost.
+
+Proposals that the handlers of every broker make (kind: args -> value)::
+
+    auto_create     [topic name, ...] -> [[name, Kafka error code, message or null], ...]
+    offsets_topic   null -> null; it exists then
+    producer_ids    null -> [first, count]
 """
 
 from __future__ import annotations

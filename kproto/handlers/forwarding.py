@@ -1,0 +1,146 @@
+"""Requests that only the controller can answer, on a broker that is not the controller.
+
+Clients ask any broker; as KRaft's brokers do (KIP-590) this one hands such a request on as the client wrote
+it and relays the answer. When no controller can be reached the request is handled here against a
+:class:`RemoteController`, which answers NOT_CONTROLLER for every item of it: clients try again.
+What handlers ask for on their own behalf (topics to create, producer ids) goes as a proposal instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+from kproto.controller import ConfigChange, NewPartitions, NewTopic, TopicOutcome, TopicRef
+from kproto.controller.names import OFFSETS_TOPIC
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage, TopicRecord
+from kproto.metadata.client import ControllerPort, OnImage
+from kproto.metadata.vlogs import VlogTable
+
+FORWARDED: Final = frozenset(
+    {
+        19,  # CreateTopics
+        20,  # DeleteTopics
+        30,  # CreateAcls
+        31,  # DeleteAcls
+        33,  # AlterConfigs
+        37,  # CreatePartitions
+        43,  # ElectLeaders
+        44,  # IncrementalAlterConfigs
+        45,  # AlterPartitionReassignments
+        46,  # ListPartitionReassignments
+        49,  # AlterClientQuotas
+        51,  # AlterUserScramCredentials
+        57,  # UpdateFeatures
+        64,  # UnregisterBroker
+    }
+)
+"""API keys; those that are not in the registry are not served by the controller either."""
+
+
+class RemoteController:
+    """What handlers ask of a controller that is elsewhere; the same methods as the embedded one.
+
+    Invariant: the administrative calls change nothing; they are the answer to requests that could not be
+    forwarded.
+    """
+
+    __slots__ = ("_port", "_producer_id", "_producer_id_end", "_refilling")
+
+    def __init__(self, port: ControllerPort) -> None:
+        self._port = port
+        self._refilling = asyncio.Lock()
+        self._producer_id = 0
+        self._producer_id_end = 0
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest applied image."""
+        return self._port.image
+
+    @property
+    def table(self) -> VlogTable:
+        """Virtual segments and fenced brokers at the image's revision."""
+        return self._port.table
+
+    def subscribe(self, on_image: OnImage) -> None:
+        """Have ``on_image`` called with every later image."""
+        self._port.subscribe(on_image)
+
+    async def propose(self, kind: str, args: object) -> Any:
+        """See :class:`~kproto.metadata.client.ControllerPort`."""
+        return await self._port.propose(kind, args)
+
+    async def auto_create(self, names: Sequence[str]) -> list[TopicOutcome]:
+        """Create topics that a client asked for by name, with the controller's defaults."""
+        try:
+            rows = await self._port.propose("auto_create", list(names))
+            return [_outcome(self.image, *row) for row in rows]
+        except KafkaError as error:
+            return [TopicOutcome(name, error) for name in names]
+
+    async def ensure_offsets_topic(self) -> TopicRecord:
+        """``__consumer_offsets``, created when missing; :class:`KafkaError` when it cannot be."""
+        if OFFSETS_TOPIC not in self.image.topics:
+            await self._port.propose("offsets_topic", None)
+        topic = self.image.topics.get(OFFSETS_TOPIC)
+        if topic is None:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} could not be created.")
+        return topic
+
+    async def next_producer_id(self) -> int:
+        """One producer id that was never given out before, out of blocks from the controller."""
+        while self._producer_id >= self._producer_id_end:
+            async with self._refilling:
+                if self._producer_id >= self._producer_id_end:
+                    first, count = await self._port.propose("producer_ids", None)
+                    self._producer_id, self._producer_id_end = first, first + count
+        self._producer_id += 1
+        return self._producer_id - 1
+
+    async def create_topics(
+        self,
+        topics: Sequence[NewTopic],
+        *,
+        validate_only: bool = False,  # noqa: ARG002
+    ) -> list[TopicOutcome]:
+        """NOT_CONTROLLER for each name."""
+        return [TopicOutcome(name, _unreachable()) for name in {topic.name: None for topic in topics}]
+
+    async def create_partitions(
+        self,
+        requests: Sequence[NewPartitions],
+        *,
+        validate_only: bool = False,  # noqa: ARG002
+    ) -> list[TopicOutcome]:
+        """NOT_CONTROLLER for each name."""
+        return [TopicOutcome(name, _unreachable()) for name in {request.name: None for request in requests}]
+
+    async def delete_topics(self, topics: Sequence[TopicRef]) -> list[TopicOutcome]:
+        """NOT_CONTROLLER for each reference."""
+        return [
+            TopicOutcome(topic.name, _unreachable(), None, topic.topic_id) for topic in dict.fromkeys(topics)
+        ]
+
+    async def alter_configs(
+        self,
+        changes: Sequence[ConfigChange],
+        *,
+        validate_only: bool = False,  # noqa: ARG002
+    ) -> list[KafkaError | None]:
+        """NOT_CONTROLLER for each change."""
+        return [_unreachable() for _ in changes]
+
+
+def _outcome(image: MetadataImage, name: str, code: int, message: str | None) -> TopicOutcome:
+    """A row of the answer to "auto_create"."""
+    if code != ErrorCode.NONE:
+        return TopicOutcome(name, KafkaError(ErrorCode(code), message))
+    topic = image.topics.get(name)
+    return TopicOutcome(name, None, topic, topic.topic_id if topic is not None else None)
+
+
+def _unreachable() -> KafkaError:
+    return KafkaError(ErrorCode.NOT_CONTROLLER, "The controller cannot be reached; try again.")
