@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kproto.check import check
 from kproto.config import Settings
@@ -51,12 +51,17 @@ from kproto.metadata.records import (
     FORMAT_KEY,
     NEXT_PRODUCER_KEY,
 )
+from kproto.metadata.vlogs import VlogTable, start_key
+
+if TYPE_CHECKING:
+    from kproto.controller.proposals import Proposals
 
 PRODUCER_IDS_PER_BLOCK: Final = 1000
 CONTROLLER_EPOCH_KEY: Final = "epochs/controller"
 
 Answer = TypeVar("Answer")
-OnImage = Callable[[MetadataImage], None]
+OnImage = Callable[[MetadataImage], object]
+OnChange = Callable[[Change], object]
 
 
 class Controller:
@@ -64,6 +69,8 @@ class Controller:
 
     __slots__ = (
         "_busy",
+        "_change_listeners",
+        "_epoch",
         "_guard",
         "_image",
         "_last_broker_epoch",
@@ -72,18 +79,24 @@ class Controller:
         "_node_id",
         "_producer_id",
         "_producer_id_end",
+        "_proposals",
         "_refilling",
         "_running",
         "_settings",
         "_store",
+        "_table",
     )
 
     def __init__(self, store: MetadataStore, settings: Settings, node_id: int) -> None:
         self._store = store
         self._settings = settings
         self._node_id = node_id
+        self._epoch = 0
         self._image = EMPTY_IMAGE
+        self._table = VlogTable()
         self._listeners: list[OnImage] = []
+        self._change_listeners: list[OnChange] = []
+        self._proposals: Proposals | None = None
         self._running: set[asyncio.Future[Any]] = set()
         self._busy = asyncio.Lock()
         self._guard = Condition(CONTROLLER_EPOCH_KEY, ABSENT)
@@ -98,9 +111,46 @@ class Controller:
         """The newest committed image."""
         return self._image
 
+    @property
+    def table(self) -> VlogTable:
+        """Virtual segments and fenced brokers at the revision of :attr:`image`; changed in place."""
+        return self._table
+
+    @property
+    def node_id(self) -> int:
+        """The broker that the controller runs in."""
+        return self._node_id
+
+    @property
+    def proposals(self) -> Proposals:
+        """What brokers of a cluster may propose, and what is remembered for it."""
+        if self._proposals is None:
+            from kproto.controller.proposals import Proposals
+
+            self._proposals = Proposals(self)
+        return self._proposals
+
     def subscribe(self, on_image: OnImage) -> None:
-        """Have ``on_image`` called with every later image, in revision order, on the event loop."""
+        """Have ``on_image`` called with every later image, in revision order, on the event loop.
+
+        ``table`` is at the revision of the image then.
+        """
         self._listeners.append(on_image)
+
+    def subscribe_changes(self, on_change: OnChange) -> None:
+        """Have ``on_change`` called with every later change, after image and table have it."""
+        self._change_listeners.append(on_change)
+
+    async def propose(self, kind: str, args: object) -> Any:
+        """What ``MetadataClient.propose`` is on other brokers, for the one that the controller runs in."""
+        return await self.proposals.handle(self._node_id, self._epoch, kind, args)
+
+    async def snapshot(self) -> tuple[int, list[Entry]]:
+        """Revision and entries of the whole store; :class:`KafkaError` when it cannot be read."""
+        try:
+            return await self._store.range("")
+        except StoreError as error:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
 
     async def start(self) -> MetadataImage:
         """Become the acting controller; creates the cluster when the store is empty. Not published yet.
@@ -118,16 +168,24 @@ class Controller:
             puts |= {FORMAT_KEY: FORMAT, CLUSTER_KEY: _new_cluster_id().encode()}
             conditions.append(Condition(FORMAT_KEY, ABSENT))
         image = load_image(revision, entries)
+        self._table.load(revision, entries)
         done = await self._store.transact(conditions, puts)
         if not done.succeeded or done.revision != revision + 1:
             raise StoreError("another controller has started on the same metadata")
         self._guard = Condition(CONTROLLER_EPOCH_KEY, done.revision)
-        self._image = image.apply(Change(done.revision, puts, ())).with_controller(self._node_id)
+        change = Change(done.revision, puts, ())
+        self._table.apply(change)
+        self._image = image.apply(change).with_controller(self._node_id)
         return self._image
 
     async def register_broker(self, registration: Registration) -> BrokerRecord:
         """Give a starting broker its epoch, and its streamlets their next leader epochs, at once."""
-        return await self._decide(lambda: decide_register(self._image, registration, self._last_broker_epoch))
+        broker = await self.decide(
+            lambda: decide_register(self._image, self._table, registration, self._last_broker_epoch)
+        )
+        if broker.node_id == self._node_id:
+            self._epoch = broker.epoch
+        return broker
 
     async def create_topics(
         self, topics: Sequence[NewTopic], *, validate_only: bool = False
@@ -138,7 +196,7 @@ class Controller:
             return decide_create(self._image, topics, self._settings, _new_topic_id, self._led())
 
         try:
-            return await self._decide(decide, validate_only)
+            return await self.decide(decide, validate_only)
         except KafkaError as error:
             return [TopicOutcome(name, error) for name in {topic.name: None for topic in topics}]
 
@@ -168,14 +226,22 @@ class Controller:
             return decide_create_partitions(self._image, requests, self._led())
 
         try:
-            return await self._decide(decide, validate_only)
+            return await self.decide(decide, validate_only)
         except KafkaError as error:
             return [TopicOutcome(name, error) for name in {request.name: None for request in requests}]
 
     async def delete_topics(self, topics: Sequence[TopicRef]) -> list[TopicOutcome]:
         """Delete topics; one outcome per reference."""
+
+        def decide() -> Decision[list[TopicOutcome]]:
+            decision = decide_delete(self._image, topics, self._settings)
+            for outcome in decision.answer:
+                if outcome.topic is not None and self._table.starts:
+                    decision.deletes += self._starts_of(outcome.topic)
+            return decision
+
         try:
-            return await self._decide(lambda: decide_delete(self._image, topics, self._settings))
+            return await self.decide(decide)
         except KafkaError as error:
             return [TopicOutcome(topic.name, error, None, topic.topic_id) for topic in dict.fromkeys(topics)]
 
@@ -184,7 +250,7 @@ class Controller:
     ) -> list[KafkaError | None]:
         """Change configs of topics and brokers; one entry per change, None where it worked."""
         try:
-            return await self._decide(
+            return await self.decide(
                 lambda: decide_alter(self._image, changes, self._settings), validate_only
             )
         except KafkaError as error:
@@ -198,7 +264,7 @@ class Controller:
             after = str(first + PRODUCER_IDS_PER_BLOCK).encode()
             return Decision((first, PRODUCER_IDS_PER_BLOCK), {NEXT_PRODUCER_KEY: after})
 
-        return await self._decide(decide)
+        return await self.decide(decide)
 
     async def next_producer_id(self) -> int:
         """One producer id that was never given out before; ids lost with the process are skipped."""
@@ -210,12 +276,19 @@ class Controller:
         self._producer_id += 1
         return self._producer_id - 1
 
+    def _starts_of(self, topic: TopicRecord) -> list[str]:
+        """Keys of the log starts of a topic's partitions."""
+        topic_id, starts = topic.topic_id, self._table.starts
+        return [
+            start_key(topic_id, index) for index in range(topic.partitions) if (topic_id, index) in starts
+        ]
+
     def _led(self) -> Mapping[int, int]:
         """Streamlets per leader; not worth counting for a single broker."""
         return streamlets_led(self._image) if len(self._image.brokers) > 1 else {}
 
-    async def _decide(self, decide: Callable[[], Decision[Answer]], validate_only: bool = False) -> Answer:
-        """Decide and commit, one call after the other.
+    async def decide(self, decide: Callable[[], Decision[Answer]], validate_only: bool = False) -> Answer:
+        """Decide and commit, one call after the other; ``decide`` sees the newest image and table.
 
         The work is a task of its own: a caller that is cancelled (its client went away) must not leave a
         committed transaction behind that the image does not know.
@@ -242,7 +315,11 @@ class Controller:
             raise KafkaError(ErrorCode.NOT_CONTROLLER, "Another controller has taken over.")
         self._last_broker_epoch = int(puts.get(BROKER_EPOCH_KEY, self._last_broker_epoch))
         self._next_producer_id = int(puts.get(NEXT_PRODUCER_KEY, self._next_producer_id))
-        self._image = self._image.apply(Change(done.revision, puts, deletes))
+        change = Change(done.revision, puts, deletes)
+        self._image = self._image.apply(change)
+        self._table.apply(change)
+        for on_change in self._change_listeners:
+            on_change(change)
         for on_image in self._listeners:
             on_image(self._image)
 

@@ -6,35 +6,56 @@ from typing import NamedTuple
 
 from kproto.controller.decision import Decision
 from kproto.metadata import BrokerRecord, MetadataImage
-from kproto.metadata.records import BROKER_EPOCH_KEY, NO_LEADER
+from kproto.metadata.records import BROKER_EPOCH_KEY, MOVED, NO_LEADER
+from kproto.metadata.vlogs import VlogTable
 
 
 class Registration(NamedTuple):
-    """Who starts, and where clients reach it."""
+    """Who starts, and where clients and other brokers reach it. ``store_id`` names its data directory."""
 
     node_id: int
     host: str
     port: int
     rack: str | None = None
+    internal_host: str = ""
+    internal_port: int = 0
+    store_id: str = ""
 
 
 def decide_register(
-    image: MetadataImage, registration: Registration, last_epoch: int
+    image: MetadataImage, table: VlogTable, registration: Registration, last_epoch: int
 ) -> Decision[BrokerRecord]:
-    """Register a broker under the epoch after ``last_epoch``.
+    """Register a broker under the epoch after ``last_epoch``, which fences the epoch it had before.
 
-    Every streamlet it led gets the next leader epoch: a restarted broker never continues an old one, even
-    when its disk looks perfect. A streamlet without leader that prefers this broker gets it back.
+    Streamlets of one copy that it led get the next leader epoch at once: a restarted broker never continues
+    an old one, even when its disk looks perfect. A streamlet without leader that prefers this broker gets it
+    back. Streamlets with more copies become due for recovery, and its open virtual segments sealing, by
+    derivation (rule 19b). Another data directory than before is no copy of anything (rule 3).
     """
+    node_id = registration.node_id
     broker = BrokerRecord(
-        registration.node_id, last_epoch + 1, registration.host, registration.port, registration.rack
+        node_id,
+        last_epoch + 1,
+        registration.host,
+        registration.port,
+        registration.rack,
+        registration.internal_host,
+        registration.internal_port,
+        registration.store_id,
     )
     decision = Decision(broker)
     decision.puts[BROKER_EPOCH_KEY] = str(broker.epoch).encode()
     decision.puts[broker.key] = broker.encode()
+    if node_id in table.fenced:
+        decision.deletes.append(broker.fenced_key)
+    before = image.brokers.get(node_id) or table.fenced.get(node_id)
+    if before is not None and before.store_id != broker.store_id:
+        decision.puts[f"{MOVED}{node_id}"] = str(before.epoch).encode()
     for part in image.streamlets.values():
         for record in part:
-            returning = record.leader == NO_LEADER and record.replicas[0] == broker.node_id
-            if record.leader == broker.node_id or returning:
-                decision.puts[record.key] = record.led_by(broker.node_id).encode()
+            if record.sources:
+                continue
+            returning = record.leader == NO_LEADER and record.replicas[0] == node_id
+            if record.leader == node_id or returning:
+                decision.puts[record.key] = record.led_by(node_id).encode()
     return decision

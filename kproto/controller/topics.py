@@ -16,6 +16,7 @@ from kproto.controller.names import OFFSETS_TOPIC, PROHIBITED_TOPIC, folded, is_
 from kproto.controller.placement import rack_order, spread
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
+from kproto.metadata.records import ONLINE
 
 PARTITIONS_PER_REQUEST: Final = 10_000
 """As in Apache Kafka: one request cannot ask for more new partitions than this."""
@@ -94,11 +95,19 @@ def decide_create(
             continue
         decision.puts[record.key] = record.encode()
         for index, members in enumerate(replicas):
-            streamlet = StreamletRecord(record.topic_id, index, members[0], 0, members)
+            streamlet = _new_streamlet(image, record.topic_id, index, members)
             decision.puts[streamlet.key] = streamlet.encode()
         decision.answer.append(TopicOutcome(topic.name, None, record, record.topic_id))
         start += len(replicas)
     return decision
+
+
+def _new_streamlet(
+    image: MetadataImage, topic_id: bytes, index: int, members: tuple[int, ...]
+) -> StreamletRecord:
+    """A streamlet that its leader serves at once; the first source of several copies is its owner."""
+    sources = (image.brokers[members[0]].epoch,) if len(members) > 1 else ()
+    return StreamletRecord(topic_id, index, members[0], 0, members, ONLINE, sources)
 
 
 def offsets_topic(image: MetadataImage, settings: Settings) -> NewTopic:
@@ -302,8 +311,7 @@ def _added_streamlets(
         start = min(range(len(order)), key=lambda place: led.get(order[place], 0)) if order else 0
         replicas = spread(order, start, new - old, topic.replication_factor)
     return [
-        StreamletRecord(topic.topic_id, index, members[0], 0, members)
-        for index, members in enumerate(replicas, old)
+        _new_streamlet(image, topic.topic_id, index, members) for index, members in enumerate(replicas, old)
     ]
 
 

@@ -1,0 +1,140 @@
+"""When virtual segments and log starts may be forgotten (rules 30, 43, 44). Pure.
+
+A leader reports the virtual segments in which no chunk of its streamlets is live; :class:`Unneeded` keeps
+that until all leaders concerned agree. It is volatile: leaders repeat their reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from kproto.controller import rules
+from kproto.controller.decision import Decision
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import StreamletRecord
+from kproto.metadata.vlogs import VlogTable, VsegId, start_key
+
+FREED_PER_TRANSACTION: Final = 100
+
+
+class Start(NamedTuple):
+    """A partition's new log start offset."""
+
+    topic_id: bytes
+    partition: int
+    offset: int
+
+
+class Concerned(NamedTuple):
+    """Who still reads an owner's virtual logs. ``recovering``: somebody may, and cannot be asked."""
+
+    leaders: frozenset[tuple[int, int]]
+    recovering: bool
+
+
+def concerned(image: MetadataImage) -> dict[int, Concerned]:
+    """By owner epoch: leaders (node id, broker epoch) of the streamlets that have it among their sources."""
+    leaders: dict[int, set[tuple[int, int]]] = {}
+    recovering: set[int] = set()
+    for part in image.streamlets.values():
+        for record in part:
+            served = (
+                rules.leads(image, record, record.leader, record.sources[-1]) if record.sources else False
+            )
+            for epoch in record.sources:
+                names = leaders.setdefault(epoch, set())
+                if served:
+                    names.add((record.leader, record.sources[-1]))
+                else:
+                    recovering.add(epoch)
+    return {epoch: Concerned(frozenset(names), epoch in recovering) for epoch, names in leaders.items()}
+
+
+NOBODY: Final = Concerned(frozenset(), False)
+
+
+class Unneeded:
+    """Reports of leaders, by virtual segment."""
+
+    __slots__ = ("_reports",)
+
+    def __init__(self) -> None:
+        self._reports: dict[VsegId, set[tuple[int, int]]] = {}
+
+    def report(self, node_id: int, epoch: int, vsegs: Sequence[VsegId]) -> None:
+        """None of the chunks that ``node_id`` leads as ``epoch`` is live in these."""
+        for vseg in vsegs:
+            self._reports.setdefault(vseg, set()).add((node_id, epoch))
+
+    def took_over(self, node_id: int, epoch: int, streamlets: Sequence[StreamletRecord]) -> None:
+        """A leader got streamlets: what it said before about their sources was said without them."""
+        sources = {source for record in streamlets for source in record.sources}
+        for vseg, names in self._reports.items():
+            if vseg.owner_epoch in sources:
+                names.discard((node_id, epoch))
+
+    def free(self, image: MetadataImage, table: VlogTable) -> list[VsegId]:
+        """Closed virtual segments that nobody needs, in order; reports about unknown ones are dropped."""
+        by_epoch = concerned(image)
+        self._reports = {vseg: names for vseg, names in self._reports.items() if vseg in table.vsegs}
+        return [
+            vseg.id
+            for _, vseg in sorted(table.vsegs.items())
+            if not vseg.open
+            and is_unneeded(by_epoch.get(vseg.id.owner_epoch, NOBODY), self._reports.get(vseg.id, set()))
+        ]
+
+
+def is_unneeded(who: Concerned, reports: set[tuple[int, int]]) -> bool:
+    """No recovery reads it, and every leader of a streamlet that may have chunks in it said no (rule 30)."""
+    return not who.recovering and who.leaders <= reports
+
+
+def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> Decision[list[VsegId]]:
+    """Delete the records of virtual segments that nobody needs; backups delete their files then (rule 30).
+
+    From the front of each virtual log only, so that what is left of it has no gap.
+    """
+    decision: Decision[list[VsegId]] = Decision([])
+    free = set(unneeded.free(image, table))
+    for vseg in sorted(free):
+        if len(decision.answer) == FREED_PER_TRANSACTION:
+            break
+        if _is_front(table, vseg, free):
+            decision.deletes.append(table.vsegs[vseg].key)
+            decision.answer.append(vseg)
+    return decision
+
+
+def _is_front(table: VlogTable, vseg: VsegId, free: set[VsegId]) -> bool:
+    """Nothing before it in its virtual log stays."""
+    before = vseg._replace(seq=vseg.seq - 1)
+    while before in table.vsegs:
+        if before not in free:
+            return False
+        before = before._replace(seq=before.seq - 1)
+    return True
+
+
+def decide_starts(
+    image: MetadataImage, table: VlogTable, node_id: int, epoch: int, starts: Sequence[Start]
+) -> Decision[list[bool]]:
+    """Write log start offsets before chunks are freed (rule 44); they only grow.
+
+    One answer per entry: True when the store knows this offset or a later one, False for who does not lead.
+    """
+    decision: Decision[list[bool]] = Decision([])
+    for start in starts:
+        topic = image.topics_by_id.get(start.topic_id)
+        if topic is None or not 0 <= start.partition < topic.partitions:
+            decision.answer.append(False)
+            continue
+        record = image.partition_streamlet(topic, start.partition)
+        leading = rules.leads(image, record, node_id, epoch)
+        key = start_key(start.topic_id, start.partition)
+        newest = max(table.log_start(start.topic_id, start.partition), int(decision.puts.get(key, b"0")))
+        if leading and start.offset > newest:
+            decision.puts[key] = str(start.offset).encode()
+        decision.answer.append(leading)
+    return decision

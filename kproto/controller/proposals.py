@@ -1,0 +1,191 @@
+"""What the brokers of a cluster propose: kind and JSON arguments in, a committed decision and JSON out.
+
+=================  ==============================================  ===========================================
+kind               arguments                                       answer
+=================  ==============================================  ===========================================
+``open_vseg``      vlog, seq, copies, policy, start, exclude       ``{"backups": [[node, store id], ...]}``
+``commit``         ``{"streamlets": [[topic, streamlet,            ``[bool, ...]``
+                   leader epoch], ...]}``
+``starts``         ``{"starts": [[topic, partition, offset]]}``    ``[bool, ...]``
+``unneeded``       ``{"vsegs": [[E, vlog, seq], ...]}``            number of reports taken
+``disown``         ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``
+``auto_create``    ``{"names": [...]}``                            ``[[name, error code, message], ...]``
+``offsets_topic``  nothing                                         null
+``producer_ids``   nothing                                         ``[first, count]``
+``recoveries``     nothing                                         figures of recoveries and what waits
+=================  ==============================================  ===========================================
+
+Topics are 32 hex digits. ``commit`` and ``starts`` also take the bare list. Leaders repeat ``unneeded`` until
+the records are gone. Every proposal of an owner is checked against the epoch it is registered under (rule
+16): STALE_BROKER_EPOCH means that its ownership is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from kproto.controller import rules
+from kproto.controller.arguments import Arguments, integer, items, malformed, rows, topic_id
+from kproto.controller.decision import Decision
+from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
+from kproto.controller.recoveries import Recoveries, summary
+from kproto.controller.recovery import Attempt, decide_commit
+from kproto.controller.repair import decide_disowned
+from kproto.controller.vsegs import Opening, backups_json, decide_open_vseg
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata.records import StreamletRecord
+from kproto.metadata.vlogs import VsegId
+
+if TYPE_CHECKING:
+    from kproto.controller.controller import Controller
+
+U32: Final = 2**32 - 1
+OFFSET_MAX: Final = 2**63 - 1
+Kind = Callable[[int, int, object], Awaitable[Any]]
+
+
+class Proposals:
+    """Answers proposals; also keeps what is remembered from one to the next, nothing of which is needed to
+    be right: a controller that starts anew learns it again.
+    """
+
+    __slots__ = ("_controller", "_kinds", "clock", "recoveries", "repairs", "stuck", "unneeded")
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+        self.unneeded = Unneeded()
+        self.recoveries = Recoveries()
+        self.clock: Callable[[], float] = lambda: 0.0
+        """Monotonic seconds; the loop sets it."""
+        self.stuck: Callable[[], Sequence[str]] = list
+        """What recoveries wait for, one line each; the loop sets it."""
+        self.repairs: Callable[[], dict[str, int]] = dict
+        self._kinds: dict[str, Kind] = {
+            "open_vseg": self._open_vseg,
+            "commit": self._commit,
+            "starts": self._starts,
+            "unneeded": self._unneeded,
+            "disown": self._disown,
+            "auto_create": self._auto_create,
+            "offsets_topic": self._offsets_topic,
+            "producer_ids": self._producer_ids,
+            "recoveries": self._recoveries,
+        }
+
+    async def handle(self, node_id: int, epoch: int, kind: str, args: object) -> Any:
+        """Decide what broker ``node_id``, registered as ``epoch``, proposes. Raises :class:`KafkaError`."""
+        known = self._kinds.get(kind)
+        if known is None:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"There is no proposal {kind!r}.")
+        if not rules.is_current(self._controller.image, node_id, epoch):
+            raise _fenced(node_id, epoch)
+        return await known(node_id, epoch, args)
+
+    async def _open_vseg(self, node_id: int, epoch: int, args: object) -> dict[str, Any]:
+        controller = self._controller
+        opening = Opening.of_arguments(node_id, epoch, args)
+        return backups_json(
+            await controller.decide(lambda: decide_open_vseg(controller.image, controller.table, opening))
+        )
+
+    async def _commit(self, node_id: int, epoch: int, args: object) -> list[bool]:
+        controller = self._controller
+        attempts = [
+            Attempt(
+                topic_id(topic),
+                integer(index, "a streamlet", 0, U32),
+                integer(leader_epoch, "a leader epoch"),
+            )
+            for topic, index, leader_epoch in _rows(args, "streamlets")
+        ]
+
+        def decide() -> Decision[list[StreamletRecord]]:
+            image = controller.image
+            if not rules.is_current(image, node_id, epoch):
+                raise _fenced(node_id, epoch)
+            decision = decide_commit(image, controller.table, node_id, epoch, attempts)
+            before = [
+                image.streamlet(attempt.topic_id, attempt.streamlet)
+                for attempt, done in zip(attempts, decision.answer, strict=True)
+                if done
+            ]
+            self.unneeded.took_over(node_id, epoch, before)
+            answers.extend(decision.answer)
+            return Decision(before, decision.puts)
+
+        answers: list[bool] = []
+        before = await controller.decide(decide)
+        self.recoveries.committed(before, self.clock())
+        return answers
+
+    async def _starts(self, node_id: int, epoch: int, args: object) -> list[bool]:
+        controller = self._controller
+        starts = [
+            Start(
+                topic_id(topic),
+                integer(index, "a partition", 0, U32),
+                integer(offset, "a start", 0, OFFSET_MAX),
+            )
+            for topic, index, offset in _rows(args, "starts")
+        ]
+        return await controller.decide(
+            lambda: decide_starts(controller.image, controller.table, node_id, epoch, starts)
+        )
+
+    async def _unneeded(self, node_id: int, epoch: int, args: object) -> int:
+        controller = self._controller
+        vsegs = [vseg for vseg in _vsegs(args) if vseg in controller.table.vsegs]
+        self.unneeded.report(node_id, epoch, vsegs)
+        await self.free()
+        return len(vsegs)
+
+    async def free(self) -> list[VsegId]:
+        """Delete the records of virtual segments that nobody needs."""
+        controller = self._controller
+        return await controller.decide(lambda: decide_free(controller.image, controller.table, self.unneeded))
+
+    async def _disown(self, node_id: int, epoch: int, args: object) -> list[bool]:
+        controller = self._controller
+        vsegs = _vsegs(args)
+        return await controller.decide(
+            lambda: decide_disowned(controller.image, controller.table, node_id, epoch, vsegs)
+        )
+
+    async def _auto_create(self, node_id: int, epoch: int, args: object) -> list[list[Any]]:  # noqa: ARG002
+        names = items(args.get("names") if isinstance(args, dict) else args, "names")
+        if not all(isinstance(name, str) for name in names):
+            raise malformed("a name is no text")
+        outcomes = await self._controller.auto_create(names)
+        return [
+            [each.name, int(each.error.code), each.error.message] if each.error else [each.name, 0, None]
+            for each in outcomes
+        ]
+
+    async def _offsets_topic(self, node_id: int, epoch: int, args: object) -> None:  # noqa: ARG002
+        await self._controller.ensure_offsets_topic()
+
+    async def _producer_ids(self, node_id: int, epoch: int, args: object) -> list[int]:  # noqa: ARG002
+        return list(await self._controller.allocate_producer_ids())
+
+    async def _recoveries(self, node_id: int, epoch: int, args: object) -> dict[str, Any]:  # noqa: ARG002
+        return summary(self.recoveries.rows(), self.stuck(), self.repairs())
+
+
+def _rows(args: object, name: str) -> list[list[Any]]:
+    return Arguments(args).rows(name, 3) if isinstance(args, dict) else rows(args, 3, name)
+
+
+def _vsegs(args: object) -> list[VsegId]:
+    return [
+        VsegId(
+            integer(epoch, "an owner epoch", 0),
+            integer(vlog, "a virtual log", 0, U32),
+            integer(seq, "a number", 0, U32),
+        )
+        for epoch, vlog, seq in _rows(args, "vsegs")
+    ]
+
+
+def _fenced(node_id: int, epoch: int) -> KafkaError:
+    return KafkaError(ErrorCode.STALE_BROKER_EPOCH, f"Broker {node_id} is no member as {epoch}.")

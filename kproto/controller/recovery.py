@@ -1,0 +1,190 @@
+"""New leaders for streamlets whose owner is gone, and their commit (rules 2b, 19b, 27, 27b, 29). Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from kproto.controller import rules
+from kproto.controller.decision import Decision
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
+from kproto.metadata.vlogs import VlogTable, VsegRecord
+
+STREAMLETS_PER_TRANSACTION: Final = 100
+"""Stores allow 128 operations per transaction (rule 19b)."""
+
+
+class Attempt(NamedTuple):
+    """What a new leader commits: the streamlet and the leader epoch under which it was rebuilt."""
+
+    topic_id: bytes
+    streamlet: int
+    leader_epoch: int
+
+
+def due_streamlets(image: MetadataImage) -> list[StreamletRecord]:
+    """Streamlets with several copies that nobody serves or recovers, by topic and index."""
+    return [
+        record
+        for topic_id in sorted(image.streamlets)
+        for record in image.streamlets[topic_id]
+        if rules.is_due(image, record)
+    ]
+
+
+class Sources:
+    """What the virtual segments of owner epochs allow, looked up once per epoch."""
+
+    __slots__ = ("_image", "_known", "_table")
+
+    def __init__(self, image: MetadataImage, table: VlogTable) -> None:
+        self._image = image
+        self._table = table
+        self._known: dict[int, tuple[bool, list[VsegRecord]]] = {}
+
+    def sealed(self, record: StreamletRecord) -> bool:
+        """No virtual segment that may hold its chunks is still waiting for its end."""
+        return all(self._of(epoch)[0] for epoch in record.sources)
+
+    def orphans(self, record: StreamletRecord) -> list[VsegRecord]:
+        """Those that no member has a listed copy of (rule 27b wants one of each)."""
+        return [vseg for epoch in record.sources for vseg in self._of(epoch)[1]]
+
+    def _of(self, epoch: int) -> tuple[bool, list[VsegRecord]]:
+        known = self._known.get(epoch)
+        if known is None:
+            vsegs = self._table.of_owner(epoch)
+            sealed = not any(rules.is_sealing(self._image, vseg) for vseg in vsegs)
+            orphans = [
+                vseg
+                for vseg in vsegs
+                if not vseg.open and rules.needs_copy(vseg) and not rules.live_copies(self._image, vseg)
+            ]
+            known = self._known[epoch] = (sealed, orphans)
+        return known
+
+
+def candidates(
+    image: MetadataImage, table: VlogTable, record: StreamletRecord, sources: Sources
+) -> list[int]:
+    """Members that can rebuild the streamlet: all, or the owner alone whose own files are the last copy."""
+    orphans = sources.orphans(record)
+    return [
+        node_id
+        for node_id in sorted(image.brokers)
+        if all(vseg.node_id == node_id and rules.owner_holds(image, table, vseg) for vseg in orphans)
+    ]
+
+
+def choose_leader(record: StreamletRecord, able: Sequence[int], load: Counter[int]) -> int:
+    """The leader it had when that is back (2b), else of its replicas, else of all, who leads the fewest."""
+    if record.leader in able:
+        return record.leader
+    members = [node_id for node_id in record.replicas if node_id in able]
+    return min(members or able, key=lambda node_id: (load[node_id], node_id))
+
+
+def led_now(image: MetadataImage) -> Counter[int]:
+    """Streamlets per live leader, those being recovered included."""
+    return Counter(
+        record.leader
+        for part in image.streamlets.values()
+        for record in part
+        if record.leader in image.brokers and not rules.is_due(image, record)
+    )
+
+
+def decide_assign(
+    image: MetadataImage, table: VlogTable, due: Iterable[StreamletRecord], load: Counter[int]
+) -> Decision[list[StreamletRecord]]:
+    """Give streamlets whose sources are sealed a leader to recover them, at most 100 at a time (19b).
+
+    The answer: the new records. ``load`` counts streamlets per leader and is kept up to date. Streamlets
+    that cannot be recovered yet are left as they are: see :func:`stuck`.
+    """
+    decision: Decision[list[StreamletRecord]] = Decision([])
+    sources = Sources(image, table)
+    moved: dict[int, int] = {}
+    for record in due:
+        if len(decision.answer) == STREAMLETS_PER_TRANSACTION:
+            break
+        if not rules.is_due(image, record) or not sources.sealed(record):
+            continue
+        able = candidates(image, table, record, sources)
+        if not able:
+            continue
+        leader = choose_leader(record, able, load)
+        load[leader] += 1
+        assigned = record.recovering(leader)
+        decision.puts[assigned.key] = assigned.encode()
+        decision.answer.append(assigned)
+        for node_id, epoch in _given_away(table, record, leader):
+            moved[node_id] = max(epoch, moved.get(node_id, -1))
+    for node_id, epoch in sorted(moved.items()):
+        if epoch > table.moved_upto.get(node_id, -1):
+            decision.puts[f"{MOVED}{node_id}"] = str(epoch).encode()
+    return decision
+
+
+def _given_away(table: VlogTable, record: StreamletRecord, leader: int) -> Iterable[tuple[int, int]]:
+    """Owners whose own files will be no copy of the streamlet any more, because another one leads it now."""
+    for epoch in record.sources:
+        vsegs = table.of_owner(epoch)
+        if vsegs and vsegs[0].node_id != leader:
+            yield vsegs[0].node_id, epoch
+
+
+def stuck(image: MetadataImage, table: VlogTable, due: Iterable[StreamletRecord]) -> list[str]:
+    """One line for each virtual segment without which streamlets cannot be recovered; nothing is given up."""
+    sources = Sources(image, table)
+    waiting: Counter[VsegRecord] = Counter()
+    for record in due:
+        if sources.sealed(record) and not candidates(image, table, record, sources):
+            waiting.update(sources.orphans(record))
+    lines = []
+    for vseg, count in sorted(waiting.items()):
+        holders = sorted({vseg.node_id, *(target.node_id for target in vseg.backups)})
+        name = "/".join(map(str, vseg.id))
+        lines.append(
+            f"{count} streamlets wait for virtual segment {name}: "
+            f"no broker with a copy is here; copies were on {', '.join(map(str, holders))}"
+        )
+    return lines
+
+
+def decide_commit(
+    image: MetadataImage, table: VlogTable, node_id: int, epoch: int, attempts: Sequence[Attempt]
+) -> Decision[list[bool]]:
+    """The commit point (27, 27b): streamlets that their new leader has rebuilt go online.
+
+    One answer per attempt, False for one that is not the newest any more. The same again gives the same.
+    """
+    decision: Decision[list[bool]] = Decision([])
+    sources = Sources(image, table)
+    for attempt in attempts:
+        record = _find(image, attempt.topic_id, attempt.streamlet)
+        done = rules.leads(image, record, node_id, epoch)
+        if record is not None and rules.may_commit(image, record, node_id, epoch, attempt.leader_epoch):
+            done = sources.sealed(record)
+            if done:
+                online = _pruned(table, record).online(epoch)
+                decision.puts[online.key] = online.encode()
+        elif record is not None:
+            done = done and record.leader_epoch == attempt.leader_epoch
+        decision.answer.append(done)
+    return decision
+
+
+def _pruned(table: VlogTable, record: StreamletRecord) -> StreamletRecord:
+    """Without the sources that have no virtual segment left: they hold nothing (rule 4)."""
+    sources = tuple(epoch for epoch in record.sources if table.of_owner(epoch))
+    return StreamletRecord(
+        record.topic_id, record.index, record.leader, record.leader_epoch, record.replicas, ONLINE, sources
+    )
+
+
+def _find(image: MetadataImage, topic_id: bytes, index: int) -> StreamletRecord | None:
+    part = image.streamlets.get(topic_id, ())
+    return part[index] if 0 <= index < len(part) else None

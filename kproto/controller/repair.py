@@ -1,0 +1,174 @@
+"""Making lost copies of closed virtual segments anew (rule 17). Pure.
+
+:class:`Repairs` remembers since when a copy is missing; that is volatile, a new controller waits anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from kproto.controller import rules
+from kproto.controller.decision import Decision
+from kproto.controller.vsegs import pick_spread
+from kproto.metadata import MetadataImage
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+
+AT_ONCE: Final = 8
+"""Repairs in flight in the whole cluster."""
+AT_ONCE_PER_BROKER: Final = 2
+RETRY_SECONDS: Final = 5.0
+"""A repair that failed is tried again, perhaps elsewhere, after so long."""
+
+
+class Repair(NamedTuple):
+    """Have ``target`` copy a closed virtual segment from the broker ``source``, verify it and sync it."""
+
+    vseg: VsegRecord
+    source: int
+    target: CopyTarget
+
+
+class RepairPlan(NamedTuple):
+    """What to order now, how many virtual segments lack copies, and when to look again."""
+
+    orders: list[Repair]
+    short: int
+    look_at: float | None
+
+
+def wanted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> int:
+    """Copies on backups: R-1 beside the owner's own, R when the owner's is no copy any more (rule 27b)."""
+    own = rules.is_current(image, vseg.node_id, vseg.id.owner_epoch) or (
+        vseg.node_id in table.fenced or rules.owner_holds(image, table, vseg)
+    )
+    moved = table.moved_upto.get(vseg.node_id, -1) >= vseg.id.owner_epoch
+    return vseg.copies - 1 if own and not moved else vseg.copies
+
+
+class Repairs:
+    """Which copies are missing since when, and what is under way. ``delay`` is in seconds."""
+
+    __slots__ = ("_busy", "_delay", "_missing", "_retry_at")
+
+    def __init__(self, delay: float) -> None:
+        self._delay = delay
+        self._missing: dict[VsegId, float] = {}
+        self._retry_at: dict[VsegId, float] = {}
+        self._busy: dict[VsegId, Repair] = {}
+
+    @property
+    def running(self) -> int:
+        """Repairs that were ordered and not answered."""
+        return len(self._busy)
+
+    def ordered(self, repair: Repair) -> None:
+        """The order is on its way."""
+        self._busy[repair.vseg.id] = repair
+
+    def ended(self, repair: Repair, done: bool, now: float) -> None:
+        """The order was answered; without success it is not repeated at once."""
+        self._busy.pop(repair.vseg.id, None)
+        if not done:
+            self._retry_at[repair.vseg.id] = now + RETRY_SECONDS
+
+    def plan(self, image: MetadataImage, table: VlogTable, now: float) -> RepairPlan:
+        """What to copy now; the oldest virtual segments first."""
+        short = [vseg for _, vseg in sorted(table.vsegs.items()) if _is_short(image, table, vseg)]
+        ids = {vseg.id for vseg in short}
+        self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
+        self._retry_at = {vseg: at for vseg, at in self._retry_at.items() if vseg in ids}
+        orders: list[Repair] = []
+        looks: list[float] = []
+        use = Counter[int]()
+        for repair in self._busy.values():
+            use.update((repair.source, repair.target.node_id))
+        load = Counter(target.node_id for vseg in table.vsegs.values() for target in vseg.backups)
+        for vseg in short:
+            ready = max(
+                self._missing.setdefault(vseg.id, now) + self._delay, self._retry_at.get(vseg.id, 0.0)
+            )
+            if now < ready:
+                looks.append(ready)
+            elif vseg.id not in self._busy and len(self._busy) + len(orders) < AT_ONCE:
+                order = choose_repair(image, table, vseg, load, use)
+                if order is not None:
+                    orders.append(order)
+                    use.update((order.source, order.target.node_id))
+                    load[order.target.node_id] += 1
+        return RepairPlan(orders, len(short), min(looks, default=None))
+
+
+def _is_short(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
+    if vseg.open or not rules.needs_copy(vseg):
+        return False
+    return len(rules.live_copies(image, vseg)) < wanted_copies(image, table, vseg)
+
+
+def choose_repair(
+    image: MetadataImage, table: VlogTable, vseg: VsegRecord, load: Counter[int], use: Counter[int]
+) -> Repair | None:
+    """Source and target of one more copy; None when nobody can give or take one now."""
+    have = rules.live_copies(image, vseg)
+    sources = [copy for copy in have if use[copy.node_id] < AT_ONCE_PER_BROKER]
+    holders = {copy.node_id for copy in have}
+    if wanted_copies(image, table, vseg) < vseg.copies:
+        holders.add(vseg.node_id)
+    able = [
+        broker
+        for node_id, broker in sorted(image.brokers.items())
+        if node_id not in holders and broker.internal_host and use[node_id] < AT_ONCE_PER_BROKER
+    ]
+    beside = [image.brokers[node_id] for node_id in sorted(holders) if node_id in image.brokers]
+    chosen = pick_spread(able, 1, beside, load, vseg.id)
+    if not sources or not chosen:
+        return None
+    source = min(sources, key=lambda copy: (use[copy.node_id], copy.node_id))
+    return Repair(vseg, source.node_id, CopyTarget(chosen[0].node_id, chosen[0].store_id))
+
+
+def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> Decision[bool]:
+    """List a copy that was made, verified and synced (rule 17); False when it is of no use any more.
+
+    Copies on brokers that are away leave the list once there are enough without them.
+    """
+    vseg = table.vsegs.get(repair.vseg.id)
+    if vseg is None or (vseg.start, vseg.end) != (repair.vseg.start, repair.vseg.end):
+        return Decision(False)
+    if not rules.may_hold(image, repair.target):
+        return Decision(False)
+    live = rules.live_copies(image, vseg)
+    if repair.target in live:
+        return Decision(True)
+    backups = (*live, repair.target)
+    if len(backups) < wanted_copies(image, table, vseg):
+        others = [target for target in vseg.backups if target.node_id != repair.target.node_id]
+        backups = (*others, repair.target)
+    record = vseg._replace(backups=backups)
+    return Decision(True, {record.key: record.encode()})
+
+
+def decide_disowned(
+    image: MetadataImage, table: VlogTable, node_id: int, epoch: int, vsegs: Sequence[VsegId]
+) -> Decision[list[bool]]:
+    """Take copies off the list that their broker cannot vouch for (rules 22, 24, 37); repair follows.
+
+    Only while another member has one that is listed, or none is needed: the last copy is never given up.
+    """
+    decision: Decision[list[bool]] = Decision([])
+    broker = image.brokers.get(node_id)
+    for each in vsegs:
+        vseg = table.vsegs.get(each)
+        if broker is None or vseg is None or vseg.open or not rules.is_current(image, node_id, epoch):
+            decision.answer.append(False)
+            continue
+        mine = CopyTarget(node_id, broker.store_id)
+        others = tuple(target for target in vseg.backups if target != mine)
+        spare = not rules.needs_copy(vseg) or any(target != mine for target in rules.live_copies(image, vseg))
+        done = mine in vseg.backups and spare
+        if done:
+            record = vseg._replace(backups=others)
+            decision.puts[record.key] = record.encode()
+        decision.answer.append(done)
+    return decision

@@ -1,0 +1,97 @@
+"""The replication rules that the controller keeps, each as one small predicate.
+
+Everything is derived from the records: who is a live member, which owners are fenced, which copies count.
+So a controller that has just started decides as the one before it would have (rule 19b). Tests replace one
+predicate at a time and must then see a rule broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
+
+
+def is_current(image: MetadataImage, node_id: int, epoch: int) -> bool:
+    """The broker is a live member under exactly this epoch: only then may it change anything (16, 19b)."""
+    broker = image.brokers.get(node_id)
+    return broker is not None and broker.epoch == epoch
+
+
+def is_sealing(image: MetadataImage, vseg: VsegRecord) -> bool:
+    """An open virtual segment of a fenced or restarted owner is sealing, without a write of its own (19b)."""
+    return vseg.open and not is_current(image, vseg.node_id, vseg.id.owner_epoch)
+
+
+def may_hold(image: MetadataImage, target: CopyTarget) -> bool:
+    """The broker that has the copy is a member, with the data directory that the copy is in (rules 3, 22)."""
+    broker = image.brokers.get(target.node_id)
+    return broker is not None and broker.store_id == target.store_id
+
+
+def owner_holds(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
+    """The owner is back with the same data directory, and nobody else has led its streamlets since (2b, 33).
+
+    Its own journal and segment files are then a copy of what the virtual segment holds.
+    """
+    kept = table.moved_upto.get(vseg.node_id, -1) < vseg.id.owner_epoch
+    return kept and may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
+
+
+def live_copies(image: MetadataImage, vseg: VsegRecord) -> list[CopyTarget]:
+    """Listed copies that can be read now (rule 22), in the order of the list."""
+    return [target for target in vseg.backups if may_hold(image, target)]
+
+
+def needs_copy(vseg: VsegRecord) -> bool:
+    """A virtual segment that was closed without a byte needs no copy (rule 23)."""
+    return not vseg.empty
+
+
+def is_due(image: MetadataImage, record: StreamletRecord) -> bool:
+    """The streamlet has more than one copy and nobody who serves or recovers it (rules 2b, 19, 29)."""
+    if not record.sources:
+        return False
+    if record.state == RECOVERING:
+        return record.leader not in image.brokers
+    return not is_current(image, record.leader, record.sources[-1])
+
+
+def may_commit(
+    image: MetadataImage, record: StreamletRecord | None, node_id: int, epoch: int, leader_epoch: int
+) -> bool:
+    """The attempt is still the newest of this streamlet, and whoever made it still a member (16, 27, 29)."""
+    return (
+        record is not None
+        and record.state == RECOVERING
+        and record.leader == node_id
+        and record.leader_epoch == leader_epoch
+        and is_current(image, node_id, epoch)
+    )
+
+
+def leads(image: MetadataImage, record: StreamletRecord | None, node_id: int, epoch: int) -> bool:
+    """The broker serves the streamlet under this epoch."""
+    return (
+        record is not None
+        and record.state == ONLINE
+        and record.leader == node_id
+        and record.sources[-1:] == (epoch,)
+        and is_current(image, node_id, epoch)
+    )
+
+
+def sealed_end(start: int, positions: Sequence[int]) -> int:
+    """Where a sealing virtual segment ends: what all copies hold that answered (rule 21).
+
+    Every copy holds at least what was durable, so the end is not below it; the shortest one decides, so that
+    each of them has all of it.
+    """
+    return max(start, min(positions))
+
+
+def fence_of(vseg: VsegRecord) -> int:
+    """The fence that SEAL carries: pushes of this owner and of all before it are refused (rule 20)."""
+    return vseg.id.owner_epoch + 1

@@ -1,0 +1,238 @@
+"""Finding the end of the virtual segments that a fenced owner left open (rules 20 to 23). Pure.
+
+:class:`Sealing` keeps what the copies answered; it is volatile. A controller that starts anew asks again:
+SEAL is idempotent, and the end is decided by one compare-and-set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from kproto.controller import rules
+from kproto.controller.decision import Decision
+from kproto.metadata import MetadataImage
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+
+RETRY_SECONDS: Final = 0.1
+"""A copy that could not be asked is asked again after so long."""
+CLOSES_PER_TRANSACTION: Final = 100
+"""Stores allow 128 operations per transaction."""
+
+
+class Ask(NamedTuple):
+    """Send SEAL to this copy. ``journal``: it is the owner's own, to be answered from its journal."""
+
+    vseg: VsegId
+    target: CopyTarget
+    fence: int
+    journal: bool
+
+
+class Close(NamedTuple):
+    """Write this end, with these copies: all of them hold everything up to it."""
+
+    vseg: VsegId
+    end: int
+    copies: tuple[CopyTarget, ...]
+
+
+class SealPlan(NamedTuple):
+    """What to do now, why something waits, and when to look again (monotonic seconds, None: no need)."""
+
+    asks: list[Ask]
+    closes: list[Close]
+    waiting: list[str]
+    look_at: float | None
+
+
+class _Copy:
+    """What is known of one copy of a sealing virtual segment."""
+
+    __slots__ = ("answered", "asked", "epoch", "failed_at", "limbo", "position")
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.failed_at: float | None = None
+        self.answered = False
+        self.position = 0
+        self.limbo = False
+        self.epoch = -1
+
+    @property
+    def eligible(self) -> bool:
+        return self.answered and not self.limbo
+
+
+class _Progress:
+    __slots__ = ("copies", "first_answer", "since")
+
+    def __init__(self, since: float) -> None:
+        self.since = since
+        self.first_answer: float | None = None
+        self.copies: dict[CopyTarget, _Copy] = {}
+
+    def copy(self, target: CopyTarget) -> _Copy:
+        return self.copies.setdefault(target, _Copy())
+
+
+class Sealing:
+    """Answers to SEAL, and what follows from them. ``stall`` and ``patience`` are seconds."""
+
+    __slots__ = ("_patience", "_progress", "_stall")
+
+    def __init__(self, stall: float, patience: float) -> None:
+        self._stall = stall
+        self._patience = patience
+        self._progress: dict[VsegId, _Progress] = {}
+
+    def asked(self, ask: Ask) -> None:
+        """SEAL is on its way."""
+        self._known(ask).asked = True
+
+    def failed(self, ask: Ask, now: float) -> None:
+        """No answer will come, or none that says anything about the copy."""
+        copy = self._known(ask)
+        copy.asked, copy.failed_at = False, now
+
+    def answered(self, ask: Ask, position: int, limbo: bool, epoch: int, now: float) -> None:
+        """The copy holds everything up to ``position``; in limbo, nobody knows (rules 3, 22).
+
+        ``epoch`` is that of the broker that answered: after a restart a copy in limbo may be asked again.
+        """
+        copy = self._known(ask)
+        copy.asked, copy.answered = False, True
+        copy.position, copy.limbo, copy.epoch = position, limbo, epoch
+        progress = self._progress[ask.vseg]
+        if not limbo and progress.first_answer is None:
+            progress.first_answer = now
+
+    def _known(self, ask: Ask) -> _Copy:
+        progress = self._progress.setdefault(ask.vseg, _Progress(0.0))
+        return progress.copy(ask.target)
+
+    def plan(self, image: MetadataImage, table: VlogTable, now: float) -> SealPlan:
+        """What to ask and what can be closed, for all virtual segments that are sealing."""
+        sealing = [vseg for vseg in table.open_vsegs() if rules.is_sealing(image, vseg)]
+        ids = {vseg.id for vseg in sealing}
+        for gone in [vseg for vseg in self._progress if vseg not in ids]:
+            del self._progress[gone]
+        plan = SealPlan([], [], [], None)
+        looks: list[float] = []
+        for vseg in sealing:
+            progress = self._progress.setdefault(vseg.id, _Progress(now))
+            close = self._close(image, vseg, progress, now, looks)
+            if close is not None:
+                plan.closes.append(close)
+                continue
+            asks = self._asks(image, table, vseg, progress, now, looks)
+            plan.asks.extend(asks)
+            if not asks and not any(copy.asked for copy in progress.copies.values()):
+                plan.waiting.append(_waiting_for(image, vseg, progress))
+        return plan._replace(look_at=min(looks, default=None))
+
+    def _close(
+        self, image: MetadataImage, vseg: VsegRecord, progress: _Progress, now: float, looks: list[float]
+    ) -> Close | None:
+        """The end of a virtual segment, once enough copies have answered: all members, or a stall later."""
+        copies = progress.copies
+        eligible = [target for target in vseg.backups if target in copies and copies[target].eligible]
+        if eligible and progress.first_answer is not None:
+            missing = [
+                t for t in rules.live_copies(image, vseg) if not _has_answered(image, copies.get(t), t)
+            ]
+            deadline = progress.first_answer + self._stall
+            if missing and now < deadline:
+                looks.append(deadline)
+                return None
+            end = rules.sealed_end(vseg.start, [copies[target].position for target in eligible])
+            return Close(vseg.id, end, tuple(eligible) if end > vseg.start else ())
+        owner = copies.get(CopyTarget(vseg.node_id, vseg.store_id))
+        if owner is not None and owner.eligible:
+            return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
+        return None
+
+    def _asks(
+        self,
+        image: MetadataImage,
+        table: VlogTable,
+        vseg: VsegRecord,
+        progress: _Progress,
+        now: float,
+        looks: list[float],
+    ) -> list[Ask]:
+        """Whom to ask now: all listed copies that are members; the owner's own journal when they cannot
+        help, at once when there are none (rule 18b), else after some patience, because a backup that comes
+        back means one more copy.
+        """
+        targets = rules.live_copies(image, vseg)
+        asks = []
+        for target in targets:
+            copy = progress.copies.get(target)
+            if not _has_answered(image, copy, target) and _askable(copy, now, looks):
+                asks.append(Ask(vseg.id, target, rules.fence_of(vseg), False))
+        hopeless = all(_has_answered(image, progress.copies.get(target), target) for target in targets)
+        if hopeless and rules.owner_holds(image, table, vseg):
+            patient_until = progress.since + (self._patience if vseg.backups else 0.0)
+            owner = CopyTarget(vseg.node_id, vseg.store_id)
+            copy = progress.copies.get(owner)
+            if now < patient_until:
+                looks.append(patient_until)
+            elif not _has_answered(image, copy, owner) and _askable(copy, now, looks):
+                asks.append(Ask(vseg.id, owner, rules.fence_of(vseg), True))
+        return asks
+
+
+def _has_answered(image: MetadataImage, copy: _Copy | None, target: CopyTarget) -> bool:
+    """There is an answer; that a copy is in limbo counts only until its broker starts again."""
+    if copy is None or not copy.answered:
+        return False
+    broker = image.brokers.get(target.node_id)
+    return not copy.limbo or broker is None or broker.epoch == copy.epoch
+
+
+def _askable(copy: _Copy | None, now: float, looks: list[float]) -> bool:
+    if copy is None:
+        return True
+    if copy.asked:
+        return False
+    if copy.failed_at is None or now >= copy.failed_at + RETRY_SECONDS:
+        return True
+    looks.append(copy.failed_at + RETRY_SECONDS)
+    return False
+
+
+def _waiting_for(image: MetadataImage, vseg: VsegRecord, progress: _Progress) -> str:
+    """One line for the operator."""
+    limbo = [target.node_id for target, copy in progress.copies.items() if copy.answered and copy.limbo]
+    away = [target.node_id for target in vseg.backups if not rules.may_hold(image, target)]
+    silent = [
+        target.node_id for target in rules.live_copies(image, vseg) if target not in progress.copies
+    ] + [target.node_id for target, copy in progress.copies.items() if copy.failed_at and not copy.answered]
+    parts = [
+        f"{what} on {', '.join(map(str, sorted(set(nodes))))}"
+        for what, nodes in (("away", away), ("not answering", silent), ("in limbo", limbo))
+        if nodes
+    ]
+    if not vseg.backups:
+        parts.append(f"the only one is its owner's, broker {vseg.node_id}")
+    epoch, vlog, seq = vseg.id
+    return f"virtual segment {epoch}/{vlog}/{seq} waits for a copy: {'; '.join(parts) or 'being asked'}"
+
+
+def decide_close(
+    image: MetadataImage, table: VlogTable, closes: Sequence[Close]
+) -> Decision[list[VsegRecord]]:
+    """Write the ends of sealing virtual segments; the answer: those that were still sealing.
+
+    Copies that did not answer with all of it are on the list no more (rule 15).
+    """
+    decision: Decision[list[VsegRecord]] = Decision([])
+    for close in closes[:CLOSES_PER_TRANSACTION]:
+        vseg = table.vsegs.get(close.vseg)
+        if vseg is None or not rules.is_sealing(image, vseg):
+            continue
+        closed = vseg._replace(end=close.end, backups=close.copies)
+        decision.puts[closed.key] = closed.encode()
+        decision.answer.append(closed)
+    return decision

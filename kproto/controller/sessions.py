@@ -1,0 +1,81 @@
+"""Which brokers are alive, as far as anybody can tell: heartbeats, lost connections, time-outs. Pure.
+
+A session only ever suggests a death. Being wrong is allowed: safety comes from epochs and compare-and-set
+(rules 1 and 19). Brokers on the controller's own loop are pinned: they live as long as it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from kproto.metadata import BrokerRecord
+
+PAUSE_SHARE: Final = 4
+"""A controller that slept for more than a fourth of the time-out heard nobody: nobody pays for that."""
+
+
+class Session(NamedTuple):
+    """One registration: its epoch and when it was last heard, in seconds of the monotonic clock."""
+
+    epoch: int
+    heard: float
+
+
+class Sessions:
+    """The sessions of all registered brokers. Times are seconds of one monotonic clock."""
+
+    __slots__ = ("_last_look", "_pinned", "_sessions", "_timeout")
+
+    def __init__(self, timeout: float, pinned: int) -> None:
+        self._timeout = timeout
+        self._pinned = pinned
+        self._sessions: dict[int, Session] = {}
+        self._last_look: float | None = None
+
+    def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
+        """Take the registered brokers of a new image; a registration begins with a whole session.
+
+        So does every broker that a starting controller finds registered.
+        """
+        for node_id in [each for each in self._sessions if each not in brokers]:
+            del self._sessions[node_id]
+        for node_id, broker in brokers.items():
+            known = self._sessions.get(node_id)
+            if known is None or known.epoch != broker.epoch:
+                self._sessions[node_id] = Session(broker.epoch, now)
+
+    def heard(self, node_id: int, epoch: int, now: float) -> bool:
+        """A sign of life; False when this epoch is not (or no longer) a member."""
+        session = self._sessions.get(node_id)
+        if session is None or session.epoch != epoch:
+            return False
+        self._sessions[node_id] = Session(epoch, max(now, session.heard))
+        return True
+
+    def alive(self, node_id: int, now: float) -> bool:
+        """The broker was heard within its session."""
+        session = self._sessions.get(node_id)
+        return session is not None and (node_id == self._pinned or now - session.heard < self._timeout)
+
+    def expired(self, now: float) -> list[tuple[int, int]]:
+        """(node id, epoch) of the brokers that were not heard in time, by node id.
+
+        To be asked at least every :attr:`interval` seconds: a longer pause is taken for the controller's own
+        and does not count.
+        """
+        pause = now - self._last_look if self._last_look is not None else 0.0
+        self._last_look = now
+        if pause > self._timeout / PAUSE_SHARE:
+            for node_id, session in self._sessions.items():
+                self._sessions[node_id] = Session(session.epoch, min(now, session.heard + pause))
+        return [
+            (node_id, session.epoch)
+            for node_id, session in sorted(self._sessions.items())
+            if node_id != self._pinned and now - session.heard >= self._timeout
+        ]
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two looks, half of what counts as a pause."""
+        return self._timeout / PAUSE_SHARE / 2
