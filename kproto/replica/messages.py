@@ -30,18 +30,31 @@ MAX_READ_BYTES: Final = 64 << 20
 
 class Seal(NamedTuple):
     """Body of SEAL. ``fence``: owner epochs below it push no more to this store; persisted before the answer
-    (rule 20)."""
+    (rule 20). ``store_id`` (empty: whichever) is the data directory that is meant: another one answers
+    UNKNOWN, or a wiped broker would say that there was nothing (rule 3). ``journal``: the owner itself is
+    asked, for its own copy, which is in the journal of an earlier process of it (rule 18b).
+    """
 
     vseg: VsegId
     fence: int
+    store_id: str = ""
+    journal: bool = False
 
     def encode(self) -> bytes:
-        return encode_json({**_vseg(self.vseg), "fence": self.fence})
+        fields: dict[str, Any] = {**_vseg(self.vseg), "fence": self.fence, "store": self.store_id}
+        if self.journal:
+            fields["journal"] = True
+        return encode_json(fields)
 
     @classmethod
     def decode(cls, body: Buffer) -> Seal:
         fields = _fields(body)
-        return cls(_vseg_of(fields), _count(fields, "fence"))
+        return cls(
+            _vseg_of(fields),
+            _count(fields, "fence"),
+            str(fields.get("store", "")),
+            fields.get("journal") is True,
+        )
 
 
 class Sealed(NamedTuple):
