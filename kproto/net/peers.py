@@ -21,6 +21,7 @@ from kproto.memory import buffer_of
 from kproto.net.ports import Answer, Buffer, Done, PeerError, PeersPort
 from kproto.wire import WireError
 from kproto.wire.internal import (
+    LENGTH_BYTES,
     MAX_CORRELATION,
     MAX_FRAME_BYTES,
     REQUEST,
@@ -214,9 +215,7 @@ class _Link:
     # --- requests ----------------------------------------------------------------------------------
 
     def request(self, api: int, pieces: Sequence[Buffer], done: Done) -> None:
-        size = REQUEST_OVERHEAD
-        for piece in pieces:
-            size += len(piece)
+        size = REQUEST_OVERHEAD + sum(map(len, pieces))
         peers = self.peers
         if size > peers.max_frame:
             raise WireError(f"a request of {size} bytes, {peers.max_frame} allowed")
@@ -228,7 +227,7 @@ class _Link:
         correlation = self._correlation = self._correlation % MAX_CORRELATION + 1
         waiting[correlation] = done
         header = REQUEST.pack(size, api, VERSION, correlation, peers.node_id, peers.epoch())
-        total = size + 4
+        total = size + LENGTH_BYTES
         if unsent == 0 and self._sock is not None and len(pieces) < PIECES_PER_SEND and not self._broken:
             try:
                 sent = self._sock.sendmsg((header, *pieces))
@@ -314,40 +313,49 @@ class _Link:
         """Hand over the answers in the scratch buffer up to ``end``, keep what is left of the last one."""
         scratch = self.peers.scratch
         max_frame = self.peers.max_frame
+        waiting = self._waiting
+        unpack = RESPONSE.unpack_from
         position = 0
         while end - position >= RESPONSE.size:
-            size, correlation, error = RESPONSE.unpack_from(scratch, position)
+            size, correlation, error = unpack(scratch, position)
             if not RESPONSE_OVERHEAD <= size <= max_frame:
                 self.end(f"an answer of {size} bytes")
                 return
-            start = position + RESPONSE.size
-            stop = start + size - RESPONSE_OVERHEAD
+            stop = position + LENGTH_BYTES + size
             if stop > end:
-                if stop - end >= OWN_BUFFER_BYTES:
-                    self._buffer = buffer_of(stop - start)
-                    self._have = end - start
-                    self._buffer[: self._have] = scratch[start:end]
-                    self._answer = (correlation, error)
-                    return
-                break
-            position = stop
-            self._hand_over(correlation, error, memoryview(bytes(scratch[start:stop])))
+                if stop - end < OWN_BUFFER_BYTES:
+                    break
+                start = position + RESPONSE.size
+                self._buffer = buffer_of(stop - start)
+                self._have = end - start
+                self._buffer[: self._have] = scratch[start:end]
+                self._answer = (correlation, error)
+                return
+            done = waiting.pop(correlation, None)
+            if done is None:
+                self.end(f"an answer to request {correlation}, which was not asked")
+                return
+            try:
+                done(Answer(error, memoryview(bytes(scratch[position + RESPONSE.size : stop]))))
+            except Exception:
+                log.exception("what was to follow an answer failed")
             if self._sock is not sock:
                 return
-        self._stash = bytes(scratch[position:end])
+            position = stop
+        if position < end:
+            self._stash = bytes(scratch[position:end])
 
     def _read_large(self, buffer: memoryview, received: int) -> None:
         self._have += received
-        if self._have == len(buffer):
-            self._buffer = None
-            self._hand_over(*self._answer, buffer)
-
-    def _hand_over(self, correlation: int, error: int, body: memoryview) -> None:
+        if self._have < len(buffer):
+            return
+        self._buffer = None
+        correlation, error = self._answer
         done = self._waiting.pop(correlation, None)
         if done is None:
             self.end(f"an answer to request {correlation}, which was not asked")
             return
-        _call(done, Answer(error, body))
+        _call(done, Answer(error, buffer))
 
     # --- beginning and end -------------------------------------------------------------------------
 
