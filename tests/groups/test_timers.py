@@ -103,7 +103,7 @@ def test_patience_ends_for_each_answer_on_its_own() -> None:
         assert second.result() is ErrorCode.COORDINATOR_NOT_AVAILABLE
         assert quick.result() is ErrorCode.NONE
         last = patience.new_answer()
-        patience.close()
-        assert last.result() is ErrorCode.COORDINATOR_NOT_AVAILABLE
+        patience.close(ErrorCode.NOT_COORDINATOR)
+        assert last.result() is ErrorCode.NOT_COORDINATOR
 
     run(scenario())

@@ -1,17 +1,19 @@
 """The shell around the groups: which broker and shard a group lives on, loading, timers, housekeeping.
 
 A group belongs to one partition of ``__consumer_offsets`` (by its id), and its coordinator is the leader
-of that partition. A shard is loaded on the first request that needs it; requests wait meanwhile, up to
-``LOAD_PATIENCE_S``, then get COORDINATOR_LOAD_IN_PROGRESS. A moment after the start all shards are loaded
-in the background, so that sessions and offsets of silent groups expire.
+of that partition, for one *term*: a leader epoch. A shard is loaded on the first request that needs it;
+requests wait meanwhile, up to ``LOAD_PATIENCE_S``, then get COORDINATOR_LOAD_IN_PROGRESS. A moment after the
+start all shards are loaded in the background, so that sessions and offsets of silent groups expire; shards
+that this broker takes over while it runs are loaded at once (rule 28). When a term ends, whatever waits in
+its shard gets NOT_COORDINATOR, and nothing that the shard was about to write is written any more.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from kproto.clock import Clock
 from kproto.errors import ErrorCode, KafkaError
@@ -20,10 +22,12 @@ from kproto.handlers.groups.offsets_log import KeyedLog, OffsetsLogPort
 from kproto.handlers.groups.records import partition_of
 from kproto.handlers.groups.shard import Entry, Shard
 from kproto.handlers.groups.timers import Sleeper, Timers
+from kproto.handlers.partitions import leader_of
+from kproto.metadata.records import NO_LEADER, RECOVERING
 
 if TYPE_CHECKING:
     from kproto.config import Settings
-    from kproto.metadata import BrokerRecord, MetadataImage, TopicRecord
+    from kproto.metadata import BrokerRecord, MetadataImage, StreamletRecord, TopicRecord
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +35,19 @@ T = TypeVar("T")
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 LOAD_PATIENCE_S: Final = 5.0
+LOAD_RETRY_S: Final = 1.0
+"""How long after a failed load it is tried again, if nobody asks before."""
 BACKGROUND_LOAD_DELAY_S: Final = 2.0
 EXPIRY_SLICE: Final = 20
 """Groups looked at before the event loop gets its turn."""
+
+
+class _Loading(NamedTuple):
+    """A shard that is being loaded for a term."""
+
+    term: int
+    shard: Shard
+    task: asyncio.Task[Shard]
 
 
 class GroupCoordinator:
@@ -58,9 +72,13 @@ class GroupCoordinator:
         self._limits = GroupLimits(settings.group_max_size, settings.group_initial_rebalance_delay_ms)
         self._timers = Timers(clock, _wake)
         self._shards: dict[int, Shard] = {}
-        self._loading: dict[int, asyncio.Task[Shard]] = {}
+        self._terms: dict[int, int] = {}
+        """Leader epoch of every partition coordinated here, as of the last image."""
+        self._loading: dict[int, _Loading] = {}
         self._topics: frozenset[str] | None = None
         """Topic names of the last image seen."""
+        self._known_before = False
+        """Whether the last image had the offsets topic."""
         self._housekeeping: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -68,7 +86,10 @@ class GroupCoordinator:
 
     def start(self) -> None:
         """Begin housekeeping; needs the running event loop and a first image."""
-        self._topics = frozenset(self._image().topics)
+        image = self._image()
+        self._topics = frozenset(image.topics)
+        self._terms = self._own_terms(image)
+        self._known_before = OFFSETS_TOPIC in image.topics
         self._housekeeping = asyncio.get_running_loop().create_task(self._keep_house())
 
     def close(self) -> None:
@@ -76,26 +97,38 @@ class GroupCoordinator:
         self._closed = True
         if self._housekeeping is not None:
             self._housekeeping.cancel()
-        for task in self._loading.values():
-            task.cancel()
+        for loading in self._loading.values():
+            loading.task.cancel()
         for shard in self._shards.values():
             shard.unload(ErrorCode.NOT_COORDINATOR)
         self._shards.clear()
         self._timers.close()
 
     def on_image(self, image: MetadataImage) -> None:
-        """Metadata changed: forget offsets of deleted topics, give up partitions led by others."""
+        """Metadata changed: forget offsets of deleted topics, give up and take over partitions."""
         if self._closed:
             return
         names = frozenset(image.topics)
-        gone = self._topics - names if self._topics is not None else ()
+        gone = self._topics - names if self._topics is not None else frozenset()
         self._topics = names
-        for index in [i for i in self._shards if not self._leads(image, i)]:
-            self._shards.pop(index).unload(ErrorCode.NOT_COORDINATOR)
+        before, terms = self._terms, self._own_terms(image)
+        if terms != before:
+            self._terms = terms
+            self._end_terms()
         if gone:
             for shard in self._shards.values():
                 shard.drop_topics(gone)
-            self._load_all_soon(image)
+            self._load_soon(terms)
+        elif terms != before and self._known_before:
+            self._load_soon(index for index, term in terms.items() if before.get(index) != term)
+        self._known_before = OFFSETS_TOPIC in image.topics
+
+    def _end_terms(self) -> None:
+        """Give up what was loaded, or is being loaded, for a term that is over."""
+        for index in [i for i, shard in self._shards.items() if self._terms.get(i) != shard.term]:
+            self._shards.pop(index).unload(ErrorCode.NOT_COORDINATOR)
+        for index in [i for i, loading in self._loading.items() if self._terms.get(i) != loading.term]:
+            self._loading.pop(index).shard.unload(ErrorCode.NOT_COORDINATOR)
 
     # ---- where a group lives ------------------------------------------------------------------------
 
@@ -106,8 +139,10 @@ class GroupCoordinator:
         """
         topic = self._image().topics.get(OFFSETS_TOPIC) or await self._ensure_topic()
         image = self._image()
-        leader = image.partition_streamlet(topic, partition_of(group_id, topic.partitions)).leader
-        broker = image.brokers.get(leader)
+        if topic.topic_id not in image.streamlets:  # deleted, or not heard of here yet
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the offsets topic is not available")
+        record = image.partition_streamlet(topic, partition_of(group_id, topic.partitions))
+        broker = image.brokers.get(_coordinator(image, record))
         if broker is None:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the group's coordinator is not available")
         return broker
@@ -116,33 +151,39 @@ class GroupCoordinator:
         self, group_id: str, use: Callable[[Shard], T | Awaitable[T]], fail: Callable[[ErrorCode], T]
     ) -> T | Awaitable[T]:
         """``use`` the shard of a group, now if it is loaded; ``fail`` when it is not here or not loadable."""
-        topic = self._image().topics.get(OFFSETS_TOPIC)
+        image = self._image()
+        topic = image.topics.get(OFFSETS_TOPIC)
         if topic is None or self._closed:
             return fail(ErrorCode.NOT_COORDINATOR)
         index = partition_of(group_id, topic.partitions)
         shard = self._shards.get(index)
         if shard is not None:
             return use(shard)
-        if not self._leads(self._image(), index):
-            return fail(ErrorCode.NOT_COORDINATOR)
-        return self._use_when_loaded(index, use, fail)
+        if index in self._terms:
+            return self._use_when_loaded(index, use, fail)
+        if _coordinator(image, image.partition_streamlet(topic, index)) == self._node_id:
+            return fail(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return fail(ErrorCode.NOT_COORDINATOR)
 
     def is_loading(self, group_id: str) -> bool:
-        """Is the group's shard on this broker, but not loaded yet? Then its loading has begun."""
-        topic = self._image().topics.get(OFFSETS_TOPIC)
+        """Is the group's shard on this broker, but not loaded yet? Then its loading begins."""
+        image = self._image()
+        topic = image.topics.get(OFFSETS_TOPIC)
         if topic is None or self._closed:
             return False
         index = partition_of(group_id, topic.partitions)
-        if index in self._shards or not self._leads(self._image(), index):
+        if index in self._shards:
             return False
+        if index not in self._terms:
+            return _coordinator(image, image.partition_streamlet(topic, index)) == self._node_id
         if index not in self._loading:
             self._start_loading(index)
         return True
 
     async def all_shards(self) -> Sequence[Shard]:
         """Every shard this broker coordinates, loaded. KafkaError when one cannot be."""
-        for index in self._own_partitions(self._image()):
-            if index not in self._shards:
+        for index in tuple(self._terms):
+            if index in self._terms and index not in self._shards:
                 await self._loaded(index)
         return list(self._shards.values())
 
@@ -150,15 +191,18 @@ class GroupCoordinator:
         topic = self._image().topics.get(name)
         return None if topic is None else topic.topic_id
 
-    def _leads(self, image: MetadataImage, index: int) -> bool:
+    def _own_terms(self, image: MetadataImage) -> dict[int, int]:
+        """Leader epochs of the partitions that this broker serves, by partition."""
         topic = image.topics.get(OFFSETS_TOPIC)
-        if topic is None or index >= topic.partitions:
-            return False
-        return image.partition_streamlet(topic, index).leader == self._node_id
-
-    def _own_partitions(self, image: MetadataImage) -> list[int]:
-        topic = image.topics.get(OFFSETS_TOPIC)
-        return [i for i in range(topic.partitions) if self._leads(image, i)] if topic is not None else []
+        if topic is None:
+            return {}
+        groups, me = topic.active_groups, self._node_id
+        return {
+            partition: record.leader_epoch
+            for record in image.streamlets[topic.topic_id]
+            if record.leader == me and leader_of(image, record) == me
+            for partition in range(record.index * groups, min((record.index + 1) * groups, topic.partitions))
+        }
 
     # ---- loading ------------------------------------------------------------------------------------
 
@@ -179,17 +223,22 @@ class GroupCoordinator:
         shard = self._shards.get(index)
         if shard is not None:
             return shard
-        return await asyncio.shield(self._loading.get(index) or self._start_loading(index))
+        if index not in self._terms:
+            raise KafkaError(ErrorCode.NOT_COORDINATOR)
+        loading = self._loading.get(index) or self._start_loading(index)
+        return await asyncio.shield(loading.task)
 
-    def _start_loading(self, index: int) -> asyncio.Task[Shard]:
-        task = self._loading[index] = asyncio.get_running_loop().create_task(self._load(index))
-        task.add_done_callback(lambda done: self._load_ended(index, done))
-        return task
-
-    async def _load(self, index: int) -> Shard:
-        keyed = KeyedLog(self._port, index, self.clock.wall_ms)
+    def _start_loading(self, index: int) -> _Loading:
+        term = self._terms[index]
         timeout_s = self.settings.offsets_commit_timeout_ms / 1000
-        shard = Shard(keyed, self.clock, self._limits, self._timers, timeout_s)
+        keyed = KeyedLog(self._port, index, self.clock.wall_ms)
+        shard = Shard(keyed, self.clock, self._limits, self._timers, timeout_s, term)
+        task = asyncio.get_running_loop().create_task(self._load(index, shard))
+        loading = self._loading[index] = _Loading(term, shard, task)
+        task.add_done_callback(lambda _: self._load_ended(index, loading))
+        return loading
+
+    async def _load(self, index: int, shard: Shard) -> Shard:
         try:
             await shard.load(self._topic_id)
         except KafkaError:
@@ -197,20 +246,26 @@ class GroupCoordinator:
         except Exception as error:
             log.exception("%s-%d cannot be loaded", OFFSETS_TOPIC, index)
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
-        if self._closed or not self._leads(self._image(), index):
+        if self._closed or self._terms.get(index) != shard.term:
             shard.unload(ErrorCode.NOT_COORDINATOR)
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
         self._shards[index] = shard
         return shard
 
-    def _load_ended(self, index: int, task: asyncio.Task[Shard]) -> None:
-        self._loading.pop(index, None)
-        if not task.cancelled():
-            task.exception()  # was told to whoever waited
+    def _load_ended(self, index: int, loading: _Loading) -> None:
+        if self._loading.get(index) is loading:
+            del self._loading[index]
+        if loading.task.cancelled():
+            return
+        failed = loading.task.exception()  # was told to whoever waited
+        if failed is not None and not self._closed and self._terms.get(index) == loading.term:
+            asyncio.get_running_loop().call_later(LOAD_RETRY_S, self._load_soon, (index,))
 
-    def _load_all_soon(self, image: MetadataImage) -> None:
-        for index in self._own_partitions(image):
-            if index not in self._shards and index not in self._loading:
+    def _load_soon(self, indexes: Iterable[int]) -> None:
+        """Begin to load those of ``indexes`` that are coordinated here and not loaded yet."""
+        for index in indexes:
+            wanted = index in self._terms and not self._closed
+            if wanted and index not in self._shards and index not in self._loading:
                 self._start_loading(index)
 
     # ---- housekeeping -------------------------------------------------------------------------------
@@ -239,3 +294,10 @@ class GroupCoordinator:
 def _wake(sleeper: Sleeper) -> None:
     assert isinstance(sleeper, Entry)
     sleeper.shard.wake(sleeper)
+
+
+def _coordinator(image: MetadataImage, record: StreamletRecord) -> int:
+    """Where clients are sent: to who serves the partition, or will when it has rebuilt it."""
+    if record.state == RECOVERING:
+        return record.leader if record.leader in image.brokers else NO_LEADER
+    return leader_of(image, record)

@@ -165,6 +165,9 @@ class KeyedLog:
     def _flush(self) -> None:
         self._flush_scheduled = False
         writes, self._queue = self._queue, []
+        if self._closed:
+            self._finish(writes, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            return
         start = 0
         size = 0
         for i, write in enumerate(writes):
@@ -218,7 +221,8 @@ class KeyedLog:
         return max(self._log_bytes - self._live_bytes, 0)
 
     def close(self) -> None:
-        """Begin no further checkpoint and abandon a running one (harmless at every point)."""
+        """Append nothing any more: what is queued is refused with NOT_LEADER_OR_FOLLOWER. A running
+        checkpoint is abandoned (harmless at every point)."""
         self._closed = True
         if self._checkpoint is not None:
             self._checkpoint.cancel()

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
 from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.leading import copies_short
+from kproto.handlers.partitions import leader_of
 from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.wire.batch import hop
 
 if TYPE_CHECKING:
     from kproto.log.manager import LogManager
     from kproto.log.partition import Partition
+    from kproto.log.ports import VirtualLogPort
     from kproto.metadata import MetadataImage
 
 TOPIC: Final = "__consumer_offsets"
@@ -30,12 +33,19 @@ class PartitionLog:
         self._logs = logs
 
     def append(self, index: int, batch: bytearray, done: Callable[[int, KafkaError | None], None]) -> None:
-        """See :class:`~kproto.handlers.groups.offsets_log.OffsetsLogPort`."""
+        """See :class:`~kproto.handlers.groups.offsets_log.OffsetsLogPort`.
+
+        As with acks=all: NOT_ENOUGH_REPLICAS when there are too few copies (rule 18), NOT_LEADER_OR_FOLLOWER
+        when ownership is lost before it is durable (rule 10).
+        """
         partition = self._partition(index)
+        image = self._image()
+        if copies_short(partition, image.topics[TOPIC], len(image.brokers)):
+            raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
         base_offset = partition.append(memoryview(batch), owned=True)[0]
         vlog = partition.vlog
         assert vlog is not None  # else append had refused
-        vlog.when_durable(vlog.end, partial(done, base_offset, None))
+        vlog.when_durable(vlog.end, partial(_durable, vlog, base_offset, done))
 
     def bounds(self, index: int) -> tuple[int, int]:
         partition = self._partition(index)
@@ -62,11 +72,18 @@ class PartitionLog:
     def _partition(self, index: int) -> Partition:
         image = self._image()
         topic = image.topics.get(TOPIC)
-        if topic is not None and image.partition_streamlet(topic, index).leader == self._node_id:
+        if topic is not None and leader_of(image, image.partition_streamlet(topic, index)) == self._node_id:
             partition = self._logs.partition(topic.topic_id, index)
             if partition is not None:
                 return partition
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{TOPIC}-{index} is not led here")
+
+
+def _durable(vlog: VirtualLogPort, base_offset: int, done: Callable[[int, KafkaError | None], None]) -> None:
+    if vlog.lost:
+        done(-1, KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "this broker owns its virtual logs no more"))
+    else:
+        done(base_offset, None)
 
 
 async def _read(partition: Partition, offset: int) -> list[memoryview]:

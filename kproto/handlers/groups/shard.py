@@ -73,11 +73,19 @@ class Entry:
 
 
 class Shard:
-    """See the module docstring. Requests may come once :meth:`load` has returned."""
+    """See the module docstring. Requests may come once :meth:`load` has returned. ``term`` is the leader
+    epoch in which the shard lives."""
 
     def __init__(
-        self, log_: KeyedLog, clock: Clock, limits: GroupLimits, timers: Timers, commit_timeout_s: float
+        self,
+        log_: KeyedLog,
+        clock: Clock,
+        limits: GroupLimits,
+        timers: Timers,
+        commit_timeout_s: float,
+        term: int = 0,
     ) -> None:
+        self.term = term
         self.entries: dict[str, Entry] = {}
         self.log = log_
         self._clock = clock
@@ -123,7 +131,7 @@ class Shard:
     def unload(self, error: ErrorCode) -> None:
         """This broker does not coordinate these groups any more: answer whatever waits with ``error``."""
         self.log.close()
-        self._patience.close()
+        self._patience.close(error)
         for entry in self.entries.values():
             if entry.group.state is not State.DEAD:
                 self._run(entry, entry.group.kill(self._now(), error))

@@ -97,13 +97,14 @@ class Patience:
             self._handle = loop.call_later(self._timeout_s, self._fire)
         return answer
 
-    def close(self) -> None:
-        """Give up on whoever still waits."""
+    def close(self, error: ErrorCode) -> None:
+        """Give whoever still waits ``error``."""
         if self._handle is not None:
             self._handle.cancel()
+            self._handle = None
         for _, answer in self._waiting:
             if not answer.done():
-                answer.set_result(self._error)
+                answer.set_result(error)
         self._waiting.clear()
 
     def _fire(self) -> None:
