@@ -101,16 +101,17 @@ def decide_assign(
 ) -> Decision[list[StreamletRecord]]:
     """Give streamlets whose sources are sealed a leader to recover them, at most 100 at a time (19b).
 
-    The answer: the new records. ``load`` counts streamlets per leader and is kept up to date. Streamlets
-    that cannot be recovered yet are left as they are: see :func:`stuck`.
+    The answer: the new records. ``due`` may be older than the image. ``load`` counts streamlets per leader
+    and is kept up to date. Streamlets that cannot be recovered yet are left as they are: see :func:`stuck`.
     """
     decision: Decision[list[StreamletRecord]] = Decision([])
     sources = Sources(image, table)
     moved: dict[int, int] = {}
-    for record in due:
+    for each in due:
         if len(decision.answer) == STREAMLETS_PER_TRANSACTION:
             break
-        if not rules.is_due(image, record) or not sources.sealed(record):
+        record = find_streamlet(image, each.topic_id, each.index)
+        if record is None or not rules.is_due(image, record) or not sources.sealed(record):
             continue
         able = candidates(image, table, record, sources)
         if not able:
@@ -140,7 +141,10 @@ def stuck(image: MetadataImage, table: VlogTable, due: Iterable[StreamletRecord]
     """One line for each virtual segment without which streamlets cannot be recovered; nothing is given up."""
     sources = Sources(image, table)
     waiting: Counter[VsegRecord] = Counter()
-    for record in due:
+    for each in due:
+        record = find_streamlet(image, each.topic_id, each.index)
+        if record is None or not rules.is_due(image, record):
+            continue
         if sources.sealed(record) and not candidates(image, table, record, sources):
             waiting.update(sources.orphans(record))
     lines = []
@@ -164,7 +168,7 @@ def decide_commit(
     decision: Decision[list[bool]] = Decision([])
     sources = Sources(image, table)
     for attempt in attempts:
-        record = _find(image, attempt.topic_id, attempt.streamlet)
+        record = find_streamlet(image, attempt.topic_id, attempt.streamlet)
         done = rules.leads(image, record, node_id, epoch)
         if record is not None and rules.may_commit(image, record, node_id, epoch, attempt.leader_epoch):
             done = sources.sealed(record)
@@ -185,6 +189,7 @@ def _pruned(table: VlogTable, record: StreamletRecord) -> StreamletRecord:
     )
 
 
-def _find(image: MetadataImage, topic_id: bytes, index: int) -> StreamletRecord | None:
+def find_streamlet(image: MetadataImage, topic_id: bytes, index: int) -> StreamletRecord | None:
+    """The record of a streamlet; None when there is no such one (any more)."""
     part = image.streamlets.get(topic_id, ())
     return part[index] if 0 <= index < len(part) else None

@@ -16,10 +16,13 @@ PAUSE_SHARE: Final = 4
 
 
 class Session(NamedTuple):
-    """One registration: its epoch and when it was last heard, in seconds of the monotonic clock."""
+    """One registration: its epoch and when it was last heard, in seconds of the monotonic clock;
+    ``connected`` is False from the loss of its connection until it is heard again.
+    """
 
     epoch: int
     heard: float
+    connected: bool = True
 
 
 class Sessions:
@@ -53,10 +56,18 @@ class Sessions:
         self._sessions[node_id] = Session(epoch, max(now, session.heard))
         return True
 
-    def alive(self, node_id: int, now: float) -> bool:
-        """The broker was heard within its session."""
+    def lost(self, node_id: int, epoch: int) -> None:
+        """Its connection ended, which proves nothing; heartbeats may come over the next one."""
         session = self._sessions.get(node_id)
-        return session is not None and (node_id == self._pinned or now - session.heard < self._timeout)
+        if session is not None and session.epoch == epoch:
+            self._sessions[node_id] = session._replace(connected=False)
+
+    def in_use(self, node_id: int, now: float) -> bool:
+        """Somebody is certainly there under this node id: connected, and heard within the session."""
+        session = self._sessions.get(node_id)
+        if session is None:
+            return False
+        return node_id == self._pinned or (session.connected and now - session.heard < self._timeout)
 
     def expired(self, now: float) -> list[tuple[int, int]]:
         """(node id, epoch) of the brokers that were not heard in time, by node id.
@@ -68,7 +79,7 @@ class Sessions:
         self._last_look = now
         if pause > self._timeout / PAUSE_SHARE:
             for node_id, session in self._sessions.items():
-                self._sessions[node_id] = Session(session.epoch, min(now, session.heard + pause))
+                self._sessions[node_id] = session._replace(heard=min(now, session.heard + pause))
         return [
             (node_id, session.epoch)
             for node_id, session in sorted(self._sessions.items())
