@@ -75,10 +75,6 @@ class VirtualLog:
         """The owner epoch is over (rule 16): nothing becomes durable any more, whoever waits is called."""
         self.live_copies = copies
         """Copies that new appends get; fewer than ``copies`` while backups lack (rule 18)."""
-        self.lost = False
-        """The owner epoch is over (rule 16)."""
-        self.live_copies = copies
-        """Copies of the open segment, the owner's included (rule 18)."""
         self.waiters: list[tuple[int, Callable[[], object]]] = []
         self.wake: Callable[[], object] = _nobody
         """Called when a reference arrives and none was pending."""
