@@ -17,7 +17,9 @@ from kproto.net.ports import Buffer
 from kproto.net.server import Connection, Limits, Server
 from kproto.wire import WireError
 from kproto.wire.internal import (
+    LENGTH_BYTES,
     MAX_FRAME_BYTES,
+    REQUEST_HEADER,
     REQUEST_OVERHEAD,
     RESPONSE,
     RESPONSE_OVERHEAD,
@@ -25,7 +27,6 @@ from kproto.wire.internal import (
     Api,
     InternalError,
     decode_json,
-    parse_request_header,
 )
 
 log = logging.getLogger(__name__)
@@ -124,9 +125,11 @@ class InternalListener:
     def _dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:
         """Handle one request; never raises."""
         try:
-            api, version, correlation, node_id, epoch = parse_request_header(frame)
+            if len(frame) < REQUEST_OVERHEAD:
+                raise WireError(f"a request of {len(frame)} bytes has no header")
+            api, version, correlation, node_id, epoch = REQUEST_HEADER.unpack_from(frame)
             caller = connection.context
-            if not isinstance(caller, Caller):
+            if type(caller) is not Caller:
                 self._greet(connection, frame)
                 return
             if caller.node_id != node_id:
@@ -151,7 +154,7 @@ class InternalListener:
 
     def _greet(self, connection: Connection, frame: memoryview) -> None:
         """The first request of a connection: HELLO with the right secret, for this node."""
-        api, version, correlation, node_id, epoch = parse_request_header(frame)
+        api, version, correlation, node_id, epoch = REQUEST_HEADER.unpack_from(frame)
         if api != Api.HELLO or version != VERSION or node_id < 0:
             raise WireError(f"the first request is API {api} version {version} of node {node_id}")
         hello = decode_json(frame[REQUEST_OVERHEAD:])
@@ -188,11 +191,9 @@ class _Reply:
         if connection is None or connection.closed:
             return
         connection.held -= self._cost
-        size = RESPONSE_OVERHEAD
-        for piece in pieces:
-            size += len(piece)
+        size = RESPONSE_OVERHEAD + sum(map(len, pieces))
         header = RESPONSE.pack(size, self._correlation, error)
-        connection.begin(0).respond((header, *pieces), size + 4)
+        connection.begin(0).respond((header, *pieces), LENGTH_BYTES + size)
 
 
 class _Server(Server):

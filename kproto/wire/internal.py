@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from enum import IntEnum
 from struct import Struct
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from kproto.wire.primitives import Buf, WireError
 
@@ -19,6 +19,8 @@ VERSION: Final = 0
 """The only version of all internal APIs so far."""
 REQUEST: Final = Struct(">ihhiiq")
 """Length (of what follows it), API, version, correlation, sender's node id, sender's broker epoch."""
+REQUEST_HEADER: Final = Struct(">hhiiq")
+"""The same behind the length."""
 RESPONSE: Final = Struct(">iih")
 """Length (of what follows it), correlation, error."""
 LENGTH_BYTES: Final = 4
@@ -29,7 +31,6 @@ MAX_FRAME_BYTES: Final = 256 * 1024 * 1024
 """Twice the largest batch that a client may send, so that a frame around it fits, too."""
 MAX_CORRELATION: Final = 0x7FFFFFFF
 
-_REQUEST_HEADER: Final = Struct(">hhiiq")
 _JSON_LENGTH: Final = Struct(">I")
 
 
@@ -72,23 +73,6 @@ class InternalError(IntEnum):
     REFUSED = 8
     """Understood and not done; the body may be JSON that says why."""
     BAD_REQUEST = 9
-
-
-class RequestHeader(NamedTuple):
-    """What precedes a request's body; ``node_id`` and ``epoch`` are the sender's."""
-
-    api: int
-    version: int
-    correlation: int
-    node_id: int
-    epoch: int
-
-
-def parse_request_header(frame: Buf) -> RequestHeader:
-    """The header of a frame without its length; the body begins at :data:`REQUEST_OVERHEAD`."""
-    if len(frame) < REQUEST_OVERHEAD:
-        raise WireError(f"a request of {len(frame)} bytes has no header")
-    return RequestHeader._make(_REQUEST_HEADER.unpack_from(frame))
 
 
 def encode_json(value: object) -> bytes:
