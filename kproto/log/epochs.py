@@ -5,7 +5,7 @@ The cache is the fold of the chunks' leader epochs (S14): `note` for every chunk
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from struct import Struct
 from typing import Final
 
@@ -60,6 +60,23 @@ class EpochCache:
         if i >= 0:
             del self.epochs[:i], self.starts[:i]
             self.starts[0] = log_start
+
+    def cut_end(self, end: int) -> None:
+        """Forget what lies at or above offset ``end``."""
+        keep = bisect_left(self.starts, end)
+        del self.epochs[keep:], self.starts[keep:]
+
+    def divergence(self, other: EpochCache, start: int, end: int) -> int:
+        """The first offset in ``[start, end)`` whose chunk has another epoch in ``other``; ``end`` when there
+        is none.
+
+        A leader appends each offset once: chunks with the same offset and epoch are the same (rule 33).
+        """
+        steps = sorted({start, *self.starts, *other.starts})
+        for offset in steps:
+            if start <= offset < end and self.of_offset(offset) != other.of_offset(offset):
+                return offset
+        return end
 
     def encode(self) -> bytes:
         return b"".join(map(_ENTRY.pack, self.epochs, self.starts))

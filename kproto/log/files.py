@@ -16,6 +16,8 @@ from kproto.disk import Disk
 STREAMS: Final = "streams"
 CHUNKS: Final = ".chunks"
 INDEX: Final = ".index"
+FETCHING: Final = ".fetching"
+"""A segment that is being brought over from other brokers; renamed when it is complete."""
 
 
 class SegmentName(NamedTuple):

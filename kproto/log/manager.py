@@ -10,11 +10,14 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 from kproto.config import TopicConfig, topic_config
 from kproto.directory import LeftAs
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.adopting import TakenOver, open_taken_over, taken_over
 from kproto.log.blocks import BlockPool
 from kproto.log.checkpoint import Checkpoint
 from kproto.log.files import STREAMS, OpenFiles, partition_directory, stream_directory
@@ -23,14 +26,16 @@ from kproto.log.partition import Partition
 from kproto.log.reader import IndexCache
 from kproto.log.stream import Stream
 from kproto.log.trash import Trash
+from kproto.metadata.records import ONLINE
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.config import Settings
     from kproto.disk import Disk
-    from kproto.log.ports import JournalRun, LogPorts
+    from kproto.log.checkpoint import Entry
+    from kproto.log.ports import JournalRun, LogPorts, Snapshot
     from kproto.log.segment import Segment
-    from kproto.metadata import MetadataImage
+    from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +45,9 @@ RETRY_S: Final = 1.0
 """How long to wait after the disk was full."""
 TRIM_S: Final = 60.0
 BLOCKS_PER_SLICE: Final = 500
+RELEASED_KEPT_S: Final = 300.0
+"""How long the files of a partition stay that another broker leads now."""
+OPENED_PER_LOOK: Final = 64
 CHECKPOINT_BATCH: Final = 150
 CHECKPOINT_AT_ONCE: Final = 600
 CHECKPOINT_SLICES: Final = 40
@@ -68,11 +76,15 @@ class LogManager:
         "_next_retention",
         "_next_trim",
         "_recovered",
+        "_released",
         "_retaining",
         "_scheduled",
         "_slices",
         "_static",
         "_sync_checkpoint",
+        "_taken",
+        "_taken_streamlets",
+        "_to_open",
         "clock",
         "data_dir",
         "dirty",
@@ -81,6 +93,7 @@ class LogManager:
         "flush_bytes",
         "indexes",
         "now_ms",
+        "owner_epoch",
         "pool",
         "ports",
         "settings",
@@ -96,6 +109,7 @@ class LogManager:
         settings: Settings,
         ports: LogPorts,
         left_as: LeftAs = LeftAs.KILLED,
+        owner_epoch: int = -1,
     ) -> None:
         self.data_dir = data_dir
         self.disk = disk
@@ -104,6 +118,8 @@ class LogManager:
         """In force, and as they were at the start: dynamic broker configs lie over them."""
         self._dynamic: Mapping[str, str] = {}
         self.ports = ports
+        self.owner_epoch = owner_epoch
+        """This process's broker epoch: a streamlet with no other source began here."""
         self.now_ms = clock.wall_ms
         self.flush_bytes = settings.kproto_flush_bytes
         memory = settings.kproto_log_memory_bytes
@@ -123,6 +139,14 @@ class LogManager:
         self._known_at_start: dict[bytes, int] = {}
         """Topic id -> partitions that may have files from before this process."""
         self._recovered: dict[tuple[bytes, int], list[JournalRun]] = {}
+        self._taken: dict[bytes, dict[int, TakenOver]] = {}
+        """By topic id: partitions taken over and not opened yet."""
+        self._to_open: dict[tuple[bytes, int], None] = {}
+        """Those of them with chunks, which are memory until they are opened."""
+        self._taken_streamlets: dict[tuple[bytes, int], int] = {}
+        """Leader epoch under which a streamlet was taken over."""
+        self._released: dict[tuple[bytes, int], Entry] = {}
+        """Where partitions stood when another broker became their leader."""
         self._changed: dict[Partition, None] = {}
         self._due: dict[Partition, None] = {}
         self._scheduled = False
@@ -161,7 +185,10 @@ class LogManager:
             if record is None:
                 if topic_id in before.topics_by_id:
                     self._delete_topic(topic_id, self.streams.pop(topic_id, None))
-            elif stream is not None:
+                continue
+            if record.replication_factor > 1:
+                self._release_lost(record, image)
+            if stream is not None:
                 for partition in stream.update(record, self._config(record.configs), image):
                     partition.vlog = self.ports.assign_vlog(partition)
 
@@ -203,15 +230,20 @@ class LogManager:
         delay = stream.config.file_delete_delay_ms / 1000 if stream is not None else self.settings_delay()
         self._checkpoint.forget(topic_id)
         self._known_at_start.pop(topic_id, None)
-        for key in [key for key in self._recovered if key[0] == topic_id]:
-            del self._recovered[key]
+        self._taken.pop(topic_id, None)
+        known: tuple[dict[tuple[bytes, int], Any], ...]
+        known = self._recovered, self._taken_streamlets, self._released, self._to_open
+        for entries in known:
+            for key in [key for key in entries if key[0] == topic_id]:
+                del entries[key]
         self.trash.add(self.clock.monotonic() + delay, stream_directory(self.data_dir, topic_id))
 
     # Partitions
 
     def partition(self, topic_id: bytes, index: int) -> Partition | None:
         """The partition, opened if need be; None when there is no such partition. OSError from opening
-        passes.
+        passes. Raises NOT_LEADER_OR_FOLLOWER for a partition with several copies that this broker has not
+        taken over (or that is not online yet).
         """
         stream = self.streams.get(topic_id)
         if stream is not None:
@@ -225,6 +257,9 @@ class LogManager:
         record = image.topics_by_id.get(topic_id) if image is not None else None
         if image is None or record is None or not 0 <= index < record.partitions:
             return None
+        streamlet = image.streamlet(topic_id, index // record.active_groups)
+        if record.replication_factor > 1 and not self._serves(streamlet):
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         stream = self.streams.get(topic_id)
         if stream is None:
             stream = Stream(record, self._config(record.configs))
@@ -233,11 +268,14 @@ class LogManager:
             record.name,
             topic_id,
             index,
-            image.streamlet(topic_id, stream.streamlet_of(index)).leader_epoch,
+            streamlet.leader_epoch,
             stream.config,
             partition_directory(self.data_dir, topic_id, record.active_groups, index),
+            record.replication_factor,
         )
-        if index < self._known_at_start.get(topic_id, 0):
+        if record.replication_factor > 1:
+            self._open_replicated(partition)
+        elif index < self._known_at_start.get(topic_id, 0):
             self._open_known(partition)
         else:
             partition.begin(0)
@@ -251,11 +289,106 @@ class LogManager:
         try:
             open_partition(partition, self._checkpoint.get(*key), self._exact, self._recovered.get(key, []))
         except BaseException:
-            for waiting in (self.dirty, self._due, self._changed):
-                waiting.pop(partition, None)
-            partition.close_deleted()
+            self._give_up(partition)
             raise
         self._recovered.pop(key, None)
+
+    def _give_up(self, partition: Partition) -> None:
+        for waiting in (self.dirty, self._due, self._changed):
+            waiting.pop(partition, None)
+        partition.close_deleted()
+
+    # Several copies
+
+    def take_over(
+        self,
+        topic_id: bytes,
+        index: int,
+        leader_epoch: int,
+        snapshot: Snapshot | None,
+        chunks: Sequence[memoryview],
+        log_start: int,
+    ) -> int:
+        """This broker leads a partition from ``leader_epoch`` on, once the image says that its streamlet is
+        online (rule 27b). Returns the sealed end.
+
+        ``chunks``: runs of whole chunks in order of offset, from the end of ``snapshot`` (None: from 0) to
+        the sealed end; ``log_start`` is the store's. Nothing is opened: that happens on first use, or, when
+        there are chunks, soon (`unopened`). Raises `GapError`.
+        """
+        taken = taken_over(leader_epoch, snapshot, chunks, log_start)
+        self.release(topic_id, index)
+        self._taken.setdefault(topic_id, {})[index] = taken
+        if chunks:
+            self._to_open[topic_id, index] = None
+        image = self._image
+        record = image.topics_by_id.get(topic_id) if image is not None else None
+        if record is not None:
+            self._taken_streamlets[topic_id, index // record.active_groups] = leader_epoch
+        return taken.end
+
+    def release(self, topic_id: bytes, index: int) -> None:
+        """Another broker leads the partition: who waits for it is told, its files stay for a while in case it
+        comes back. `apply_image` does it, too.
+        """
+        waiting = self._taken.get(topic_id)
+        if waiting is not None:
+            waiting.pop(index, None)
+            self._to_open.pop((topic_id, index), None)
+        stream = self.streams.get(topic_id)
+        partition = stream.partitions.pop(index, None) if stream is not None else None
+        if partition is None:
+            return
+        partition.flush()
+        self._released[topic_id, index] = partition.entry()
+        for segment in partition.segments:
+            self.files.close(segment.path)
+        for pending in (self.dirty, self._due, self._changed):
+            pending.pop(partition, None)
+        partition.close_deleted(lost=True)
+        self.trash.add(self.clock.monotonic() + RELEASED_KEPT_S, partition.directory)
+
+    def _release_lost(self, record: TopicRecord, image: MetadataImage) -> None:
+        """Release what this broker does not lead any more, or not under the same leader epoch."""
+        topic_id, streamlets = record.topic_id, image.streamlets[record.topic_id]
+        stream = self.streams.get(topic_id)
+        held = [(one.index, one.leader_epoch) for one in stream.partitions.values()] if stream else []
+        held += [(index, taken.leader_epoch) for index, taken in self._taken.get(topic_id, {}).items()]
+        for index, leader_epoch in held:
+            streamlet = streamlets[index // record.active_groups]
+            if streamlet.leader != self.settings.node_id or streamlet.leader_epoch > leader_epoch:
+                self.release(topic_id, index)
+
+    def _serves(self, streamlet: StreamletRecord) -> bool:
+        """Rules 5 and 27: led here, online, and either taken over under this leader epoch or begun here."""
+        if streamlet.leader != self.settings.node_id or streamlet.state != ONLINE:
+            return False
+        key = streamlet.topic_id, streamlet.index
+        return self._taken_streamlets.get(key) == streamlet.leader_epoch or streamlet.sources == (
+            self.owner_epoch,
+        )
+
+    def _open_replicated(self, partition: Partition) -> None:
+        """Open a partition that was taken over, or is new."""
+        topic_id, index = partition.topic_id, partition.index
+        waiting = self._taken.get(topic_id, {})
+        taken = waiting.get(index)
+        released = self._released.get((topic_id, index))
+        if taken is None:
+            if released is not None:
+                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            partition.begin(0)
+            return
+        self.trash.cancel(partition.directory)
+        entry = released or self._checkpoint.get(topic_id, index)
+        try:
+            open_taken_over(partition, taken, entry)
+        except BaseException:
+            self._give_up(partition)
+            raise
+        del waiting[index]
+        self._to_open.pop((topic_id, index), None)
+        self._released.pop((topic_id, index), None)
 
     def size_bytes(self, topic_id: bytes, index: int) -> int:
         """Bytes of a partition, without opening it: by its checkpoint entry and its chunks in the journal.
@@ -285,12 +418,29 @@ class LogManager:
         return self._checkpoint.point
 
     def recovered(self, topic_id: bytes, index: int, runs: list[JournalRun]) -> None:
-        """Chunks of a partition found in old journals, ordered by offset; applied when it is opened."""
+        """Chunks of a partition found in old journals, ordered by offset; applied when it is opened.
+
+        Not when it has several copies: then what counts is what the others have (rule 2b).
+        """
+        if self._has_copies(topic_id):
+            return
         self._recovered.setdefault((topic_id, index), []).extend(runs)
 
     def unopened(self) -> list[tuple[bytes, int]]:
-        """Partitions with recovered chunks that nobody has opened yet."""
-        return list(self._recovered)
+        """Partitions with recovered chunks that nobody has opened yet; not all when there are many."""
+        found = list(self._recovered)
+        for topic_id, index in islice(self._to_open, OPENED_PER_LOOK):
+            image = self._image
+            record = image.topics_by_id.get(topic_id) if image is not None else None
+            if image is None or record is None:
+                continue
+            if self._serves(image.streamlet(topic_id, index // record.active_groups)):
+                found.append((topic_id, index))
+        return found
+
+    def _has_copies(self, topic_id: bytes) -> bool:
+        record = self._image.topics_by_id.get(topic_id) if self._image is not None else None
+        return record is not None and record.replication_factor > 1
 
     def settled(self, topic_id: bytes, index: int, end_offset: int) -> bool:
         """Whether the old journals are no longer needed for what lies below ``end_offset``: it is in synced
@@ -300,6 +450,8 @@ class LogManager:
         partition = stream.partitions.get(index) if stream is not None else None
         if partition is not None:
             return end_offset <= max(partition.synced_offset, partition.log_start_offset)
+        if self._has_copies(topic_id):
+            return True
         return self._image is not None and topic_id not in self._image.topics_by_id
 
     # Flushing
@@ -448,7 +600,12 @@ class LogManager:
             record = self._image.topics_by_id.get(topic_id) if self._image is not None else None
             entry = self._checkpoint.get(topic_id, index)
             stream = self.streams.get(topic_id)
-            if record is None or entry is None or (stream is not None and index in stream.partitions):
+            if (
+                record is None
+                or entry is None
+                or record.replication_factor > 1
+                or (stream is not None and index in stream.partitions)
+            ):
                 continue
             config = stream.config if stream is not None else self._config(record.configs)
             too_old = 0 <= config.retention_ms < self.now_ms() - entry.oldest_ms

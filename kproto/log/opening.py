@@ -53,7 +53,7 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
         partition.has_directory = True
         partition.log_start_offset = max(log_start, names[0].base_offset)
         _adopt(partition, names, entry)
-        _scan(partition, _trusted(entry))
+        scan(partition, _trusted(entry))
         _reopen_last(partition, entry, exact)
     _apply(partition, runs)
     if partition.log_start_offset > partition.log_end_offset:
@@ -91,10 +91,11 @@ def _names(partition: Partition, entry: Entry | None, exact: bool) -> list[Segme
         if entry.closed == 0:
             return [SegmentName(entry.group_base, entry.number, entry.base_offset)]
     found = (parse_name(name) for name in partition.disk.listdir(partition.directory))
-    return sorted((name for name in found if name is not None), key=_by_offset)
+    return sorted((name for name in found if name is not None), key=by_offset)
 
 
-def _by_offset(name: SegmentName) -> tuple[int, int, int]:
+def by_offset(name: SegmentName) -> tuple[int, int, int]:
+    """Sort key of segments."""
     return name.base_offset, name.group_base, name.number
 
 
@@ -118,7 +119,7 @@ def _adopt(partition: Partition, names: list[SegmentName], entry: Entry | None) 
         partition.add_segment(segment)
 
 
-def _scan(partition: Partition, trust: Trust) -> None:
+def scan(partition: Partition, trust: Trust) -> None:
     """Fold and check the segments from the trusted one on; cut where the log ends."""
     first = max(bisect_right(partition.bases, trust.base) - 1, 0)
     start = _restore_state(partition, first)
@@ -128,10 +129,10 @@ def _scan(partition: Partition, trust: Trust) -> None:
     for number in range(first, len(partition.segments)):
         segment = partition.segments[number]
         if segment.base_offset != offset:
-            _cut_from(partition, number, f"offset {offset} is missing")
+            cut_from(partition, number, f"offset {offset} is missing")
             return
         trusted = trust.size if segment.base_offset == trust.base else 0
-        offset, valid = _check_file(partition, segment, trusted)
+        offset, valid = check_file(partition, segment, trusted)
         size = os.stat(segment.path).st_size
         segment.size = segment.flushed = valid
         segment.next_offset = segment.flushed_offset = offset
@@ -139,11 +140,11 @@ def _scan(partition: Partition, trust: Trust) -> None:
             log.warning(
                 "%s: %d bytes from position %d are torn or damaged: cut", segment.path, size - valid, valid
             )
-            _truncate(partition, segment, valid)
-            _cut_from(partition, number + 1, "the segment before it is damaged")
+            truncate(partition, segment, valid)
+            cut_from(partition, number + 1, "the segment before it is damaged")
             return
         if number + 1 < len(partition.segments):
-            _ensure_index(partition, segment)
+            ensure_index(partition, segment)
 
 
 def _restore_state(partition: Partition, first: int) -> int:
@@ -168,7 +169,7 @@ def _fold_file(partition: Partition, segment: Segment) -> None:
     for position, size, fields in hop_file(segment.path, 0, segment.measure()):
         _fold(partition, segment, position, size, fields)
     segment.flushed = segment.size
-    _ensure_index(partition, segment)
+    ensure_index(partition, segment)
 
 
 def _fold(partition: Partition, segment: Segment, position: int, size: int, fields: tuple[int, ...]) -> None:
@@ -179,7 +180,7 @@ def _fold(partition: Partition, segment: Segment, position: int, size: int, fiel
         partition.producers.add(pid, fields[10], fields[11], fields[12], base_offset, newest)
 
 
-def _check_file(partition: Partition, segment: Segment, trusted: int) -> tuple[int, int]:
+def check_file(partition: Partition, segment: Segment, trusted: int) -> tuple[int, int]:
     """Fold ``segment``'s file as far as it is good; ``(end offset, end position)``."""
     segment.index, segment.max_ts_base, segment.max_ts = SparseIndex(), segment.base_offset, NO_TIME
     segment.indexed = 0
@@ -219,16 +220,19 @@ def _chunks(path: str, trusted: int) -> Iterator[tuple[int, int, tuple[int, ...]
         os.close(descriptor)
 
 
-def _ensure_index(partition: Partition, segment: Segment) -> None:
+def ensure_index(partition: Partition, segment: Segment) -> None:
     """Write the index of a closed segment that was just folded, unless the file is there and good."""
     found = decode(read_file(segment.index_path))
     if found is not None and (found[1].size, found[1].next_offset) == (segment.size, segment.next_offset):
         return
+    if segment.index is None:
+        segment.rebuild_index()
     segment.footer = (partition.producers.encode(), partition.epochs.encode())
     segment.write_index()
 
 
-def _truncate(partition: Partition, segment: Segment, size: int) -> None:
+def truncate(partition: Partition, segment: Segment, size: int) -> None:
+    """Cut the file of ``segment`` to ``size`` bytes."""
     descriptor = partition.disk.open(segment.path)
     try:
         partition.disk.truncate(descriptor, size)
@@ -236,10 +240,10 @@ def _truncate(partition: Partition, segment: Segment, size: int) -> None:
         partition.disk.close(descriptor)
 
 
-def _cut_from(partition: Partition, number: int, why: str) -> None:
+def cut_from(partition: Partition, number: int, why: str, level: int = logging.WARNING) -> None:
     """Remove the segments from ``number`` on: nothing connects them to the log any more."""
     for segment in partition.segments[number:]:
-        log.warning("%s does not belong to the log any more (%s): removed", segment.path, why)
+        log.log(level, "%s does not belong to the log any more (%s): removed", segment.path, why)
         for path in (segment.path, segment.index_path):
             try:
                 partition.disk.unlink(path)
@@ -302,5 +306,5 @@ def _restart_at(partition: Partition, offset: int) -> None:
     log.warning("%r: nothing is left above its log start %d", partition, offset)
     for segment in partition.segments:
         segment.drop()
-    _cut_from(partition, 0, f"the log starts at {offset}")
+    cut_from(partition, 0, f"the log starts at {offset}")
     partition.begin(offset)

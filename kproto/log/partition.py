@@ -51,7 +51,8 @@ _stamp = STAMP.pack_into
 class Partition:
     """Invariants: ``log_start_offset <= last_stable_offset <= high_watermark <= log_end_offset``, none of
     them falls; ``bases[i] == segments[i].base_offset``; only the last segment is open; ``tail`` is its last
-    block or `NO_BLOCK`.
+    block or `NO_BLOCK`. A segment begins where the one before it ends; only what was taken over from another
+    broker may be missing (`holes`), before the first segment of a group.
 
     Used on the event loop only, except what `reader.load_blocking` and `Segment.sync` do in threads.
     """
@@ -66,6 +67,7 @@ class Partition:
         "_roll_ts",
         "bases",
         "config",
+        "copies",
         "deleted",
         "directories_synced",
         "directory",
@@ -81,6 +83,7 @@ class Partition:
         "leader_epoch",
         "log_end_offset",
         "log_start_offset",
+        "lost",
         "manager",
         "pool",
         "producers",
@@ -102,6 +105,7 @@ class Partition:
         leader_epoch: int,
         config: TopicConfig,
         directory: str,
+        copies: int = 1,
     ) -> None:
         self.manager = manager
         self.pool: BlockPool = manager.pool
@@ -114,7 +118,11 @@ class Partition:
         self.directory = directory
         self.has_directory = False
         self.directories_synced = False
+        self.copies = copies
+        """How many brokers keep what is appended, this one included."""
         self.deleted = False
+        """Nothing is read or appended any more: the topic is gone, or (``lost``) another broker leads."""
+        self.lost = False
         self.log_start_offset = 0
         self.high_watermark = 0
         self.last_stable_offset = 0
@@ -256,6 +264,8 @@ class Partition:
 
     def _refusal(self) -> KafkaError:
         """Why no append is taken at all."""
+        if self.lost or (self.vlog is not None and self.vlog.lost):
+            return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if self.deleted:
             return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the journal takes no more appends")
@@ -353,6 +363,52 @@ class Partition:
         if pid >= 0:
             self.producers.add(pid, fields[10], fields[11], fields[12], base_offset, max_ts)
         self.high_watermark = self.last_stable_offset = self.log_end_offset
+
+    # Taking over
+
+    def begin_at(self, offset: int) -> None:
+        """Go on at ``offset`` with a new group; everything below it is durable, wherever it is."""
+        self.log_end_offset = self.high_watermark = self.last_stable_offset = offset
+        self._noted_epoch = -1
+        self._open_group()
+
+    @property
+    def local_start(self) -> int:
+        """Everything from here on is in files or memory here."""
+        segments = self.segments
+        for number in range(len(segments) - 1, 0, -1):
+            if segments[number - 1].next_offset < segments[number].base_offset:
+                return segments[number].base_offset
+        return max(segments[0].base_offset, self.log_start_offset)
+
+    def holes(self) -> Iterator[tuple[int, int]]:
+        """Offsets ``[start, end)`` that only other brokers have, oldest first."""
+        known = self.log_start_offset
+        for segment in self.segments:
+            if segment.base_offset > known:
+                yield known, segment.base_offset
+            known = max(known, segment.next_offset)
+
+    def fill(self, segment: Segment) -> bool:
+        """Insert a closed segment whose synced file was brought here; it lies in a hole. False, and nothing
+        is changed, when it is not wanted any more.
+        """
+        number = bisect_right(self.bases, segment.base_offset)
+        wanted = not self.deleted and segment.next_offset > self.log_start_offset
+        if not wanted or number == len(self.bases):
+            return False
+        before = self.segments[number - 1].next_offset if number else 0
+        check(
+            before <= segment.base_offset and segment.next_offset <= self.bases[number],
+            f"{self}: [{segment.base_offset}, {segment.next_offset}) is here already",
+        )
+        self.segments.insert(number, segment)
+        self.bases.insert(number, segment.base_offset)
+        if number <= self.settled:
+            self.settled += 1
+        if self.dirty_from >= number:
+            self.dirty_from += 1
+        return True
 
     # Rolling
 
@@ -552,6 +608,8 @@ class Partition:
             self.roll_group()
         self._drop_groups_below(offset)
         self.epochs.cut_front(offset)
+        if self.copies > 1:
+            self.manager.ports.on_log_start(self)
         self.manager.checkpoint_soon(self)
         self.notify()
 
@@ -577,16 +635,19 @@ class Partition:
             self.start_at(start)
 
     def _groups(self) -> Iterator[GroupState]:
+        known = self.log_start_offset
         for group, members in groupby(tuple(self.segments), key=_group_of):
             segments = list(members)
+            if segments[0].base_offset > known:
+                return  # how old and how large a hole is, is known when it is filled
             for segment in segments:
                 if not segment.load_summary():
                     segment.load_index()
             size = sum(segment.measure() for segment in segments)
             newest = max(segment.max_ts for segment in segments)
             last = segments[-1]
+            known = end = last.next_offset if last.closed else self.log_end_offset
             if size:
-                end = last.next_offset if last.closed else self.log_end_offset
                 yield GroupState(end, size, newest if newest > NO_TIME else group.opened_ms)
 
     def entry(self) -> Entry:
@@ -612,9 +673,13 @@ class Partition:
     def _drop_groups_below(self, offset: int) -> None:
         """Groups whose end is at or below ``offset`` leave the partition; their files are removed later."""
         keep = 0
+        before = None
         for i, segment in enumerate(self.segments):
-            if segment.number == 0 and segment.base_offset <= offset:
+            if segment.number == 0 and (
+                segment.base_offset <= offset or (before is not None and before.next_offset <= offset)
+            ):
                 keep = i
+            before = segment
         if not keep:
             return
         dropped = self.segments[:keep]
@@ -626,9 +691,10 @@ class Partition:
             segment.drop()
         self.manager.discard(self, dropped)
 
-    def close_deleted(self) -> None:
-        """The topic is gone: give up memory, tell the waiters."""
+    def close_deleted(self, lost: bool = False) -> None:
+        """The topic is gone, or another broker leads (``lost``): give up memory, tell the waiters."""
         self.deleted = True
+        self.lost = lost
         self.vlog = None
         for segment in self.segments:
             segment.drop()

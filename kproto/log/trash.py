@@ -27,6 +27,16 @@ class Trash:
         """Remove ``path`` at monotonic time ``due`` (seconds)."""
         self._waiting.append((due, path))
 
+    def cancel(self, directory: str) -> None:
+        """Keep ``directory`` and what is in it, as far as it is not removed yet."""
+        inside = directory + os.sep
+
+        def kept(path: str) -> bool:
+            return path != directory and not path.startswith(inside)
+
+        self._waiting = [item for item in self._waiting if kept(item[1])]
+        self._now = deque(path for path in self._now if kept(path))
+
     def is_due(self, now: float) -> bool:
         """Move what is due to the work list; True when there is work."""
         if self._waiting:

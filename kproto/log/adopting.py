@@ -1,0 +1,231 @@
+"""Opening a partition that another broker (or an earlier process here) led: its sealed state and last chunks
+as the copies have them, and what is still in segment files here (rules 2b, 27b, 33).
+
+Files are only a cache: a chunk in them counts when it has the leader epoch that the sealed log has at its
+offset, since a leader gives an offset away once. Everything else is removed: what was never acknowledged, or
+does not connect. What is in no file here is a hole (`Partition.holes`), read from other brokers until it is
+brought over.
+
+Files come in runs: segments of one group with consecutive numbers, each beginning where the one before ended.
+Holes are only between runs, so that the end of one file per run has to be found out, from its index or by
+hopping over its chunks.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kproto.log.epochs import EpochCache
+from kproto.log.files import FETCHING, SegmentName, parse_name
+from kproto.log.opening import Trust, by_offset, check_file, cut_from, ensure_index, scan, truncate
+from kproto.log.producers import Producers
+from kproto.log.segment import Group, Segment, hop_file
+from kproto.wire.batch import hop
+
+if TYPE_CHECKING:
+    from kproto.log.checkpoint import Entry
+    from kproto.log.partition import Partition
+    from kproto.log.ports import Snapshot
+
+log = logging.getLogger(__name__)
+EVERYTHING: Final = 1 << 62
+
+
+class GapError(Exception):
+    """The chunks of a partition do not follow each other from its state on; ``offset`` is the first one that
+    is missing."""
+
+    def __init__(self, offset: int, found: int) -> None:
+        super().__init__(f"offset {offset} is missing, the log goes on at {found}")
+        self.offset = offset
+
+
+class TakenOver(NamedTuple):
+    """What is known of a partition that was taken over and not used since."""
+
+    leader_epoch: int
+    log_start: int
+    base: int
+    """End of the state; the chunks follow."""
+    end: int
+    """Sealed end: the high watermark (rule 27b)."""
+    epochs: bytes
+    producers: bytes
+    chunks: tuple[memoryview, ...]
+    """Runs of whole chunks in order of offset. They may begin below ``base``."""
+
+
+def taken_over(
+    leader_epoch: int, snapshot: Snapshot | None, chunks: Sequence[memoryview], log_start: int
+) -> TakenOver:
+    """Check that ``chunks`` (runs of whole ones, ordered by offset) continue ``snapshot`` (None: a log that
+    begins at 0) and put all together. Raises GapError."""
+    base = snapshot.end_offset if snapshot is not None else 0
+    end = base
+    for run in chunks:
+        for _, _, fields in hop(run):
+            first, after = fields[0], fields[0] + fields[6] + 1
+            if after > end:
+                if first != end:
+                    raise GapError(end, first)
+                end = after
+    start = max(log_start, snapshot.log_start if snapshot is not None else 0)
+    if start > end:
+        raise GapError(end, start)
+    epochs, producers = (snapshot.epochs, snapshot.producers) if snapshot is not None else (b"", b"")
+    return TakenOver(leader_epoch, start, base, end, epochs, producers, tuple(chunks))
+
+
+def open_taken_over(partition: Partition, taken: TakenOver, entry: Entry | None) -> None:
+    """Bring ``partition`` (just made, empty) to the sealed state. OSError passes through."""
+    sealed = EpochCache.decode(taken.epochs)
+    for _, fields in _chunks(taken):
+        sealed.note(fields[2], fields[0])
+    partition.log_start_offset = taken.log_start
+    local_end = _adopt_files(partition, taken, sealed, entry)
+    partition.epochs = EpochCache.decode(taken.epochs)
+    partition.producers = Producers.decode(taken.producers)
+    begin = max(taken.base, local_end)
+    partition.begin_at(begin)
+    for chunk, fields in _chunks(taken):
+        if fields[0] >= begin:
+            partition.restore(chunk, fields)
+        else:
+            _fold(partition, fields)
+    partition.epochs.cut_front(taken.log_start)
+    partition.remove_dead_groups()
+
+
+def _chunks(taken: TakenOver) -> Iterator[tuple[memoryview, tuple[int, ...]]]:
+    """The chunks behind the state, in order, each once."""
+    end = taken.base
+    for run in taken.chunks:
+        for at, size, fields in hop(run):
+            if fields[0] >= end:
+                end = fields[0] + fields[6] + 1
+                yield run[at : at + size], fields
+
+
+def _fold(partition: Partition, fields: tuple[int, ...]) -> None:
+    """A chunk that is in a file here already."""
+    partition.epochs.note(fields[2], fields[0])
+    if fields[9] >= 0:
+        partition.producers.add(fields[9], fields[10], fields[11], fields[12], fields[0], fields[8])
+
+
+# Files
+
+
+def _adopt_files(partition: Partition, taken: TakenOver, sealed: EpochCache, entry: Entry | None) -> int:
+    """Keep the files that agree with the sealed log; returns where the last of them ends (0: none)."""
+    names: list[SegmentName] = []
+    for file in partition.disk.listdir(partition.directory):
+        name = parse_name(file)
+        if name is not None:
+            names.append(name)
+        elif file.endswith(FETCHING):
+            partition.disk.unlink(f"{partition.directory}/{file}")
+    if not names:
+        return 0
+    partition.has_directory = True
+    adopted: list[Segment] = []
+    end = 0
+    for run in _runs(sorted(names, key=by_offset)):
+        segments = _adopt_run(partition, run, taken, sealed, entry, end)
+        if segments:
+            adopted += segments
+            end = segments[-1].next_offset
+    partition.segments = []
+    partition.bases = []
+    for segment in adopted:
+        partition.add_segment(segment)
+    return end
+
+
+def _runs(names: Sequence[SegmentName]) -> Iterator[list[SegmentName]]:
+    """Files whose neighbours are sure to be contiguous."""
+    run: list[SegmentName] = []
+    for name in names:
+        if run and (name.group_base, name.number) != (run[-1].group_base, run[-1].number + 1):
+            yield run
+            run = []
+        run.append(name)
+    yield run
+
+
+def _adopt_run(
+    partition: Partition,
+    names: Sequence[SegmentName],
+    taken: TakenOver,
+    sealed: EpochCache,
+    entry: Entry | None,
+    floor: int,
+) -> list[Segment]:
+    """Closed segments for the part of a run that belongs to the sealed log; the rest of it is removed."""
+    partition.segments = _segments(partition, names, entry)
+    partition.bases = [name.base_offset for name in names]
+    first = names[0].base_offset
+    if first < floor:
+        cut_from(partition, 0, f"the log up to {floor} is in other files", logging.INFO)
+        return []
+    partition.epochs, partition.producers = EpochCache(), Producers()
+    scan(partition, _trust(names, entry))
+    if not partition.segments:
+        return []
+    local = partition.epochs
+    last = min(partition.segments[-1].next_offset, taken.end)
+    _cut_at(partition, local.divergence(sealed, max(first, taken.log_start), last))
+    segments = [one for one in partition.segments if one.next_offset > one.base_offset]
+    cut_from(partition, len(segments), "it is empty", logging.INFO)
+    if segments:
+        local.cut_end(segments[-1].next_offset)
+        segments[-1].measure()
+        try:
+            ensure_index(partition, segments[-1])
+        except OSError as error:
+            segments[-1].footer = None  # made again when it is needed
+            log.warning("%s cannot be written: %s", segments[-1].index_path, error.strerror)
+    return segments
+
+
+def _segments(partition: Partition, names: Sequence[SegmentName], entry: Entry | None) -> list[Segment]:
+    """Segments of the files of a run; the size of each, and the end of the last, are not known yet."""
+    group = Group(names[0].group_base, partition.manager.now_ms(), partition.jitter())
+    segments: list[Segment] = []
+    for i, name in enumerate(names):
+        segment = Segment(partition, group, name.number, name.base_offset)
+        segment.closed = True
+        segment.size = segment.max_ts_base = -1
+        segment.next_offset = names[i + 1].base_offset if i + 1 < len(names) else name.base_offset
+        segment.flushed_offset = segment.next_offset
+        if entry is not None and i + 1 < len(names) and segment.next_offset <= entry.synced_base:
+            segment.synced_offset = segment.next_offset
+        segments.append(segment)
+    return segments
+
+
+def _trust(names: Sequence[SegmentName], entry: Entry | None) -> Trust:
+    """What the checkpoint vouches for; a run that is followed by others has no open segment."""
+    if entry is None:
+        return Trust(0, 0)
+    last = names[-1].base_offset
+    return Trust(last, EVERYTHING) if last < entry.base_offset else Trust(entry.base_offset, entry.flushed)
+
+
+def _cut_at(partition: Partition, offset: int) -> None:
+    """Remove what lies at or above ``offset``, which is where a chunk begins, from the segments of a run."""
+    number = sum(segment.next_offset <= offset for segment in partition.segments)
+    if number < len(partition.segments):
+        segment = partition.segments[number]
+        if segment.base_offset < offset:
+            chunks = hop_file(segment.path, 0, segment.measure())
+            position = next((at for at, _, fields in chunks if fields[0] >= offset), segment.measure())
+            truncate(partition, segment, position)
+            segment.next_offset, segment.size = check_file(partition, segment, EVERYTHING)
+            segment.flushed, segment.flushed_offset = segment.size, segment.next_offset
+            segment.synced = min(segment.synced, segment.size)
+            segment.synced_offset = min(segment.synced_offset, segment.next_offset)
+            number += 1
+        cut_from(partition, number, f"other chunks are sealed from {offset} on", logging.INFO)

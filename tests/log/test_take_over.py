@@ -1,0 +1,425 @@
+"""Partitions with several copies: what is served after another broker, or an earlier process, led them."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from collections.abc import Awaitable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kproto.directory import LeftAs
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.adopting import GapError
+from kproto.log.epochs import EpochCache
+from kproto.log.partition import Partition
+from kproto.log.producers import Producers
+from kproto.log.reader import FileRange, RemoteRange, complete, load_blocking
+from kproto.log.segment import Group, Segment
+from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
+from kproto.wire.batch import HEADER, STAMP, hop
+from kproto.wire.records import NO_PRODUCER, Producer, iter_times
+from tests.log.support import TOPIC_ID, Log, batch
+
+CONFIGS = {
+    "kproto.segment.file.bytes": "65536",
+    "segment.ms": "400",
+    "index.interval.bytes": "300",
+}
+SETTINGS = {"kproto.log.memory.bytes": "1048576", "kproto.flush.bytes": "65536"}
+START = 1_700_000_000_000
+ME, OTHER = 1, 2
+
+
+class Stored(NamedTuple):
+    """A chunk of the sealed log."""
+
+    base: int
+    end: int
+    data: bytes
+
+
+class State(NamedTuple):
+    log_start: int
+    end_offset: int
+    epochs: bytes
+    producers: bytes
+
+
+class Sealed:
+    """The log as the copies have it: what a new leader must end up with. Serves remote reads."""
+
+    def __init__(self) -> None:
+        self.chunks: list[Stored] = []
+        self.log_start = 0
+        self.reads = 0
+
+    @property
+    def end(self) -> int:
+        return self.chunks[-1].end if self.chunks else 0
+
+    def add(self, chunk: memoryview, epoch: int) -> None:
+        data = bytearray(chunk)
+        fields = HEADER.unpack_from(data)
+        base = self.end
+        STAMP.pack_into(data, 0, base, fields[1], epoch)
+        self.chunks.append(Stored(base, base + fields[12], bytes(data)))
+
+    def fold(self, count: int) -> tuple[EpochCache, Producers]:
+        epochs, producers = EpochCache(), Producers()
+        for chunk in self.chunks[:count]:
+            fields = HEADER.unpack_from(chunk.data)
+            epochs.note(fields[2], chunk.base)
+            if fields[9] >= 0:
+                producers.add(fields[9], fields[10], fields[11], fields[12], chunk.base, fields[8])
+        return epochs, producers
+
+    def state(self, count: int) -> State | None:
+        """The state behind the first ``count`` chunks."""
+        if not count:
+            return None
+        epochs, producers = self.fold(count)
+        return State(0, self.chunks[count - 1].end, epochs.encode(), producers.encode())
+
+    def from_(self, count: int) -> list[memoryview]:
+        """The chunks behind the first ``count``, in runs of some."""
+        rest = [chunk.data for chunk in self.chunks[count:]]
+        return [memoryview(b"".join(rest[at : at + 3])) for at in range(0, len(rest), 3)]
+
+    async def _read(self, wanted: RemoteRange) -> memoryview:
+        self.reads += 1
+        out = bytearray()
+        for chunk in self.chunks:
+            if chunk.end <= wanted.offset:
+                continue
+            if chunk.base >= wanted.limit:
+                break
+            if len(out) + len(chunk.data) > wanted.max_bytes and (out or not wanted.at_least_one):
+                break
+            out += chunk.data
+        return memoryview(bytes(out))
+
+    def read(self, wanted: RemoteRange) -> Awaitable[memoryview]:
+        return self._read(wanted)
+
+
+class Replicated(Log):
+    """A log whose only topic has three copies; ``leader``, ``epoch`` and ``sources`` are what the image
+    says."""
+
+    def __init__(self, path: Path, sealed: Sealed, **more: Any) -> None:
+        self.leader, self.sources, self.owner, self.state = ME, (0,), 0, 0
+        self.sealed = sealed
+        super().__init__(path, CONFIGS, settings={**SETTINGS, "node.id": str(ME)}, automatic=False, **more)
+
+    def _start(self, left_as: LeftAs) -> None:
+        super()._start(left_as)
+        self.manager.ports.remote = self.sealed
+        self.manager.owner_epoch = self.owner
+
+    def image(self, **changes: Any) -> MetadataImage:
+        topic = TopicRecord("t", TOPIC_ID, self.partitions, 3, 1, self.configs, False)
+        streamlets = tuple(
+            StreamletRecord(TOPIC_ID, i, self.leader, self.epoch, (ME, OTHER), self.state, self.sources)
+            for i in range(self.partitions)
+        )
+        fields: dict[str, Any] = {
+            "revision": self.revision,
+            "topics": {"t": topic},
+            "topics_by_id": {TOPIC_ID: topic},
+            "streamlets": {TOPIC_ID: streamlets},
+            "base_revision": self.revision - 1,
+            "touched": frozenset({TOPIC_ID}),
+        }
+        return MetadataImage(**{**fields, **changes})
+
+    def lead(self, leader: int) -> None:
+        """A new leader, with the next leader epoch."""
+        self.leader = leader
+        self.epoch += 1
+        self.apply()
+
+    def apply(self) -> None:
+        self.revision += 1
+        self.manager.apply_image(self.image())
+
+    def take_over(self, count: int, chunks: Sequence[memoryview] | None = None) -> int:
+        """With the state behind ``count`` chunks."""
+        found = self.sealed.from_(count) if chunks is None else chunks
+        state, start = self.sealed.state(count), self.sealed.log_start
+        return self.manager.take_over(TOPIC_ID, 0, self.epoch, state, found, start)
+
+
+def run(coroutine: Any) -> Any:
+    """The result of a coroutine that never waits."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    raise AssertionError("it waits")
+
+
+def read(partition: Partition, offset: int, max_bytes: int = 50_000) -> bytes:
+    out = b""
+    for piece in partition.read(offset, max_bytes).pieces:
+        if isinstance(piece, RemoteRange):
+            out += run(piece.load())
+        elif isinstance(piece, FileRange):
+            out += load_blocking([piece])[0]
+        else:
+            out += piece
+    return out
+
+
+def check_all(log: Replicated, step: int = 1) -> None:
+    """The partition is the fold of all chunks: offsets, epochs, producers, bytes."""
+    sealed, partition = log.sealed, log.partition()
+    assert partition.log_start_offset == sealed.log_start
+    assert partition.log_end_offset == partition.high_watermark == sealed.end
+    epochs, producers = sealed.fold(len(sealed.chunks))
+    epochs.cut_front(sealed.log_start)
+    assert (partition.epochs.epochs, partition.epochs.starts) == (epochs.epochs, epochs.starts)
+    assert partition.producers.encode() == producers.encode()
+    alive = [chunk for chunk in sealed.chunks if chunk.end > sealed.log_start]
+    for number in range(0, len(alive), step):
+        data = read(partition, max(alive[number].base, sealed.log_start))
+        expected = b"".join(chunk.data for chunk in alive[number : number + len(list(hop(data)))])
+        assert data
+        assert data == expected, f"at {alive[number].base}"
+
+
+class Stints:
+    """Leaders come and go: this broker with its files, and others."""
+
+    def __init__(self, path: Path, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.sealed = Sealed()
+        self.log = Replicated(path, self.sealed)
+        self.sequence = 0
+
+    def chunk(self) -> memoryview:
+        values = [self.random.choice((5, 100, 3000, 20_000))] * self.random.randint(1, 3)
+        producer = NO_PRODUCER
+        if self.random.random() < 0.5:
+            producer = Producer(self.random.randint(1, 3), self.sequence, 0)
+            self.sequence += 1
+        return batch(*values, time=START + self.random.randint(-500, 500), producer=producer)
+
+    def others(self) -> None:
+        self.log.lead(OTHER)
+        with pytest.raises(KafkaError) as refused:
+            self.log.partition()
+        assert refused.value.code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        for _ in range(self.random.choice((0, 1, 20, 60))):
+            self.sealed.add(self.chunk(), self.log.epoch)
+
+    def mine(self) -> None:
+        log = self.log
+        log.lead(ME)
+        count = len(self.sealed.chunks)
+        known = self.random.choice((0, count, self.random.randint(0, count)))
+        assert log.take_over(known) == self.sealed.end
+        check_all(log, 5)
+        if self.random.random() < 0.3:
+            self.fill()
+            check_all(log, 5)
+        if self.random.random() < 0.2:
+            self.sealed.log_start = self.random.randint(self.sealed.log_start, self.sealed.end)
+            log.partition().delete_records(self.sealed.log_start)
+            check_all(log, 5)
+        self.append()
+
+    def append(self) -> None:
+        """Some of it becomes durable, some more of it gets sealed, the rest is lost."""
+        partition = self.log.partition()
+        fresh: list[memoryview] = []
+        for _ in range(self.random.choice((0, 3, 30, 60))):
+            fresh.append(self.chunk())
+            partition.append(memoryview(bytearray(fresh[-1])))
+            if self.random.random() < 0.1:
+                partition.flush()
+            self.log.run_deferred()
+        if self.random.random() < 0.5:
+            self.log.tick(self.random.choice((0.1, 20.0, 70.0)))
+        for chunk in fresh[: self.random.randint(0, len(fresh))]:
+            self.sealed.add(chunk, self.log.epoch)
+
+    def fill(self) -> None:
+        """Bring a piece of the first hole over."""
+        partition = self.log.partition()
+        hole = next(partition.holes(), None)
+        if hole is None:
+            return
+        inside = [chunk for chunk in self.sealed.chunks if hole[0] < chunk.end and chunk.end <= hole[1]]
+        inside = inside[: self.random.randint(1, len(inside))]
+        segment = Segment(partition, Group(inside[0].base, START), 0, inside[0].base)
+        os.makedirs(partition.directory, exist_ok=True)
+        Path(segment.path).write_bytes(b"".join(chunk.data for chunk in inside))
+        segment.closed = True
+        segment.size = segment.max_ts_base = -1
+        segment.next_offset = segment.flushed_offset = segment.synced_offset = inside[-1].end
+        assert partition.fill(segment)
+
+    def stop(self) -> None:
+        """The process ends somehow; journal files of an earlier process do not count."""
+        left_as = self.random.choice((LeftAs.KILLED, LeftAs.CLEAN, LeftAs.POWER_LOST))
+        if left_as is LeftAs.POWER_LOST:
+            for partition in self.log.manager.partitions_open():
+                for segment in partition.segments:
+                    if 0 <= segment.synced < segment.flushed:
+                        keep = self.random.randint(segment.synced, segment.flushed)
+                        os.truncate(segment.path, keep)
+        self.log.owner += 1
+        self.log.restart(left_as)
+
+    def go(self, rounds: int) -> None:
+        for _ in range(rounds):
+            self.random.choice((self.mine, self.mine, self.others, self.stop))()
+        self.mine()
+        assert not self.log.poisoned
+
+
+@given(seed=st.integers(0, 1 << 32), rounds=st.integers(1, 9))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_is_served_is_the_fold_of_all_chunks(seed: int, rounds: int) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        Stints(Path(directory), seed).go(rounds)
+
+
+def filled(tmp_path: Path, count: int = 20) -> Replicated:
+    """A log that another broker filled; this one leads it now."""
+    sealed = Sealed()
+    log = Replicated(tmp_path, sealed)
+    log.sources = (7,)
+    log.lead(OTHER)
+    for i in range(count):
+        sealed.add(batch(100, 100, time=START + 10 * i), log.epoch)
+    log.lead(ME)
+    return log
+
+
+def test_nothing_is_served_before_it_is_taken_over(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    for state in (1, 0):
+        log.state = state
+        log.apply()
+        with pytest.raises(KafkaError) as refused:
+            log.partition()
+        assert refused.value.code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    log.state = 1
+    log.apply()
+    log.take_over(20)
+    with pytest.raises(KafkaError):
+        log.partition()
+    log.state = 0
+    log.apply()
+    check_all(log)
+
+
+def test_a_partition_that_began_here_needs_no_take_over(tmp_path: Path) -> None:
+    log = Replicated(tmp_path, Sealed())
+    assert log.partition().append(batch(b"x"))[0] == 0
+    log.manager.release(TOPIC_ID, 0)
+    with pytest.raises(KafkaError):
+        log.partition()
+
+
+def test_an_idle_partition_costs_no_files_and_is_not_opened(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    log.take_over(20)
+    log.tick(100.0)
+    assert not log.manager.unopened()
+    assert not list(log.manager.partitions_open())
+    log.take_over(18)
+    assert log.manager.unopened() == [(TOPIC_ID, 0)]
+    check_all(log)
+    assert not log.manager.unopened()
+
+
+def test_a_gap_is_refused(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    with pytest.raises(GapError, match="offset 20 is missing, the log goes on at 22"):
+        log.take_over(10, log.sealed.from_(11))
+    log.sealed.log_start = 41
+    with pytest.raises(GapError):
+        log.take_over(10)
+
+
+def test_who_waits_is_told_when_the_leadership_is_gone(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    log.take_over(20)
+    partition = log.partition()
+    told: list[int] = []
+    partition.waiters.append(lambda: told.append(partition.high_watermark))
+    log.lead(OTHER)
+    assert told == [40]
+    with pytest.raises(KafkaError) as refused:
+        partition.append(batch(b"x"))
+    assert refused.value.code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_the_files_of_a_lost_partition_go_after_a_while(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    log.take_over(10)
+    directory = Path(log.partition().directory)
+    log.lead(OTHER)
+    assert list(directory.iterdir())
+    log.tick(200.0)
+    log.lead(ME)
+    log.take_over(10)
+    log.partition()
+    log.tick(200.0)
+    assert list(directory.iterdir()), "it came back"
+    log.lead(OTHER)
+    log.tick(301.0)
+    log.tick(1.0)
+    assert not directory.exists()
+    log.lead(ME)
+    log.take_over(5)
+    check_all(log)
+
+
+def test_files_that_are_here_are_not_read_from_others(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    log.take_over(0)
+    check_all(log)
+    assert list(log.partition().holes()) == []
+    log.restart(LeftAs.CLEAN)
+    log.take_over(20)
+    check_all(log)
+    assert log.sealed.reads == 0
+
+
+def test_times_are_found_in_a_hole(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    log.take_over(15)
+    partition = log.partition()
+    assert list(partition.holes()) == [(0, 30)]
+    assert partition.local_start == 30
+
+    async def nothing(*_: object) -> list[memoryview]:
+        raise AssertionError("no file is read")
+
+    for i in range(20):
+        found = run(complete(partition.offset_for_time(START + 10 * i - 1), nothing))
+        assert found == (START + 10 * i, 2 * i, 1)
+    data = bytearray(log.sealed.chunks[7].data)
+    assert next(iter(iter_times(memoryview(data))))[0] == START + 70
+    assert run(complete(partition.max_timestamp_offset(), nothing)) == (START + 190, 38, 1)
+
+
+def test_retention_waits_for_what_is_in_a_hole(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    log.configs = {**CONFIGS, "retention.ms": "1000", "segment.ms": "1000"}
+    log.lead(ME)
+    log.take_over(15)
+    partition = log.partition()
+    partition.append(batch(b"x", time=START))
+    log.journal.push()
+    log.tick(4000.0)
+    assert partition.log_start_offset == 0
