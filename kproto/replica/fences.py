@@ -1,0 +1,128 @@
+"""Owner epochs that may not write here any more, kept through every kind of crash (rules 6 and 20).
+
+The controller seals only what belongs to an owner epoch that is over (rule 19), so a fence closes all virtual
+segments of that epoch at once, also those this store has never heard of. One file of 16-byte records, each
+``epoch u64 | magic u32 | CRC-32C of both``; its room is reserved ahead, so that a fence never meets a full
+disk (rule 37). Nothing is ever removed: a fence costs 16 bytes for each time that a broker died.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from struct import Struct
+from typing import TYPE_CHECKING, Final
+
+from kproto.wire.crc import crc32c
+
+if TYPE_CHECKING:
+    from kproto.disk import Disk
+    from kproto.replica.stored_file import WorkerPort
+
+FILE_NAME: Final = "fences"
+_BARE: Final = Struct(">QI")
+_RECORD: Final = Struct(">QII")
+_MAGIC: Final = 0x4B504645
+_STEP: Final = 4096
+"""Bytes reserved at a time."""
+
+Persisted = Callable[[], object]
+
+
+class Fences:
+    """The set of fenced owner epochs of one store. All methods on the loop.
+
+    Invariant: an epoch in ``epochs`` refuses pushes at once; who asked for it hears of it only when it is on
+    the medium.
+    """
+
+    __slots__ = ("_disk", "_fd", "_poison", "_reserved", "_slot", "_waiting", "_worker", "_writing", "epochs")
+
+    def __init__(
+        self, disk: Disk, directory: str, worker: WorkerPort, poison: Callable[[str], object]
+    ) -> None:
+        """Reads the file, or makes it. OSError passes through: without fences the store must not start."""
+        self._disk = disk
+        self._worker = worker
+        self._poison = poison
+        path = os.path.join(directory, FILE_NAME)
+        self._fd = disk.open(path, create=True)
+        self._reserved = disk.size(self._fd)
+        self.epochs: set[int] = set()
+        self._slot = self._load()
+        if self._room() < _STEP // 2:
+            disk.allocate(self._fd, self._reserved, _STEP)
+            self._reserved += _STEP
+            disk.datasync(self._fd)
+            disk.sync_directory(directory)
+        self._waiting: dict[int, list[Persisted]] = {}
+        """Not on the medium yet: who waits for it."""
+        self._writing = False
+
+    def _load(self) -> int:
+        """Take every sound record; returns the first slot behind the last of them."""
+        slots = self._disk.pread(self._fd, self._reserved, 0)
+        last = -1
+        for number in range(len(slots) // _RECORD.size):
+            epoch, magic, checksum = _RECORD.unpack_from(slots, number * _RECORD.size)
+            if magic == _MAGIC and checksum == crc32c(_BARE.pack(epoch, magic)):
+                self.epochs.add(epoch)
+                last = number
+        return last + 1
+
+    def _room(self) -> int:
+        return self._reserved - self._slot * _RECORD.size
+
+    def add(self, epoch: int, done: Persisted) -> None:
+        """Refuse ``epoch`` from now on; ``done()`` once that survives a power loss (never, when poisoned)."""
+        waiting = self._waiting.get(epoch)
+        if waiting is not None:
+            waiting.append(done)
+        elif epoch in self.epochs:
+            done()
+        else:
+            self.epochs.add(epoch)
+            self._waiting[epoch] = [done]
+            if not self._writing:
+                self._write()
+
+    def _write(self) -> None:
+        """Persist everything that waits, with one sync."""
+        batch = list(self._waiting)
+        records = b"".join(map(_record, batch))
+        self._writing = True
+        at = self._slot * _RECORD.size
+        self._slot += len(batch)
+        grow = self._room() < _STEP // 2
+        job = partial(self._persist, records, at, self._reserved if grow else -1)
+        if grow:
+            self._reserved += max(_STEP, len(records))
+        self._worker.submit(job, partial(self._written, batch))
+
+    def _persist(self, records: bytes, at: int, grow_from: int) -> None:
+        """In the worker."""
+        self._disk.pwritev(self._fd, [records], at)
+        if grow_from >= 0:
+            self._disk.allocate(self._fd, grow_from, max(_STEP, len(records)))
+        self._disk.datasync(self._fd)
+
+    def _written(self, batch: list[int], error: BaseException | None) -> None:
+        if error is not None:
+            self._poison(f"fences: {error}")
+            return
+        waiting = [self._waiting.pop(epoch) for epoch in batch]
+        self._writing = False
+        if self._waiting:
+            self._write()
+        for callbacks in waiting:
+            for done in callbacks:
+                done()
+
+    def close(self) -> None:
+        """Give the descriptor back; nothing may be on its way."""
+        self._disk.close(self._fd)
+
+
+def _record(epoch: int) -> bytes:
+    return _RECORD.pack(epoch, _MAGIC, crc32c(_BARE.pack(epoch, _MAGIC)))

@@ -1,0 +1,172 @@
+"""Making this store's copy of a closed virtual segment from another one (rule 17).
+
+Copy the file by RAW, verify every chunk, sync, then rename: only a whole copy ever has the name of one. It
+counts when metadata lists it, which is the controller's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from kproto.metadata.vlogs import VsegId, VsegRecord
+from kproto.net.ports import PeerError
+from kproto.replica.copies import Copy
+from kproto.replica.messages import Buffer, Raw, Repair
+from kproto.replica.rules import Presence
+from kproto.replica.store import COPYING, ReplicaStore
+from kproto.replica.stored_file import Inspection, WorkerPort, inspect
+from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.vlog.space import NO_SPACE
+from kproto.wire.internal import Api, InternalError
+
+if TYPE_CHECKING:
+    from kproto.net.internal import Caller
+    from kproto.net.ports import PeersPort
+
+log = logging.getLogger(__name__)
+
+PIECE_BYTES: Final = 1 << 20
+PIECE_SECONDS: Final = 10.0
+_Result = TypeVar("_Result")
+Handled = tuple[int, Sequence[Buffer]]
+
+
+class Repairer:
+    """Carries out REPAIR orders, several at a time, one for each vseg."""
+
+    def __init__(self, store: ReplicaStore, peers: PeersPort) -> None:
+        self._store = store
+        self._peers = peers
+        self._running: set[VsegId] = set()
+        self.bytes = 0
+        """Copied so far."""
+
+    async def handle(self, _caller: Caller, body: memoryview) -> Handled:
+        """Api.REPAIR."""
+        request = Repair.decode(body)
+        return await self.repair(request.record, request.source), ()
+
+    async def repair(self, record: VsegRecord, source: int) -> InternalError:
+        """Have a whole copy of the closed ``record``; NONE when there is one now. Meant to be repeated: what
+        is whole already is not copied again."""
+        if record.end is None:
+            return InternalError.BAD_REQUEST
+        if record.id in self._running:
+            return InternalError.REFUSED
+        self._running.add(record.id)
+        try:
+            if await self._has(record):
+                return InternalError.NONE
+            return await self._copy(record, record.end, source)
+        except PeerError as error:
+            log.warning("repair of %s from broker %d: %s", record.id, source, error)
+            return InternalError.UNKNOWN
+        except OSError as error:
+            if error.errno in NO_SPACE:
+                return InternalError.FULL
+            self._store.poison(f"repair of {record.id}: {error}")
+            return InternalError.REFUSED
+        finally:
+            self._running.discard(record.id)
+
+    async def _has(self, record: VsegRecord) -> bool:
+        """This store has all of it already."""
+        future: asyncio.Future[Copy | None] = asyncio.get_running_loop().create_future()
+        self._store.find(record.id, future.set_result)
+        copy = await future
+        return (
+            copy is not None
+            and copy.presence is Presence.READABLE
+            and copy.start == record.start
+            and record.end is not None
+            and copy.end >= record.end
+        )
+
+    async def _copy(self, record: VsegRecord, end: int, source: int) -> InternalError:
+        store = self._store
+        path = store.path_of(record.id)
+        temporary = path + COPYING
+        size = FILE_HEADER_SIZE + end - record.start
+        fd = await self._work(partial(_create, store, temporary, size))
+        try:
+            error = await self._fetch(record, source, fd, size)
+            if error is not InternalError.NONE:
+                return error
+            found = await self._work(
+                partial(inspect, store.disk, temporary, record.id, True), store.workers.reads
+            )
+            if not is_whole(found, record):
+                log.error("broker %d has no sound copy of %s: %s", source, record.id, found.problem)
+                return InternalError.CONFLICT
+            await self._work(partial(store.disk.datasync, fd))
+            store.adopt(record.id, temporary, found)
+            await self._work(partial(store.disk.sync_directory, store.directory))
+            return InternalError.NONE
+        finally:
+            store.disk.close(fd)
+            store.delete(temporary)
+
+    async def _fetch(self, record: VsegRecord, source: int, fd: int, size: int) -> InternalError:
+        """Copy the bytes piece by piece."""
+        at = 0
+        while at < size:
+            body = Raw(record.id, at, min(PIECE_BYTES, size - at)).encode()
+            answer = await self._peers.call(source, Api.RAW, body, PIECE_SECONDS)
+            if answer.error != InternalError.NONE:
+                return InternalError(answer.error)
+            if not answer.body or len(answer.body) > size - at:
+                return InternalError.GAP
+            write = partial(self._store.disk.pwritev, fd, [answer.body], at)
+            await self._work(write)
+            at += len(answer.body)
+            self.bytes += len(answer.body)
+        return InternalError.NONE
+
+    async def _work(self, job: Callable[[], _Result], worker: WorkerPort | None = None) -> _Result:
+        return await in_worker(worker or self._store.workers.background, job)
+
+
+async def in_worker(worker: WorkerPort, job: Callable[[], _Result]) -> _Result:
+    """The result of ``job()``, run by ``worker``; its exception is raised here."""
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    results: list[_Result] = []
+
+    def done(error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
+
+    worker.submit(lambda: results.append(job()), done)
+    await future
+    return results[0]
+
+
+def is_whole(found: Inspection, record: VsegRecord) -> bool:
+    """Rule 17: everything from the start to the end in metadata is there and sound."""
+    return (
+        found.presence is Presence.READABLE
+        and found.header is not None
+        and found.header.start == record.start
+        and record.end is not None
+        and found.end >= record.end
+    )
+
+
+def _create(store: ReplicaStore, path: str, size: int) -> int:
+    """An empty file with its room reserved, in a worker."""
+    fd = store.disk.open(path, create=True)
+    try:
+        store.disk.truncate(fd, 0)
+        store.disk.allocate(fd, 0, size)
+    except OSError:
+        store.disk.close(fd)
+        store.disk.unlink(path)
+        raise
+    return fd

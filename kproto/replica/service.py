@@ -1,0 +1,295 @@
+"""What other brokers ask of the copies here: PUSH, SEAL, STATE, READ, CATALOG, RAW, REPAIR.
+
+Handlers for `kproto.net.internal.InternalListener`. Owners push; the controller seals and orders repairs; new
+leaders and repairing stores read. Reads run in a worker thread and answer when they are done. Errors of
+answers: ``UNKNOWN`` (nothing of this vseg here), ``LIMBO``, ``GAP`` (the copy ends earlier), ``CONFLICT``
+(damaged: ask another copy), ``BAD_REQUEST``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from kproto.metadata.vlogs import VlogTable, VsegId
+from kproto.replica.catalogs import Catalogs
+from kproto.replica.copies import Copy
+from kproto.replica.messages import (
+    NOTHING,
+    PUSH_ANSWER,
+    PUSH_FIRST,
+    Look,
+    Raw,
+    Read,
+    Seal,
+    Sealed,
+    StateAnswer,
+    encode_catalog,
+    encode_read_answer,
+)
+from kproto.replica.reading import DamagedError, Extent, select, state_at
+from kproto.replica.repair import Repairer
+from kproto.replica.rules import Presence, Push, Worth, eligible
+from kproto.replica.store import ReplicaStore
+from kproto.replica.stored_file import Inspection, inspect
+from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.vlog.journal import file_name as journal_name
+from kproto.wire.internal import Api, InternalError
+
+if TYPE_CHECKING:
+    from kproto.metadata.image import MetadataImage
+    from kproto.net.internal import Caller, InternalListener, Reply
+    from kproto.net.ports import PeersPort
+
+log = logging.getLogger(__name__)
+
+PUSH_ERRORS: Final = {
+    Push.STORE: InternalError.NONE,
+    Push.REPEATED: InternalError.NONE,
+    Push.FENCED: InternalError.FENCED,
+    Push.GAP: InternalError.GAP,
+    Push.CONFLICT: InternalError.CONFLICT,
+    Push.LIMBO: InternalError.LIMBO,
+    Push.CLOSED: InternalError.REFUSED,
+    Push.POISONED: InternalError.REFUSED,
+    Push.MALFORMED: InternalError.BAD_REQUEST,
+    Push.FULL: InternalError.FULL,
+}
+WORTH_ERRORS: Final = {
+    Worth.ABSENT: InternalError.UNKNOWN,
+    Worth.LIMBO: InternalError.LIMBO,
+    Worth.CORRUPT: InternalError.CONFLICT,
+    Worth.REPAIR: InternalError.GAP,
+}
+_FRAME_AT: Final = 1 + FILE_HEADER_SIZE
+
+
+class ReplicaService:
+    """See the module's text. All methods on the loop."""
+
+    def __init__(self, store: ReplicaStore, peers: PeersPort, journal_directory: str) -> None:
+        self.store = store
+        self.journal_directory = journal_directory
+        self.catalogs = Catalogs(store)
+        self.repairer = Repairer(store, peers)
+        self.pushes = 0
+        self.push_bytes = 0
+        self.refused = 0
+        """Pushes that were not stored, for whatever reason."""
+        self.on_damage: Callable[[VsegId, str], object] = _log_damage
+        """A copy turned out to be damaged, or an owner broke its promise: for the operator, and for whoever
+        asks the controller for a repair."""
+
+    def register(self, listener: InternalListener) -> None:
+        """Answer the requests to backups on ``listener``."""
+        listener.serve(Api.PUSH, self.push, borrowing=True)
+        listener.serve(Api.SEAL, self.seal)
+        listener.serve(Api.STATE, self.state)
+        listener.serve(Api.READ, self.read)
+        listener.serve(Api.CATALOG, self.catalog)
+        listener.serve(Api.RAW, self.raw)
+        listener.serve_async(Api.REPAIR, self.repairer.handle)
+
+    def apply(self, image: MetadataImage, table: VlogTable) -> None:
+        """A newer revision of metadata; for `apply_table`."""
+        self.apply_table(table, frozenset(broker.epoch for broker in image.brokers.values()))
+
+    def apply_table(self, table: VlogTable, live: frozenset[int]) -> None:
+        """Delete what metadata gave up, finish what it closed. ``live`` are the epochs of the live members at
+        the revision of ``table``."""
+        self.store.apply(table, live)
+
+    # Owners
+
+    def push(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
+        """Api.PUSH. The body may be borrowed."""
+        if not body:
+            reply(InternalError.BAD_REQUEST)
+            return
+        self.pushes += 1
+        self.push_bytes += len(body)
+        if body[0] & PUSH_FIRST:
+            self.store.push(body[1:_FRAME_AT], body[_FRAME_AT:], partial(self._pushed, reply))
+        else:
+            self.store.push(None, body[1:], partial(self._pushed, reply))
+
+    def _pushed(self, reply: Reply, verdict: Push, end: int) -> None:
+        error = PUSH_ERRORS[verdict]
+        if error:
+            self.refused += 1
+            if verdict is Push.CONFLICT or verdict is Push.MALFORMED:
+                log.error("a push was refused (%s): the copy here ends at %d", verdict.value, end)
+        reply(error, PUSH_ANSWER.pack(end))
+
+    # The controller
+
+    def seal(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
+        """Api.SEAL."""
+        request = Seal.decode(body)
+        if request.store_id not in ("", self.store.me.store_id):
+            reply(InternalError.UNKNOWN)
+            return
+        if request.journal:
+            self._seal_journal(request, reply)
+            return
+
+        def sealed(position: int, usable: bool) -> None:
+            reply(InternalError.NONE, Sealed(position, not usable).encode())
+
+        self.store.seal(request.vseg, request.fence, sealed)
+
+    def _seal_journal(self, request: Seal, reply: Reply) -> None:
+        """The owner's own copy, from the journal of an earlier process of it (rule 18b)."""
+        path = os.path.join(self.journal_directory, journal_name(*request.vseg))
+        found: list[Inspection] = []
+
+        def done(error: BaseException | None) -> None:
+            if error is not None or found[0].header is None:
+                reply(InternalError.UNKNOWN)
+                return
+            one = found[0]
+            reply(InternalError.NONE, Sealed(one.end, not self.store.journal_is_whole(one)).encode())
+
+        look = partial(inspect, self.store.disk, path, request.vseg, True)
+        self.store.workers.reads.submit(lambda: found.append(look()), done)
+
+    # New leaders, and stores that repair a copy
+
+    def state(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
+        """Api.STATE."""
+        request = Look.decode(body)
+
+        def found(copy: Copy, extent: Extent) -> None:
+            position = copy.state_before(extent.end)
+            if position < 0:
+                reply(InternalError.NONE, *StateAnswer(NOTHING, copy.start, []).encode())
+                return
+            job = partial(state_at, self.store.disk, extent._replace(begin=position), request.partitions)
+            self._run(copy, job, reply, lambda answer: reply(InternalError.NONE, *answer.encode()))
+
+        self._usable(request.vseg, request.fence, None, request.end, reply, found)
+
+    def read(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
+        """Api.READ."""
+        request = Read.decode(body)
+
+        def found(copy: Copy, extent: Extent) -> None:
+            job = partial(
+                select,
+                self.store.disk,
+                extent,
+                request.partitions,
+                request.offsets,
+                request.max_bytes,
+            )
+            self._run(
+                copy,
+                job,
+                reply,
+                lambda chosen: reply(
+                    InternalError.NONE, *encode_read_answer(chosen.next, chosen.rows, chosen.pieces)
+                ),
+            )
+
+        self._usable(request.vseg, request.fence, request.begin, request.end, reply, found)
+
+    def catalog(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
+        """Api.CATALOG."""
+        request = Look.decode(body)
+
+        def found(copy: Copy, extent: Extent) -> None:
+            self._run(
+                copy,
+                self.catalogs.look_up(copy, extent, request.partitions),
+                reply,
+                lambda rows: reply(InternalError.NONE, encode_catalog(rows)),
+            )
+
+        self._usable(request.vseg, request.fence, None, request.end, reply, found)
+
+    def raw(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
+        """Api.RAW: bytes of the file, never beyond the copy's end."""
+        request = Raw.decode(body)
+
+        def found(copy: Copy, extent: Extent) -> None:
+            length = max(min(request.length, copy.base + extent.end - request.begin), 0)
+            job = partial(_read_raw, self.store, copy.path, request.begin, length)
+            self._run(copy, job, reply, lambda data: reply(InternalError.NONE, data))
+
+        self._usable(request.vseg, 0, None, None, reply, found)
+
+    def _usable(
+        self,
+        vseg: VsegId,
+        fence: int,
+        begin: int | None,
+        end: int | None,
+        reply: Reply,
+        found: Callable[[Copy, Extent], None],
+    ) -> None:
+        """``found(copy, extent)`` when an eligible copy covers ``[begin, end)`` (rules 22 and 23), clipped
+        (rule 15); else the error goes to ``reply``. ``fence`` as in SEAL: recovery reads fence, too (20).
+        None: from its start, or up to its end."""
+
+        def loaded(copy: Copy | None) -> None:
+            worth = self.store.worth(vseg, copy)
+            if copy is None or not eligible(worth):
+                reply(WORTH_ERRORS.get(worth, InternalError.UNKNOWN))
+                return
+            closed = self.store.closed_end(vseg)
+            wanted = copy.end if end is None else end
+            last = copy.usable_end(wanted, closed)
+            if last < (wanted if closed is None else min(wanted, closed)):
+                reply(InternalError.GAP)
+                return
+            first = copy.start if begin is None else begin
+            if first < copy.start:
+                reply(InternalError.BAD_REQUEST)
+                return
+            found(copy, Extent(copy.path, vseg, copy.base, first, last))
+
+        if fence > vseg.owner_epoch:
+            self.store.fences.add(vseg.owner_epoch, lambda: self.store.find(vseg, loaded))
+        else:
+            self.store.find(vseg, loaded)
+
+    def _run(
+        self,
+        copy: Copy,
+        job: Callable[[], Any],
+        reply: Reply,
+        answer: Callable[[Any], object],
+    ) -> None:
+        """Run ``job`` in the reading worker; the file keeps its bytes meanwhile."""
+        results: list[Any] = []
+        copy.pins += 1
+
+        def done(error: BaseException | None) -> None:
+            copy.pins -= 1
+            if error is None:
+                answer(results[0])
+                return
+            if isinstance(error, DamagedError | OSError):
+                copy.presence = Presence.UNREADABLE
+                copy.problem = str(error)
+                self.on_damage(copy.vseg, copy.problem)
+            else:
+                log.error("a read of a copy failed", exc_info=error)
+            reply(InternalError.CONFLICT)
+
+        self.store.workers.reads.submit(lambda: results.append(job()), done)
+
+
+def _read_raw(store: ReplicaStore, path: str, begin: int, length: int) -> bytes:
+    fd = store.disk.open(path, write=False)
+    try:
+        return store.disk.pread(fd, length, begin)
+    finally:
+        store.disk.close(fd)
+
+
+def _log_damage(vseg: VsegId, problem: str) -> None:
+    log.error("the copy of virtual segment %s is damaged: %s", vseg, problem)

@@ -1,0 +1,728 @@
+"""The files of the copies that this broker keeps for others: the only place that writes them.
+
+Everything is called on the loop. A push of class ``MEMORY`` or ``TIMED`` is answered from within the call
+(the page cache is the promise), one of class ``SYNCED`` after a group fdatasync in a worker. Nothing loops
+over chunks. ``kproto.replica.rules`` decides; this class acts, and keeps in ``state`` (a small synced file)
+what a start must know: the boot of the machine, whether the last stop was clean, and which virtual segments
+are in limbo.
+
+After a power loss (another boot, no clean stop) the first metadata table says which copies may have lost what
+they acknowledged. The earlier it is given to `apply`, the better: a segment opened after this process started
+cannot have lost anything, but one in the first table is not believed.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+from kproto.replica.copies import NO_FILE, Copy
+from kproto.replica.fences import Fences
+from kproto.replica.rules import (
+    Presence,
+    Push,
+    Worth,
+    decide_old,
+    decide_push,
+    eligible,
+    fenced,
+    in_limbo,
+    is_garbage,
+    is_over,
+    survived,
+)
+from kproto.replica.stored_file import (
+    BESIDE,
+    SUFFIX,
+    Inspection,
+    WorkerPort,
+    file_name,
+    inspect,
+    vseg_of_name,
+)
+from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.frame import (
+    FILE_HEADER_SIZE,
+    FRAME_SIZE,
+    KIND_STATE,
+    FrameHeader,
+    decode_file_header,
+    decode_frame_header,
+    head_is_sound,
+)
+from kproto.vlog.space import NO_SPACE
+from kproto.wire.crc import crc32c
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.disk import Buffer, Disk
+    from kproto.vlog.worker import Loop
+
+DIRECTORY: Final = "replicas"
+STATE_FILE: Final = "state"
+COPYING: Final = ".copying"
+"""Suffix of a repair under way."""
+SPARE_PREFIX: Final = "spare-"
+DOOMED_PREFIX: Final = "doomed-"
+SPARES_KEPT: Final = 2
+SPARE_BYTES: Final = 1 << 20
+"""Smaller files are not worth keeping for the next copy."""
+STEP: Final = 4 << 20
+"""Bytes reserved at a time while a copy grows."""
+FIRST_STEP: Final = 1 << 18
+SWEEP_S: Final = 0.1
+TIMED_SYNC_S: Final = 1.0
+"""Copies of class ``TIMED`` are synced about so often."""
+HELD_S: Final = 60.0
+"""How long a repaired copy waits for metadata to list it."""
+
+PushDone = Callable[[Push, int], object]
+"""The verdict, and how far the copy goes now."""
+SealDone = Callable[[int, bool], object]
+"""Position (-1: nothing here) and whether the copy is eligible."""
+
+
+class Workers(NamedTuple):
+    """Threads for what waits for the disk: syncs that acks and seals wait for; syncs and deletions that
+    nobody waits for; reads."""
+
+    acks: WorkerPort
+    background: WorkerPort
+    reads: WorkerPort
+
+
+class ReplicaStore:
+    """See the module's text. ``me`` names this store in metadata; ``poison(reason)`` is called once, when
+    the directory can no longer be trusted (rule 35).
+
+    Invariants: no push of a fenced epoch is stored; no byte of a copy is ever overwritten by another (S10); a
+    copy is extended only by a frame that continues its chain.
+    """
+
+    def __init__(
+        self,
+        data_dir: str,
+        disk: Disk,
+        clock: Clock,
+        loop: Loop,
+        workers: Workers,
+        boot: bytes,
+        me: CopyTarget,
+        poison: Callable[[str], object],
+        new_directory: bool = False,
+    ) -> None:
+        """Reads names only; files are looked at when somebody asks. OSError passes through.
+
+        ``boot`` is 16 bytes that tell one start of the machine from the next. ``new_directory``: nobody has
+        used the data directory before, so nothing can be missing from it.
+        """
+        self.me = me
+        self.disk = disk
+        self.clock = clock
+        self.loop = loop
+        self.workers = workers
+        self.directory = os.path.join(data_dir, DIRECTORY)
+        self.table = VlogTable()
+        self.copies: dict[VsegId, Copy] = {}
+        self.limbo: set[VsegId] = set()
+        self.poisoned = ""
+        self._boot = boot
+        self._poison = poison
+        self._live: frozenset[int] = frozenset()
+        self._newest = 0
+        """The largest owner epoch that metadata has shown."""
+        self._suspect = False
+        """The power was lost, and no table has said yet what this store should have."""
+        self._thorough = False
+        """This process started after a power loss: files are checked chunk by chunk."""
+        self._unclean = False
+        """An earlier process may have left unsynced files."""
+        self._loading: dict[VsegId, list[Callable[[], object]]] = {}
+        self._unsynced: list[tuple[Copy, Callable[[], object]]] = []
+        self._syncing = False
+        self._timed: dict[Copy, None] = {}
+        self._sweep_due = False
+        self._spares: list[tuple[str, int, int]] = []
+        """Path, descriptor and bytes of files whose pages are warm and whose space is reserved."""
+        self._numbered = 0
+        self._unique = f"{clock.wall_ms():x}"
+        self._closed = False
+        disk.makedirs(self.directory)
+        disk.sync_directory(data_dir)
+        self.fences = Fences(disk, self.directory, workers.acks, self.poison)
+        self._load_state(new_directory)
+        self._find_files()
+
+    # What a start knows
+
+    def _load_state(self, new_directory: bool) -> None:
+        state = self._read_state()
+        same_boot = state.get("boot") == self._boot.hex() and any(self._boot)
+        lost = not (same_boot or state.get("clean") or (new_directory and not state))
+        self.limbo = {VsegId(*vseg) for vseg in state.get("limbo", ())}
+        self._thorough = lost
+        self._unclean = not state.get("clean")
+        self._suspect = lost or bool(state.get("suspect"))
+        self._write_state()
+
+    def _read_state(self) -> dict[str, Any]:
+        """The content of the state file; empty when there is none or it is damaged, which is as bad as a
+        power loss."""
+        try:
+            fd = self.disk.open(self._at(STATE_FILE), write=False)
+        except FileNotFoundError:
+            return {}
+        try:
+            content = self.disk.pread(fd, self.disk.size(fd), 0)
+        finally:
+            self.disk.close(fd)
+        text, _, checksum = content.rpartition(b"\n")
+        if checksum != b"%08x" % crc32c(text):
+            return {}
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def _write_state(self, clean: bool = False) -> None:
+        state = {
+            "version": 1,
+            "boot": self._boot.hex(),
+            "clean": clean,
+            "suspect": self._suspect,
+            "limbo": sorted(self.limbo),
+        }
+        text = json.dumps(state).encode()
+        self.disk.write_atomically(self._at(STATE_FILE), text + b"\n%08x" % crc32c(text))
+
+    def _find_files(self) -> None:
+        """Files are told by their names; what is left of spares, repairs and deletions goes."""
+        for name in sorted(self.disk.listdir(self.directory)):
+            vseg = vseg_of_name(name)
+            if vseg is not None:
+                self.copies[vseg] = Copy(vseg, self._at(name))
+            elif name.endswith((SUFFIX, COPYING)) or (
+                name.endswith(BESIDE) and vseg_of_name(name.removesuffix(BESIDE)) not in self.copies
+            ):
+                self.delete(self._at(name))
+
+    def _at(self, name: str) -> str:
+        return os.path.join(self.directory, name)
+
+    def poison(self, reason: str) -> None:
+        """No more acks from this directory (rule 35)."""
+        if not self.poisoned:
+            self.poisoned = reason
+            self._poison(reason)
+
+    def close(self, done: Callable[[], object] | None = None) -> None:
+        """Take no more pushes; sync everything and note that the stop was clean, then ``done()``. The workers
+        must go on until then."""
+        self._closed = True
+        copies = list(self.copies.values())
+        for copy in copies:
+            copy.pins += 1
+
+        def sync_all() -> None:
+            for copy in copies:
+                if copy.fd != NO_FILE:
+                    self.disk.datasync(copy.fd)
+                elif self._unclean and not copy.settled:
+                    sync_path(self.disk, copy.path)
+            self.disk.sync_directory(self.directory)
+
+        def synced(error: BaseException | None) -> None:
+            if error is not None:
+                self.poison(f"fdatasync of copies: {error}")
+            for copy in copies:
+                copy.pins -= 1
+                self._retire(copy)
+            for _, fd, _ in self._spares:
+                self.disk.close(fd)
+            self._spares.clear()
+            if not self.poisoned:
+                self._write_state(clean=True)
+            self.fences.close()
+            if done is not None:
+                done()
+
+        self.workers.acks.submit(sync_all, synced)
+
+    # Pushes
+
+    def push(self, first: bytes | memoryview | None, frame: memoryview, done: PushDone) -> None:
+        """Store one ``frame``; ``first`` is the file header, if it came along. ``done`` may be called from
+        within; the buffers may change after the return."""
+        header = decode_frame_header(frame)
+        if header is None or header.length != len(frame) or not head_is_sound(frame, 0, header):
+            done(Push.MALFORMED, 0)
+            return
+        vseg = VsegId(header.owner_epoch, header.vlog, header.vseg)
+        copy = self.copies.get(vseg)
+        if copy is not None and not copy.loaded:
+            kept = None if first is None else bytes(first), memoryview(bytes(frame))
+            self._load(copy, partial(self.push, *kept, done))
+            return
+        file = None if first is None else decode_file_header(first)
+        if first is not None and (file is None or (file.owner_epoch, file.vlog, file.vseg) != vseg):
+            done(Push.MALFORMED, 0)
+            return
+        end = None if copy is None else copy.end
+        verdict = decide_push(
+            poisoned=bool(self.poisoned) or self._closed,
+            is_fenced=fenced(vseg.owner_epoch, self.fences.epochs, self._live, self._newest),
+            limbo=vseg in self.limbo or (copy is not None and not self._takes_frames(copy)),
+            closed=self.closed_end(vseg) is not None,
+            end=end,
+            chain=0 if copy is None else copy.chain,
+            start=None if file is None else file.start,
+            position=header.position,
+            previous=header.previous,
+        )
+        if verdict is Push.BEGIN and first is not None:
+            verdict = self._begin(vseg, first, header, frame)
+        elif verdict is Push.STORE and copy is not None:
+            verdict = self._append(copy, header, frame)
+        elif verdict is Push.OLD and copy is not None:
+            verdict = decide_old(self._stored_chain(copy, header.position), header.chain)
+        self._answer_push(verdict, self.copies.get(vseg), done)
+
+    def _takes_frames(self, copy: Copy) -> bool:
+        """A copy that an earlier process began goes on only when it is sound (rule 24)."""
+        return copy.began_here or eligible(self._worth(copy))
+
+    def _answer_push(self, verdict: Push, copy: Copy | None, done: PushDone) -> None:
+        """Answer now, or, where an ack means "synced" (rule 8), after the sync."""
+        end = 0 if copy is None else copy.end
+        if verdict not in STORED or copy is None:
+            done(verdict, end)
+        elif copy.policy == FlushPolicy.SYNCED:
+            self._unsynced.append((copy, partial(done, verdict, end)))
+            self._sync()
+        else:
+            if copy.policy == FlushPolicy.TIMED:
+                self._sync_later(copy)
+            done(verdict, end)
+
+    def _begin(self, vseg: VsegId, first: bytes | memoryview, header: FrameHeader, frame: memoryview) -> Push:
+        """The first frame: make the file."""
+        file = decode_file_header(first)
+        if file is None or header.previous != file.chain:
+            return Push.CONFLICT
+        copy = Copy(vseg, self._at(file_name(vseg)))
+        need = FILE_HEADER_SIZE + header.length
+        try:
+            fd, reserved = self._new_file(copy.path, max(need, FIRST_STEP), (bytes(first), frame), need)
+        except OSError as error:
+            return self._failed(copy, error)
+        copy.begin(fd, file, reserved)
+        self.copies[vseg] = copy
+        self._stored(copy, header)
+        return Push.STORE
+
+    def _new_file(self, path: str, size: int, pieces: Sequence[Buffer], length: int) -> tuple[int, int]:
+        """A file with ``pieces`` at its begin: descriptor and reserved bytes. Raises OSError, and leaves
+        nothing behind then."""
+        source = path
+        if self._spares:
+            source, fd, reserved = self._spares.pop()
+        else:
+            fd, reserved = self.disk.open(path, create=True), 0
+        try:
+            if reserved < size:
+                self.disk.allocate(fd, reserved, size - reserved)
+                reserved = size
+            wrote = self.disk.pwritev(fd, pieces, 0, length)
+            if wrote != length:
+                raise OSError(errno.EIO, f"{wrote} of {length} bytes went out")
+            if source != path:
+                self.disk.rename(source, path)
+        except OSError:
+            self.disk.close(fd)
+            self.delete(source)
+            raise
+        return fd, reserved
+
+    def _append(self, copy: Copy, header: FrameHeader, frame: memoryview) -> Push:
+        """The next frame: one write."""
+        at = copy.base + header.position
+        try:
+            if copy.fd == NO_FILE:
+                copy.fd = self.disk.open(copy.path)
+            if at + header.length > copy.reserved:
+                self._reserve(copy, at + header.length)
+            wrote = self.disk.pwritev(copy.fd, (frame,), at, header.length)
+            if wrote != header.length:
+                raise OSError(errno.EIO, f"{wrote} of {header.length} bytes went out")
+        except OSError as error:
+            return self._failed(copy, error)
+        self._stored(copy, header)
+        return Push.STORE
+
+    def _reserve(self, copy: Copy, need: int) -> None:
+        """Make the file longer; on a nearly full disk by no more than is needed. Raises OSError."""
+        more = max(need - copy.reserved, STEP)
+        try:
+            self.disk.allocate(copy.fd, copy.reserved, more)
+        except OSError as error:
+            if error.errno not in NO_SPACE or more == need - copy.reserved:
+                raise
+            more = need - copy.reserved
+            self.disk.allocate(copy.fd, copy.reserved, more)
+        copy.reserved += more
+
+    def _stored(self, copy: Copy, header: FrameHeader) -> None:
+        copy.end = header.position + header.length
+        copy.chain = header.chain
+        copy.durable = header.durable
+        copy.last = (header.position, header.chain)
+        if header.kind == KIND_STATE:
+            copy.states.append(header.position)
+
+    def _failed(self, copy: Copy, error: OSError) -> Push:
+        """No room, which the owner deals with, or poison."""
+        if error.errno in NO_SPACE:
+            return Push.FULL
+        self.poison(f"{copy.path}: {error}")
+        return Push.POISONED
+
+    def _stored_chain(self, copy: Copy, position: int) -> int | None:
+        """The chain of the frame that begins at ``position`` below the copy's end; None when none does."""
+        if position == copy.last[0]:
+            return copy.last[1]
+        if position < copy.start:
+            return None
+        try:
+            fd = self.disk.open(copy.path, write=False)
+            try:
+                found = decode_frame_header(self.disk.pread(fd, FRAME_SIZE, copy.base + position))
+            finally:
+                self.disk.close(fd)
+        except OSError as error:
+            self.poison(f"{copy.path}: {error}")
+            return None
+        if found is None or found[2:6] != (copy.vseg.vlog, copy.vseg.owner_epoch, copy.vseg.seq, position):
+            return None
+        return found.chain
+
+    # Syncs
+
+    def _sync(self) -> None:
+        """One group of fdatasyncs in the worker for all acks that wait."""
+        if self._syncing or not self._unsynced:
+            return
+        self._syncing = True
+        batch, self._unsynced = self._unsynced, []
+        files = list(dict.fromkeys(copy for copy, _ in batch))
+        for copy in files:
+            copy.pins += 1
+
+        def sync_files() -> None:
+            for copy in files:
+                self._sync_file(copy)
+
+        def synced(error: BaseException | None) -> None:
+            self._syncing = False
+            for copy in files:
+                copy.pins -= 1
+                if self.copies.get(copy.vseg) is not copy:
+                    self._retire(copy)
+            if error is not None:
+                self.poison(f"fdatasync of copies: {error}")
+                return
+            for _, answer in batch:
+                answer()
+            self._sync()
+
+        self.workers.acks.submit(sync_files, synced)
+
+    def _sync_file(self, copy: Copy) -> None:
+        """In a worker. A failure is never retried (rule 35)."""
+        if copy.fd == NO_FILE:
+            return
+        self.disk.datasync(copy.fd)
+        if not copy.named:
+            self.disk.sync_directory(self.directory)
+            copy.named = True
+
+    def _sync_later(self, copy: Copy) -> None:
+        """Class ``TIMED``: the ack does not wait."""
+        if not self._timed:
+            self.loop.call_later(TIMED_SYNC_S, self._sync_timed)
+        self._timed[copy] = None
+
+    def _sync_timed(self) -> None:
+        copies, self._timed = self._timed, {}
+        self._unsynced += [(copy, _nothing) for copy in copies if copy.fd != NO_FILE]
+        self._sync()
+
+    # Seals
+
+    def seal(self, vseg: VsegId, fence: int, done: SealDone) -> None:
+        """Rule 20: refuse the owner epoch for ever, then say how far the copy goes. ``done`` is not called
+        before the fence survives everything; never, when the directory is poisoned."""
+        if fence <= vseg.owner_epoch:
+            self.find(vseg, lambda copy: self._sealed(vseg, copy, done))
+            return
+        self.fences.add(
+            vseg.owner_epoch, lambda: self.find(vseg, lambda copy: self._sealed(vseg, copy, done))
+        )
+
+    def _sealed(self, vseg: VsegId, copy: Copy | None, done: SealDone) -> None:
+        worth = self.worth(vseg, copy)
+        if not eligible(worth):
+            done(-1 if copy is None else copy.end, False)
+        elif copy is None:
+            done(-1, True)
+        elif copy.policy == FlushPolicy.SYNCED and copy.fd != NO_FILE:
+            self._unsynced.append((copy, partial(done, copy.end, True)))
+            self._sync()
+        else:
+            done(copy.end, True)
+
+    def worth(self, vseg: VsegId, copy: Copy | None) -> Worth:
+        """Rule 24, for a loaded copy or none."""
+        if copy is not None:
+            return self._worth(copy)
+        return Copy(vseg, "").worth(self.closed_end(vseg), self._may_lack(vseg, False))
+
+    def _worth(self, copy: Copy) -> Worth:
+        return copy.worth(self.closed_end(copy.vseg), self._may_lack(copy.vseg, copy.began_here))
+
+    def _may_lack(self, vseg: VsegId, began_here: bool) -> bool:
+        """The power was lost since this store may have acked something of ``vseg``."""
+        return vseg in self.limbo or (self._suspect and not began_here)
+
+    def closed_end(self, vseg: VsegId) -> int | None:
+        """Where metadata ends the vseg; None when it is open, or not known here."""
+        record = self.table.vsegs.get(vseg)
+        return None if record is None else record.end
+
+    # Files of earlier processes
+
+    def find(self, vseg: VsegId, done: Callable[[Copy | None], object]) -> None:
+        """``done(copy)`` with the copy loaded; None when there is no file with a header."""
+        copy = self.copies.get(vseg)
+        if copy is None or copy.loaded:
+            done(copy)
+        else:
+            self._load(copy, lambda: done(self.copies.get(vseg)))
+
+    def _load(self, copy: Copy, then: Callable[[], object]) -> None:
+        """Inspect the file in a worker, then call everybody who waits for it."""
+        waiting = self._loading.get(copy.vseg)
+        if waiting is not None:
+            waiting.append(then)
+            return
+        self._loading[copy.vseg] = [then]
+        found: list[Inspection] = []
+        look = partial(inspect, self.disk, copy.path, copy.vseg, self._thorough)
+        copy.pins += 1
+        self.workers.reads.submit(
+            lambda: found.append(look()), lambda error: self._loaded(copy, found, error)
+        )
+
+    def _loaded(self, copy: Copy, found: list[Inspection], error: BaseException | None) -> None:
+        copy.pins -= 1
+        if error is not None:
+            found = [Inspection(Presence.UNREADABLE, problem=f"{copy.path}: {error}")]
+        copy.take(found[0])
+        if copy.presence is Presence.MISSING and self.copies.get(copy.vseg) is copy:
+            del self.copies[copy.vseg]
+            self.delete(copy.path)
+        for then in self._loading.pop(copy.vseg):
+            then()
+
+    # Metadata
+
+    def apply(self, table: VlogTable, live: frozenset[int]) -> None:
+        """A newer revision of metadata: ``table`` (kept, not copied) and the epochs of the live members."""
+        first = self.table is not table
+        self.table = table
+        self._live = live
+        newest = max((broker.epoch for broker in table.fenced.values()), default=0)
+        self._newest = max(self._newest, newest, max(live, default=0))
+        if self._suspect:
+            self._judge(table)
+        if first:
+            self._sweep()
+        elif not self._sweep_due:
+            self._sweep_due = True
+            self.loop.call_later(SWEEP_S, self._sweep)
+
+    def _judge(self, table: VlogTable) -> None:
+        """The first table after a power loss: what this store should have, and cannot prove."""
+        self._suspect = False
+        for record in table.open_vsegs():
+            copy = self.copies.get(record.id)
+            if in_limbo(record, self.me, copy is not None and copy.began_here):
+                self.limbo.add(record.id)
+        try:
+            self._write_state()
+        except OSError as error:
+            self.poison(f"{self._at(STATE_FILE)}: {error}")
+
+    def _sweep(self) -> None:
+        """Delete what is no copy any more (rules 15, 30); sync and cut what was closed."""
+        self._sweep_due = False
+        if self.poisoned or self._closed:
+            return
+        vsegs = self.table.vsegs
+        wait = 0.0
+        for copy in list(self.copies.values()):
+            record = vsegs.get(copy.vseg)
+            if self._is_garbage(copy, record):
+                wait = max(wait, self._remove(copy))
+            elif record is not None and record.end is not None and not copy.settled and copy.fd != NO_FILE:
+                wait = max(wait, self._settle(copy, record.end))
+        self.limbo = {vseg for vseg in self.limbo if vseg in vsegs and vsegs[vseg].open}
+        if wait and not self._sweep_due:
+            self._sweep_due = True
+            self.loop.call_later(wait, self._sweep)
+
+    def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:
+        if record is not None:
+            return is_garbage(copy.vseg, record, self.me, 0, False)
+        over = is_over(copy.vseg.owner_epoch, self._live, self._newest)
+        return is_garbage(copy.vseg, None, self.me, 0 if over else self._newest_seq(copy.vseg), over)
+
+    def _newest_seq(self, vseg: VsegId) -> int:
+        """The newest vseg of the same virtual log that the table has."""
+        of_owner = self.table.of_owner(vseg.owner_epoch)
+        return max((record.id.seq for record in of_owner if record.id.vlog == vseg.vlog), default=0)
+
+    def _settle(self, copy: Copy, end: int) -> float:
+        """The vseg is closed: sync it, and give back the room behind its end. Seconds to wait and try again,
+        or 0."""
+        if copy.pins:
+            return SWEEP_S
+        copy.settled = True
+        copy.pins += 1
+        used = copy.base + min(copy.end, end)
+
+        def settle() -> None:
+            self.disk.truncate(copy.fd, used)
+            self._sync_file(copy)
+
+        def settled(error: BaseException | None) -> None:
+            copy.pins -= 1
+            if error is not None:
+                self.poison(f"fdatasync of {copy.path}: {error}")
+                return
+            copy.reserved = used
+            self._retire(copy)
+
+        if copy.end > end:
+            copy.end = end
+            copy.states = [position for position in copy.states if position < end]
+            copy.last = (-1, 0)
+        self.workers.background.submit(settle, settled)
+        return 0.0
+
+    def _remove(self, copy: Copy) -> float:
+        """Delete the file, or keep it for the next copy. Seconds to wait and try again, or 0."""
+        wait = copy.held_until - self.clock.monotonic()
+        if copy.pins or wait > 0:
+            return max(wait, SWEEP_S)
+        del self.copies[copy.vseg]
+        self._timed.pop(copy, None)
+        self.delete(copy.path + BESIDE)
+        if copy.fd != NO_FILE and len(self._spares) < SPARES_KEPT and copy.reserved >= SPARE_BYTES:
+            spare = self._new_name(SPARE_PREFIX)
+            self.disk.rename(copy.path, spare)
+            self._spares.append((spare, copy.fd, copy.reserved))
+            copy.fd = NO_FILE
+            return 0.0
+        self._close_file(copy)
+        self.delete(copy.path)
+        return 0.0
+
+    def delete(self, path: str) -> None:
+        """In the background, because giving back the pages of a large file takes 10 ms; the name is free at
+        once."""
+        doomed = self._new_name(DOOMED_PREFIX)
+        try:
+            self.disk.rename(path, doomed)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.poison(f"{path}: {error}")
+            return
+        self.workers.background.submit(partial(self.disk.unlink, doomed), self._deleted)
+
+    def _deleted(self, error: BaseException | None) -> None:
+        if error is not None and not isinstance(error, FileNotFoundError):
+            self.poison(f"deleting a copy: {error}")
+
+    def _new_name(self, prefix: str) -> str:
+        """A name that no earlier process has used for a file that may still be there."""
+        self._numbered += 1
+        return self._at(f"{prefix}{self._unique}-{self._numbered}{SUFFIX}")
+
+    def _retire(self, copy: Copy) -> None:
+        """No more frames come: close the file, unless a worker is using the descriptor."""
+        if not copy.pins:
+            self._close_file(copy)
+
+    def _close_file(self, copy: Copy) -> None:
+        if copy.fd != NO_FILE:
+            self.disk.close(copy.fd)
+            copy.fd = NO_FILE
+
+    # For those who repair and look after the copies
+
+    def path_of(self, vseg: VsegId) -> str:
+        """Where the file of its copy is, or would be."""
+        return self._at(file_name(vseg))
+
+    def adopt(self, vseg: VsegId, temporary: str, found: Inspection) -> None:
+        """The synced file at ``temporary`` is a whole copy: use it instead of what was there (rule 17), for
+        some time even unlisted. The caller syncs the directory. Raises OSError."""
+        path = self.path_of(vseg)
+        self.disk.rename(temporary, path)
+        old = self.copies.get(vseg)
+        if old is not None:
+            self._timed.pop(old, None)
+            self._retire(old)
+        copy = Copy(vseg, path)
+        copy.take(found)
+        copy.settled = True
+        copy.held_until = self.clock.monotonic() + HELD_S
+        self.copies[vseg] = copy
+
+    def journal_is_whole(self, found: Inspection) -> bool:
+        """Whether a journal of an earlier process of this broker still has everything that was acked."""
+        return (
+            found.header is not None
+            and not found.proven
+            and survived(found.header.policy, found.header.boot_id != self._boot or not any(self._boot))
+        )
+
+    def unfit(self) -> list[VsegId]:
+        """Closed vsegs that list this store, of which it has no whole copy as far as it knows (rule 33)."""
+        found: list[VsegId] = []
+        for vseg, record in self.table.vsegs.items():
+            if self.me in record.backups and not record.open and not record.empty:
+                copy = self.copies.get(vseg)
+                if copy is None or (copy.loaded and self._worth(copy) is Worth.REPAIR):
+                    found.append(vseg)
+        return found
+
+
+def sync_path(disk: Disk, path: str) -> None:
+    """fdatasync of a file that is not open; for a worker."""
+    fd = disk.open(path)
+    try:
+        disk.datasync(fd)
+    finally:
+        disk.close(fd)
+
+
+STORED: Final = frozenset({Push.STORE, Push.REPEATED})
+
+
+def _nothing() -> None:
+    """Nobody waits for this sync."""

@@ -1,0 +1,143 @@
+"""One file of a copy: ``<owner epoch>-<vlog>-<vseg>.replica``, the owner's file header and frames as in its
+journal (`kproto.vlog.frame`), and what a start finds in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from kproto.metadata.vlogs import VsegId
+from kproto.replica.rules import Presence
+from kproto.vlog.frame import (
+    FILE_HEADER_SIZE,
+    FRAME_SIZE,
+    KIND_STATE,
+    FileHeader,
+    FrameHeader,
+    decode_frame_header,
+    head_is_sound,
+    head_length,
+)
+from kproto.vlog.scan import FileScan, JournalReader
+
+if TYPE_CHECKING:
+    from kproto.disk import Disk
+
+SUFFIX: Final = ".replica"
+BESIDE: Final = ".catalog"
+"""Behind the name of a copy: what is derived from it, and goes with it."""
+
+
+class WorkerPort(Protocol):
+    """The part of `kproto.vlog.worker.Worker` that is used here; a simulator has its own."""
+
+    def submit(
+        self, call: Callable[[], object], done: Callable[[BaseException | None], object]
+    ) -> object: ...
+
+
+class Inspection(NamedTuple):
+    """What a file proves by itself, up to ``end`` (a position of the virtual log)."""
+
+    presence: Presence
+    header: FileHeader | None = None
+    end: int = 0
+    chain: int = 0
+    durable: int = 0
+    """The largest durable position that a frame mentions."""
+    damaged: bool = False
+    """More follows behind the sound part: reserved room, a torn frame, or worse."""
+    proven: bool = False
+    """Something says that more than the sound part was durable."""
+    last: tuple[int, int] = (-1, 0)
+    """Position and chain of the last sound frame."""
+    states: tuple[int, ...] = ()
+    """Positions of the state frames."""
+    size: int = 0
+    """Bytes of the file."""
+    problem: str = ""
+
+
+NOT_THERE: Final = Inspection(Presence.MISSING)
+
+
+def file_name(vseg: VsegId) -> str:
+    """Name of the file of a copy."""
+    return f"{vseg.owner_epoch:016x}-{vseg.vlog:016x}-{vseg.seq:08x}{SUFFIX}"
+
+
+def vseg_of_name(name: str) -> VsegId | None:
+    """The inverse of `file_name`; None for other names."""
+    try:
+        vseg = VsegId(*(int(part, 16) for part in name.removesuffix(SUFFIX).split("-")))
+    except (TypeError, ValueError):
+        return None
+    return vseg if name == file_name(vseg) else None
+
+
+def inspect(disk: Disk, path: str, vseg: VsegId, thorough: bool) -> Inspection:
+    """Read the file at ``path``; may run in a thread.
+
+    ``thorough`` checks the bytes of every chunk, as after a power loss. Otherwise the checksums of all frames
+    and the chunks of the last one: a process that is killed in a write leaves nothing else torn.
+    """
+    try:
+        reader = JournalReader(disk, path)
+    except FileNotFoundError:
+        return NOT_THERE
+    except OSError as error:
+        return Inspection(Presence.UNREADABLE, problem=f"{path}: {error}")
+    try:
+        return _inspect(reader, vseg, thorough)
+    except OSError as error:
+        return Inspection(Presence.UNREADABLE, problem=f"{path}: {error}")
+    finally:
+        reader.close()
+
+
+def _inspect(reader: JournalReader, vseg: VsegId, thorough: bool) -> Inspection:
+    header = reader.header
+    if header is None or (header.owner_epoch, header.vlog, header.vseg) != vseg:
+        return NOT_THERE
+    heads = [] if thorough else _heads(reader, header)
+    last = heads.pop() if heads else None
+    begin = (header.start, header.chain) if last is None else (last.position, last.previous)
+    scan = FileScan(reader, header, *begin)
+    for frame in scan.frames():
+        heads.append(frame.header)
+    later = scan.later()
+    durable = max((head.durable for head in heads), default=0)
+    if later is not None:
+        durable = max(durable, later.durable)
+    return Inspection(
+        Presence.READABLE,
+        header,
+        scan.position,
+        scan.chain,
+        durable,
+        FILE_HEADER_SIZE + scan.position - header.start < reader.size,
+        durable > scan.position,
+        (heads[-1].position, heads[-1].chain) if heads else (-1, 0),
+        tuple(head.position for head in heads if head.kind == KIND_STATE),
+        reader.size,
+    )
+
+
+def _heads(reader: JournalReader, file: FileHeader) -> list[FrameHeader]:
+    """Headers of the frames from the start whose heads continue each other."""
+    found: list[FrameHeader] = []
+    position, chain = file.start, file.chain
+    while True:
+        at = FILE_HEADER_SIZE + position - file.start
+        header = decode_frame_header(reader.view(at, FRAME_SIZE))
+        if (
+            header is None
+            or header[2:6] != (file.vlog, file.owner_epoch, file.vseg, position)
+            or header.previous != chain
+            or at + header.length > reader.size
+            or not head_is_sound(reader.view(at, head_length(header)), 0, header)
+        ):
+            return found
+        found.append(header)
+        position, chain = position + header.length, header.chain
