@@ -67,7 +67,7 @@ AsyncHandler = Callable[[Caller, memoryview], Awaitable[tuple[int, Sequence[Buff
 class InternalListener:
     """See the module's text. ``node_id``: whom a caller must mean; :data:`ANY_NODE` is not checked."""
 
-    __slots__ = ("_handlers", "_node_id", "_secret", "_server", "_tasks", "on_closed")
+    __slots__ = ("_handlers", "_node_id", "_secret", "_server", "_tasks", "memory", "on_closed")
 
     def __init__(
         self,
@@ -83,8 +83,10 @@ class InternalListener:
         self._tasks: set[asyncio.Task[None]] = set()
         self.on_closed: Callable[[Caller], object] | None = None
         """Called with the last caller of every greeted connection that ends; it may have others."""
+        self.memory = MemoryBudget(memory_bytes)
+        """Bytes of requests and answers of all connections; beyond its limit they are not read."""
         limits = replace(limits, first_frame_bytes=HELLO_BYTES)
-        self._server = _Server(self._dispatch, MemoryBudget(memory_bytes), limits, self._on_closed)
+        self._server = _Server(self._dispatch, self.memory, limits, self._on_closed)
 
     def serve(self, api: int, handler: InternalHandler, *, borrowing: bool = False) -> None:
         """Have ``handler`` called for every request of ``api``.

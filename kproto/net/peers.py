@@ -52,7 +52,7 @@ QUEUE_REQUESTS: Final = 65_536
 """Requests without an answer of one connection."""
 SCRATCH_BYTES: Final = 64 * 1024
 OWN_BUFFER_BYTES: Final = 16 * 1024
-"""An unfinished answer with so much to come gets memory of its own."""
+"""An unfinished answer of so many bytes gets memory of its own; shorter ones leave room to read the rest."""
 PIECES_PER_SEND: Final = 512
 HELLO_CORRELATION: Final = 0
 
@@ -323,7 +323,7 @@ class _Link:
                 return
             stop = position + LENGTH_BYTES + size
             if stop > end:
-                if stop - end < OWN_BUFFER_BYTES:
+                if size < OWN_BUFFER_BYTES:
                     break
                 start = position + RESPONSE.size
                 self._buffer = buffer_of(stop - start)

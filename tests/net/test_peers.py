@@ -1,0 +1,794 @@
+"""Brokers talking to brokers over real sockets: greetings, pipelines, slow peers, ends of all kinds."""
+
+import asyncio
+import random
+import socket
+import struct
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from kproto.net import internal, peers
+from kproto.net.internal import Caller, InternalListener
+from kproto.net.peers import Answer, PeerError, Peers
+from kproto.wire import WireError
+from kproto.wire.internal import Api, InternalError, encode_json
+
+SECRET = "open sesame"
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    """Run on a loop of its own; anything the loop reports fails the test."""
+    errors: list[dict[str, object]] = []
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
+        await asyncio.wait_for(test(), 30)
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert errors == []
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        await asyncio.sleep(0.002)
+
+
+def listening(node_id: int = 2, secret: str = SECRET, **options) -> tuple[InternalListener, int]:
+    listener = InternalListener(secret, node_id=node_id, **options)
+    listener.serve(Api.PING, lambda caller, body, reply: reply(InternalError.NONE, body))
+    port = listener.bind("127.0.0.1", 0)
+    listener.accept()
+    return listener, port
+
+
+def peers_to(port: int, secret: str = SECRET, epoch: int = 7, **options) -> Peers:
+    return Peers(1, secret, lambda _: ("127.0.0.1", port), lambda: epoch, **options)
+
+
+async def is_closed(sock: socket.socket) -> bool:
+    try:
+        return await asyncio.get_running_loop().sock_recv(sock, 1) == b""
+    except ConnectionResetError:
+        return True
+
+
+class Fake:
+    """A peer by hand: accepts one connection and greets it, then does what the test says."""
+
+    def __init__(self, hello: bytes | None = None, buffer: int | None = None) -> None:
+        self.listener = socket.socket()
+        if buffer is not None:
+            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen()
+        self.listener.setblocking(False)
+        self.port = self.listener.getsockname()[1]
+        self.hello = struct.pack(">iih", 6, 0, 0) if hello is None else hello
+
+    async def accept(self) -> socket.socket:
+        loop = asyncio.get_running_loop()
+        sock, _ = await loop.sock_accept(self.listener)
+        await self.request(sock)
+        await loop.sock_sendall(sock, self.hello)
+        return sock
+
+    async def request(self, sock: socket.socket) -> tuple[int, int, bytes]:
+        """``(api, correlation, body)`` of the next request."""
+        size = struct.unpack(">i", await self.exactly(sock, 4))[0]
+        frame = await self.exactly(sock, size)
+        api, _, correlation = struct.unpack_from(">hhi", frame)
+        return api, correlation, frame[20:]
+
+    async def exactly(self, sock: socket.socket, size: int) -> bytes:
+        loop = asyncio.get_running_loop()
+        data = b""
+        while len(data) < size:
+            part = await loop.sock_recv(sock, size - len(data))
+            assert part, "closed by the peers' side"
+            data += part
+        return data
+
+    async def answer(self, sock: socket.socket, correlation: int, body: bytes = b"", error: int = 0) -> None:
+        frame = struct.pack(">iih", len(body) + 6, correlation, error) + body
+        await asyncio.get_running_loop().sock_sendall(sock, frame)
+
+
+def test_bodies_of_all_sizes_come_back_and_stay_valid():
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port)
+        rng = random.Random(5)
+        sizes = [0, 1, 10, 1000, 16_000, 65_000, 65_536, 65_537, 98_304, 98_305, 262_144, 3_000_001, 7]
+        sizes += [rng.choice([rng.randint(0, 300), rng.randint(0, 200_000)]) for _ in range(200)]
+        bodies = [rng.randbytes(size) for size in sizes]
+        answers: list[Answer | None] = []
+        for body in bodies:
+            cut = len(body) // 3
+            pieces = [body[:cut], b"", memoryview(body)[cut : 2 * cut], bytearray(body[2 * cut :])]
+            link.request(2, Api.PING, pieces, answers.append)
+        await until(lambda: len(answers) == len(bodies))
+        assert [answer and bytes(answer.body) for answer in answers] == bodies
+        assert {answer and answer.error for answer in answers} == {InternalError.NONE}
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_many_pieces_and_large_requests_go_through():
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port)
+        many = [bytes([place % 256]) * 3 for place in range(5000)]
+        answers: list[Answer | None] = []
+        await link.call(2, Api.PING)
+        link.request(2, Api.PING, many, answers.append)
+        link.request(2, Api.PING, [bytes(40_000_000)], answers.append)
+        await until(lambda: len(answers) == 2)
+        assert answers[0] is not None
+        assert bytes(answers[0].body) == b"".join(many)
+        assert answers[1] is not None
+        assert len(answers[1].body) == 40_000_000
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_callers_are_named_and_answers_overtake_each_other():
+    async def test() -> None:
+        listener, port = listening()
+        callers: list[Caller] = []
+        waiting: list[internal.Reply] = []
+
+        def hold(caller: Caller, body: memoryview, reply: internal.Reply) -> None:
+            callers.append(caller)
+            waiting.append(reply)
+
+        listener.serve(Api.CHANGES, hold)
+        epoch = 7
+        link = Peers(1, SECRET, lambda _: ("127.0.0.1", port), lambda: epoch)
+        order: list[str] = []
+        link.request(2, Api.CHANGES, [b""], lambda _: order.append("held"))
+        assert (await link.call(2, Api.PING, b"x")).body == b"x"
+        epoch = 8
+        link.request(2, Api.CHANGES, [b""], lambda _: order.append("later"))
+        await until(lambda: len(waiting) == 2)
+        assert callers == [Caller(1, 7), Caller(1, 8)]
+        waiting[1](InternalError.NONE)
+        await until(lambda: order == ["later"])
+        waiting[0](InternalError.LIMBO, b"a", b"b")
+        waiting[0](InternalError.NONE)  # a second answer is none
+        await until(lambda: order == ["later", "held"])
+        assert (await link.call(2, Api.PING, b"y")).body == b"y"
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_what_is_not_served_is_answered_unknown():
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port)
+        assert (await link.call(2, Api.RAW)).error == InternalError.UNKNOWN
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_async_handlers_answer_also_when_they_fail():
+    async def test() -> None:
+        listener, port = listening()
+
+        async def propose(caller: Caller, body: memoryview) -> tuple[int, list[bytes]]:
+            await asyncio.sleep(0.001)
+            if body == b"rubbish":
+                raise WireError("rubbish")
+            if body == b"bug":
+                raise RuntimeError("a bug")
+            return InternalError.FENCED, [b"to ", bytes(body)]
+
+        listener.serve_async(Api.PROPOSE, propose)
+        link = peers_to(port)
+        answer = await link.call(2, Api.PROPOSE, b"you")
+        assert (answer.error, bytes(answer.body)) == (InternalError.FENCED, b"to you")
+        assert (await link.call(2, Api.PROPOSE, b"rubbish")).error == InternalError.BAD_REQUEST
+        assert (await link.call(2, Api.PROPOSE, b"bug")).error == InternalError.REFUSED
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_bodies_are_the_handlers_own_unless_borrowed():
+    async def test() -> None:
+        listener, port = listening()
+        kept: list[memoryview] = []
+
+        def keep(caller: Caller, body: memoryview, reply: internal.Reply) -> None:
+            kept.append(body)
+            reply(InternalError.NONE)
+
+        listener.serve(Api.PUSH, keep)
+        link = peers_to(port)
+        bodies = [bytes([place]) * size for place, size in enumerate((5, 50_000, 200_000, 5, 90_000))]
+        for body in bodies:
+            await link.call(2, Api.PUSH, body)
+        assert [bytes(body) for body in kept] == bodies
+        listener.serve(Api.PUSH, keep, borrowing=True)
+        await link.call(2, Api.PUSH, b"first")
+        await link.call(2, Api.PUSH, b"later")
+        assert bytes(kept[-2]) == b"later"
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("secret", ["", "open sesam", "open sesamee", "épée"])
+def test_a_wrong_secret_is_refused(secret):
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port, secret)
+        with pytest.raises(PeerError):
+            await link.call(2, Api.PING)
+        assert await link.refused(2) is False
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_a_broker_that_listens_at_anothers_address_is_not_taken_for_it():
+    async def test() -> None:
+        listener, port = listening(node_id=3)
+        link = peers_to(port)
+        with pytest.raises(PeerError):
+            await link.call(2, Api.PING)
+        assert (await link.call(-1, Api.PING, b"whoever")).body == b"whoever"
+        assert (await link.call(3, Api.PING, b"three")).body == b"three"
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def hello(secret: object = SECRET, to: object = 2, api: int = Api.HELLO, node: int = 1) -> bytes:
+    body = encode_json({"secret": secret, "to": to})
+    return struct.pack(">ihhiiq", len(body) + 20, api, 0, 1, node, 7) + body
+
+
+def ping(body: bytes = b"", node: int = 1, version: int = 0) -> bytes:
+    return struct.pack(">ihhiiq", len(body) + 20, Api.PING, version, 2, node, 7) + body
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        ping(),
+        hello(api=Api.PING),
+        hello(secret=5),
+        hello(to=None),
+        hello(secret="wrong") + ping(),
+        hello(to=3) + ping(),
+        hello(node=-1),
+        struct.pack(">ihhiiq", 20 + 1, Api.HELLO, 0, 1, 1, 7) + b"[",
+        struct.pack(">ihhiiq", 20 + 2, Api.HELLO, 1, 1, 1, 7) + b"{}",
+        struct.pack(">i", 19) + bytes(19),
+        struct.pack(">i", 0),
+        struct.pack(">i", -1),
+        struct.pack(">i", internal.HELLO_BYTES + 1),
+        struct.pack(">hhih", 18, 3, 1, -1),
+        hello() + ping(node=5),
+        hello() + struct.pack(">i", 5) + b"short",
+        hello() + struct.pack(">i", internal.LIMITS.max_frame_bytes + 1),
+    ],
+)
+def test_who_does_not_begin_right_is_closed_and_served_nothing(sent):
+    async def test() -> None:
+        listener, port = listening()
+        served: list[bytes] = []
+        listener.serve(Api.PING, lambda caller, body, reply: served.append(bytes(body)))
+        loop = asyncio.get_running_loop()
+        sock = socket.create_connection(("127.0.0.1", port))
+        sock.setblocking(False)
+        await loop.sock_sendall(sock, sent)
+        received = b""
+        try:
+            while part := await loop.sock_recv(sock, 1000):
+                received += part
+        except ConnectionResetError:
+            pass
+        assert served == []
+        assert len(received) in (0, 10)  # the answer to HELLO at most
+        sock.close()
+        listener.close()
+
+    run(test)
+
+
+def test_a_silent_connection_is_closed(monkeypatch):
+    monkeypatch.setattr(internal, "GREETING_SECONDS", 0.0)
+
+    async def test() -> None:
+        listener = InternalListener(SECRET, internal.LIMITS.__class__(stalled_frame_seconds=0.1))
+        port = listener.bind("127.0.0.1", 0)
+        listener.accept()
+        sock = socket.create_connection(("127.0.0.1", port))
+        sock.setblocking(False)
+        assert await is_closed(sock)
+        sock.close()
+        listener.close()
+
+    run(test)
+
+
+def test_another_version_is_answered_as_a_bad_request():
+    async def test() -> None:
+        listener, port = listening()
+        fake = Fake()
+        sock = socket.create_connection(("127.0.0.1", port))
+        sock.setblocking(False)
+        await asyncio.get_running_loop().sock_sendall(sock, hello() + ping(version=1))
+        assert await fake.exactly(sock, 10) == struct.pack(">iih", 6, 1, InternalError.NONE)
+        assert await fake.exactly(sock, 10) == struct.pack(">iih", 6, 2, InternalError.BAD_REQUEST)
+        sock.close()
+        fake.listener.close()
+        listener.close()
+
+    run(test)
+
+
+def test_a_listener_tells_who_is_gone():
+    async def test() -> None:
+        listener, port = listening()
+        gone: list[Caller] = []
+        listener.on_closed = gone.append
+        link = peers_to(port, epoch=12)
+        await link.call(2, Api.PING)
+        socket.create_connection(("127.0.0.1", port)).close()
+        assert gone == []
+        link.close()
+        await until(lambda: gone == [Caller(1, 12)])
+        listener.close()
+
+    run(test)
+
+
+def test_a_peer_that_dies_in_the_middle_of_a_frame_leaves_no_request_open():
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        lost: list[int] = []
+        link.on_lost = lost.append
+        events: list[tuple[int, bytes | None]] = []
+
+        def noting(number: int) -> Callable[[Answer | None], None]:
+            def done(answer: Answer | None) -> None:
+                assert lost == []
+                events.append((number, answer and bytes(answer.body)))
+
+            return done
+
+        for number in range(6):
+            link.request(2, Api.PING, [b"%d" % number], noting(number))
+        sock = await fake.accept()
+        correlations = [(await fake.request(sock))[1] for _ in range(6)]
+        await fake.answer(sock, correlations[3], b"three")
+        await fake.answer(sock, correlations[0], b"zero")
+        half = struct.pack(">iih", 1000 + 6, correlations[1], 0) + bytes(100)
+        await asyncio.get_running_loop().sock_sendall(sock, half)
+        await until(lambda: len(events) == 2)
+        sock.close()
+        await until(lambda: len(events) == 6)
+        assert events == [(3, b"three"), (0, b"zero"), (1, None), (2, None), (4, None), (5, None)]
+        assert lost == [2]
+        link.close()
+        fake.listener.close()
+
+    run(test)
+
+
+def test_a_large_answer_cut_off_is_no_answer():
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        call = asyncio.ensure_future(link.call(2, Api.RAW))
+        sock = await fake.accept()
+        _, correlation, _ = await fake.request(sock)
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(sock, struct.pack(">iih", 500_000 + 6, correlation, 0) + bytes(499_999))
+        await asyncio.sleep(0.01)
+        assert not call.done()
+        sock.close()
+        with pytest.raises(PeerError):
+            await call
+        link.close()
+        fake.listener.close()
+
+    run(test)
+
+
+def test_answers_cut_at_every_byte():
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        answers: list[Answer | None] = []
+        for _ in range(3):
+            link.request(2, Api.PING, [b""], answers.append)
+        sock = await fake.accept()
+        ids = [(await fake.request(sock))[1] for _ in range(3)]
+        stream = b"".join(
+            struct.pack(">iih", 6 + 5 * n, each, n) + b"hello" * n for n, each in enumerate(ids)
+        )
+        for place in range(len(stream)):
+            await asyncio.get_running_loop().sock_sendall(sock, stream[place : place + 1])
+            await asyncio.sleep(0)
+        await until(lambda: len(answers) == 3)
+        assert [answer and (answer.error, bytes(answer.body)) for answer in answers] == [
+            (0, b""),
+            (1, b"hello"),
+            (2, b"hellohello"),
+        ]
+        link.close()
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("size", [-1, 0, 5, 10_001, 0x7FFFFFFF])
+def test_an_answer_of_impossible_size_ends_the_connection_before_there_is_memory_for_it(size, monkeypatch):
+    taken: list[int] = []
+    monkeypatch.setattr(peers, "buffer_of", lambda size: taken.append(size) or memoryview(bytearray(size)))
+
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port, max_frame_bytes=10_000)
+        call = asyncio.ensure_future(link.call(2, Api.PING))
+        sock = await fake.accept()
+        _, correlation, _ = await fake.request(sock)
+        await asyncio.get_running_loop().sock_sendall(sock, struct.pack(">iih", size, correlation, 0))
+        with pytest.raises(PeerError):
+            await call
+        assert await is_closed(sock)
+        assert taken == []
+        sock.close()
+        link.close()
+        fake.listener.close()
+
+    run(test)
+
+
+def test_an_answer_nobody_asked_for_ends_the_connection():
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        call = asyncio.ensure_future(link.call(2, Api.PING))
+        sock = await fake.accept()
+        _, correlation, _ = await fake.request(sock)
+        await fake.answer(sock, correlation + 1)
+        with pytest.raises(PeerError):
+            await call
+        link.close()
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        struct.pack(">iih", 6, 0, InternalError.REFUSED),
+        struct.pack(">iih", 6, 1, 0),
+        struct.pack(">iih", 5, 0, 0),
+        struct.pack(">iih", 7, 0, 0) + b"x",
+    ],
+)
+def test_a_greeting_that_is_refused_or_strange_is_no_connection(answer):
+    async def test() -> None:
+        fake = Fake(hello=answer)
+        link = peers_to(fake.port)
+        lost: list[int] = []
+        link.on_lost = lost.append
+        call = asyncio.ensure_future(link.call(2, Api.PING))
+        sock = await fake.accept()
+        with pytest.raises(PeerError):
+            await call
+        assert await is_closed(sock)
+        assert lost == []  # there never was a connection
+        sock.close()
+        link.close()
+        fake.listener.close()
+
+    run(test)
+
+
+def test_a_peer_that_does_not_greet_is_given_up(monkeypatch):
+    monkeypatch.setattr(peers, "CONNECT_SECONDS", 0.05)
+
+    async def test() -> None:
+        silent = socket.create_server(("127.0.0.1", 0))
+        link = peers_to(silent.getsockname()[1])
+        with pytest.raises(PeerError, match="not reachable"):
+            await link.call(2, Api.PING)
+        link.close()
+        silent.close()
+
+    run(test)
+
+
+def test_nothing_is_sent_before_the_greeting_is_answered():
+    async def test() -> None:
+        fake = Fake(hello=b"")
+        link = peers_to(fake.port)
+        done: list[Answer | None] = []
+        link.request(2, Api.PUSH, [b"secret data"], done.append)
+        sock = await fake.accept()
+        await asyncio.sleep(0.02)
+        with pytest.raises(BlockingIOError):
+            sock.recv(1)
+        link.close()
+        assert done == [None]
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
+def test_a_restarted_peer_is_found_again():
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port)
+        lost: list[int] = []
+        link.on_lost = lost.append
+        await link.call(2, Api.PING)
+        listener.close()
+        await until(lambda: lost == [2])
+        assert await link.refused(2) is True
+        with pytest.raises(PeerError):
+            await link.call(2, Api.PING)
+        again = InternalListener(SECRET, node_id=2)
+        again.serve(Api.PING, lambda caller, body, reply: reply(InternalError.NONE, b"again"))
+        again.bind("127.0.0.1", port)
+        again.accept()
+        assert (await link.call(2, Api.PING)).body == b"again"
+        assert lost == [2]
+        link.close()
+        again.close()
+        assert lost == [2]  # closing is not losing
+
+    run(test)
+
+
+def test_requests_in_the_turn_in_which_a_connection_breaks_are_lost_with_it_and_later_ones_are_not():
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        first = asyncio.ensure_future(link.call(2, Api.PING))
+        sock = await fake.accept()
+        await fake.answer(sock, (await fake.request(sock))[1])
+        await first
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        sock.close()  # a reset: the next write fails
+        order: list[int] = []
+        time.sleep(0.01)
+        for number in range(3):
+            link.request(
+                2, Api.PING, [b"x"], lambda answer, n=number: order.append(n if answer is None else -1)
+            )
+        assert order == []  # never before request returns
+        await until(lambda: order == [0, 1, 2])
+        again = asyncio.ensure_future(link.call(2, Api.PING))
+        sock = await fake.accept()
+        await fake.answer(sock, (await fake.request(sock))[1], b"back")
+        assert (await again).body == b"back"
+        link.close()
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
+def test_a_slow_peer_fills_a_bounded_queue_and_gets_everything_in_order():
+    async def test() -> None:
+        fake = Fake(buffer=16_384)
+        link = peers_to(fake.port, queue_bytes=1_000_000)
+        outcome: dict[int, str] = {}
+        first = asyncio.ensure_future(link.call(2, Api.PING))
+        sock = await fake.accept()
+        await fake.answer(sock, (await fake.request(sock))[1])
+        await first
+
+        def noting(number: int) -> Callable[[Answer | None], None]:
+            def done(answer: Answer | None) -> None:
+                outcome[number] = "refused" if answer is None else "done"
+
+            return done
+
+        for number in range(400):
+            piece = struct.pack(">I", number) * 5000
+            link.request(2, Api.PUSH, [piece[:7000], piece[7000:]], noting(number))
+        assert outcome == {}
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        refused = set(outcome)
+        taken = [number for number in range(400) if number not in refused]
+        # what the kernel holds and the queue: no more than that was taken
+        assert 1_000_000 // 20_000 <= len(taken) < 400
+        assert taken == list(range(len(taken)))
+        for number in taken:
+            _, correlation, body = await fake.request(sock)
+            assert body == struct.pack(">I", number) * 5000
+            await fake.answer(sock, correlation)
+        await until(lambda: len(outcome) == 400)
+        assert [number for number in outcome if outcome[number] == "done"] == taken
+        link.close()
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
+def test_pieces_are_not_copied_while_they_wait():
+    async def test() -> None:
+        fake = Fake(buffer=16_384)
+        link = peers_to(fake.port)
+        piece = bytearray(b"a" * 8_000_000)
+        link.request(2, Api.PUSH, [memoryview(piece)], lambda _: None)
+        sock = await fake.accept()
+        await asyncio.sleep(0.05)
+        piece[-1:] = b"z"
+        _, _, body = await fake.request(sock)
+        assert body[-2:] == b"az"
+        link.close()
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
+def test_closing_answers_everybody_in_order_and_later_requests_too():
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        order: list[int] = []
+        for number in range(3):
+            link.request(2, Api.PING, [b""], lambda answer, n=number: order.append(n))
+        sock = await fake.accept()
+        await fake.request(sock)
+        link.close()
+        assert order == [0, 1, 2]
+        link.request(2, Api.PING, [b""], lambda answer: order.append(3))
+        assert order == [0, 1, 2]
+        await until(lambda: order == [0, 1, 2, 3])
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
+def test_a_callback_may_close_or_ask_again_and_a_broken_one_harms_nobody():
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port)
+        seen: list[str] = []
+
+        def again(answer: Answer | None) -> None:
+            seen.append("first")
+            link.request(2, Api.PING, [b""], lambda _: seen.append("nested"))
+            raise RuntimeError("a bug in a callback")
+
+        await link.call(2, Api.PING)
+        link.request(2, Api.PING, [b""], again)
+        link.request(2, Api.PING, [b""], lambda _: seen.append("second"))
+        await until(lambda: len(seen) == 3)
+        assert sorted(seen) == ["first", "nested", "second"]
+
+        def close(answer: Answer | None) -> None:
+            seen.append("closing" if answer is not None else "lost")
+            link.close()
+
+        link.request(2, Api.PING, [b""], close)
+        link.request(2, Api.PING, [b""], lambda answer: seen.append("answered" if answer else "none"))
+        await until(lambda: len(seen) == 5)
+        assert seen[3:] == ["closing", "none"]
+        listener.close()
+
+    run(test)
+
+
+def test_a_call_that_takes_too_long_fails_and_the_connection_lives():
+    async def test() -> None:
+        listener, port = listening()
+        replies: list[internal.Reply] = []
+        listener.serve(Api.RAW, lambda caller, body, reply: replies.append(reply))
+        link = peers_to(port)
+        with pytest.raises(PeerError, match="not answered"):
+            await link.call(2, Api.RAW, timeout=0.03)
+        replies[0](InternalError.NONE, b"too late")
+        assert (await link.call(2, Api.PING, b"fine")).body == b"fine"
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_no_address_and_too_large_requests():
+    async def test() -> None:
+        link = Peers(1, SECRET, lambda _: None, lambda: 7, max_frame_bytes=1000)
+        with pytest.raises(PeerError):
+            await link.call(2, Api.PING)
+        assert await link.refused(2) is False
+        with pytest.raises(WireError):
+            link.request(2, Api.PUSH, [bytes(500), bytes(481)], lambda _: None)
+        link.close()
+
+    run(test)
+
+
+def test_a_host_name_is_looked_up():
+    async def test() -> None:
+        listener, port = listening()
+        link = Peers(1, SECRET, lambda _: ("localhost", port), lambda: 7)
+        assert (await link.call(2, Api.PING, b"by name")).body == b"by name"
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_a_failing_handler_costs_its_connection_and_no_other():
+    async def test() -> None:
+        listener, port = listening()
+
+        def bug(caller: Caller, body: memoryview, reply: internal.Reply) -> None:
+            raise RuntimeError("a bug in a handler")
+
+        listener.serve(Api.PUSH, bug)
+        one, other = peers_to(port), peers_to(port)
+        await other.call(2, Api.PING)
+        with pytest.raises(PeerError):
+            await one.call(2, Api.PUSH)
+        assert (await other.call(2, Api.PING, b"here")).body == b"here"
+        assert (await one.call(2, Api.PING, b"again")).body == b"again"
+        one.close()
+        other.close()
+        listener.close()
+
+    run(test)
+
+
+def test_memory_for_requests_is_bounded_and_given_back():
+    async def test() -> None:
+        listener, port = listening(memory_bytes=4_000_000)
+        held: list[tuple[memoryview, internal.Reply]] = []
+        listener.serve(Api.PUSH, lambda caller, body, reply: held.append((body, reply)))
+        link = peers_to(port)
+        done: list[Answer | None] = []
+        for _ in range(30):
+            link.request(2, Api.PUSH, [bytes(400_000)], done.append)
+        await until(lambda: len(held) >= 8)
+        await asyncio.sleep(0.05)
+        assert len(held) <= 11  # the rest is not read
+        while len(done) < 30:
+            replies, held = held, []
+            for _, reply in replies:
+                reply(InternalError.NONE)
+            await asyncio.sleep(0.001)
+        assert all(done)
+        assert listener.memory.used == 0
+        assert listener.memory.partial == 0
+        link.close()
+        listener.close()
+
+    run(test)
