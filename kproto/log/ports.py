@@ -161,6 +161,12 @@ class LogSegment(Protocol):
         ...
 
 
+class Encodes(Protocol):
+    """A fold of chunks that has a stored form."""
+
+    def encode(self) -> bytes: ...
+
+
 class LogPartition(Protocol):
     """A partition, as the virtual logs see it."""
 
@@ -168,8 +174,20 @@ class LogPartition(Protocol):
     index: int
     config: TopicConfig
     vlog: VirtualLogPort | None
+    log_start_offset: int
     log_end_offset: int
     high_watermark: int
+    deleted: bool
+
+    @property
+    def epochs(self) -> Encodes:
+        """Its leader epochs."""
+        ...
+
+    @property
+    def producers(self) -> Encodes:
+        """Its idempotent producers."""
+        ...
 
     def on_durable(self, end_offset: int) -> None:
         """Everything below ``end_offset`` is durable; called in order, once per push."""

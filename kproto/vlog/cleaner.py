@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kproto.vlog.journal import Journal, JournalFile
     from kproto.vlog.virtual_log import VirtualLog
     from kproto.vlog.virtual_segment import VirtualSegment
-    from kproto.vlog.worker import Loop, Worker
+    from kproto.vlog.worker import Loop, Works
 
 SLICE_S: Final = 0.001
 BYTES_PER_SYNC: Final = 1 << 20
@@ -66,7 +66,7 @@ class Cleaner:
         self,
         journal: Journal,
         loop: Loop,
-        worker: Worker,
+        worker: Works,
         clock: Clock,
         flushed: Callable[[], object],
         freed: Callable[[], object],

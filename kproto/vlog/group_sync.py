@@ -15,7 +15,7 @@ from kproto.vlog.classes import NEVER
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.vlog.journal import JournalFile
-    from kproto.vlog.worker import Loop, Worker
+    from kproto.vlog.worker import Loop, Works
 
 
 class GroupSync:
@@ -38,7 +38,7 @@ class GroupSync:
         "syncs",
     )
 
-    def __init__(self, loop: Loop, worker: Worker, clock: Clock, poison: Callable[[str], object]) -> None:
+    def __init__(self, loop: Loop, worker: Works, clock: Clock, poison: Callable[[str], object]) -> None:
         self._loop = loop
         self._worker = worker
         self._clock = clock

@@ -3,6 +3,9 @@
 What ``broker`` uses: `assign` and `scan_point` (the log's ports), `apply_settings`, `tick`, `inherit` (after
 a restart), `drain` and `close`. Virtual logs of an earlier process are never
 continued (rule 2): they are only read, then deleted once their chunks are in synced segment files.
+
+In a cluster, `replicate` comes first; then topics with several replicas get virtual logs with backups. What
+the broker must tell: `members_changed` and `lose_ownership`.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto import directory
+from kproto.check import check
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
 from kproto.vlog.journal import Journal, JournalFile
@@ -21,14 +25,18 @@ from kproto.vlog.pusher import Pusher
 from kproto.vlog.scan_point import ScanStart, encode_starts
 from kproto.vlog.space import Space
 from kproto.vlog.virtual_log import VirtualLog
-from kproto.vlog.worker import Loop, Worker
+from kproto.vlog.worker import Loop, Worker, Works
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.config import Settings
     from kproto.disk import Disk
     from kproto.log.ports import LogPartition, LogSegment, VirtualLogPort
+    from kproto.vlog.classes import VlogClass
+    from kproto.vlog.ports import Backups, Vsegs
     from kproto.vlog.recovery import Recovered
+    from kproto.vlog.replicated import ReplicatedPusher
+    from kproto.vlog.replication import Replication
     from kproto.vlog.virtual_segment import VirtualSegment
 
 JOURNAL_DIRECTORY: Final = "journal"
@@ -40,10 +48,21 @@ SETTLE_S: Final = 1.0
 SYNCS_AT_ONCE: Final = 500
 """Segment files synced at once for old journal files."""
 EVERYTHING: Final = 1 << 62
+DRAIN_S: Final = 5.0
+"""How long the end of the process waits for backups and controller."""
 
 
 def _nobody() -> None:
     """Nobody asked to be told."""
+
+
+def _one_copy(_: bytes) -> int:
+    """Without a cluster there are no backups, whatever replication factor a topic has."""
+    return 1
+
+
+def _file_bytes(settings: Settings) -> int:
+    return min(settings.kproto_virtual_segment_bytes, settings.kproto_journal_bytes)
 
 
 def _nothing_settled(*_: object) -> bool:
@@ -86,6 +105,7 @@ class VlogManager:
         owner_epoch: int,
         on_poison: Callable[[str], object],
         boot: bytes | None = None,
+        make_worker: Callable[[Loop, str], Works] = Worker,
     ) -> None:
         self._disk = disk
         self._clock = clock
@@ -95,9 +115,9 @@ class VlogManager:
         self._direct_bytes = settings.kproto_direct_bytes
         self.poisoned: str | None = None
         """Why nothing is acked any more."""
-        self._sync_worker = Worker(loop, "kproto-journal-sync")
-        self._timed_worker = Worker(loop, "kproto-timed-sync")
-        self._clean_worker = Worker(loop, "kproto-segment-sync")
+        self._sync_worker = make_worker(loop, "kproto-journal-sync")
+        self._timed_worker = make_worker(loop, "kproto-timed-sync")
+        self._clean_worker = make_worker(loop, "kproto-segment-sync")
         self.journal = Journal(
             disk,
             os.path.join(data_dir, JOURNAL_DIRECTORY),
@@ -106,9 +126,14 @@ class VlogManager:
             settings.kproto_journal_bytes,
         )
         self.journal.remove = self._remove
-        file_bytes = min(settings.kproto_virtual_segment_bytes, settings.kproto_journal_bytes)
         self.space = Space(
-            self.journal, loop, self._sync_worker, file_bytes, self._room_changed, self._press, self.poison
+            self.journal,
+            loop,
+            self._sync_worker,
+            _file_bytes(settings),
+            self._room_changed,
+            self._press,
+            self.poison,
         )
         self.on_flushed: Callable[[], object] = _nobody
         """Called when more of the journal is in segment files: a checkpoint now makes the next start
@@ -130,6 +155,69 @@ class VlogManager:
         self._unsynced: Callable[[bytes, int], Sequence[LogSegment] | None] = _nothing_open
         self._next_settle = 0.0
         self._syncing_inherited = False
+        self._stall_s = settings.kproto_backup_stall_ms / 1000
+        self._replication: Replication | None = None
+        self._copies_of: Callable[[bytes], int] = _one_copy
+        self._drain_until: float | None = None
+
+    # Backups
+
+    def replicate(self, backups: Backups, vsegs: Vsegs, copies_of: Callable[[bytes], int]) -> None:
+        """This broker is in a cluster: a topic has ``copies_of(topic id)`` copies, the owner's included.
+
+        To be called before the first partition is assigned.
+        """
+        from kproto.vlog.replication import Replication
+
+        check(not self._pushers, "replication must be set up before the first virtual log")
+        self._replication = Replication(backups, vsegs, self._clock, self._stall_s, self._lost)
+        self._copies_of = copies_of
+
+    def members_changed(self, node_ids: Iterable[int]) -> None:
+        """``node_ids`` are the live brokers besides this one: backups that are none any more are replaced,
+        and virtual logs that have too few get more."""
+        if self._replication is not None:
+            gone = self._replication.change_members(node_ids)
+            for pusher in self._replicated():
+                pusher.members_changed(gone)
+
+    def lose_ownership(self) -> None:
+        """The broker has learned that its owner epoch is over (rule 16): nothing that has backups becomes
+        durable any more, and whoever waits is told. Virtual logs without backups go on: their journal is the
+        only copy, whatever the epoch."""
+        if self._replication is not None:
+            self._replication.lose()
+
+    def _lost(self) -> None:
+        for pusher in self._replicated():
+            pusher.fail()
+
+    @property
+    def lost(self) -> bool:
+        """The owner epoch is over."""
+        return self._replication is not None and self._replication.lost
+
+    def live_copies(self, klass: VlogClass) -> int:
+        """Copies that an append of ``klass`` gets now, the owner's included, for min.insync.replicas: the
+        least of its virtual logs (`VirtualLog.live_copies` is exact for one)."""
+        found = [pusher.vlog.live_copies for where, pusher in self._pushers.items() if where.klass == klass]
+        members = self._replication.members if self._replication is not None else ()
+        return min(found, default=min(klass.copies, 1 + len(members)))
+
+    def covered(self, vlog_id: int) -> tuple[int, frozenset[tuple[bytes, int]]]:
+        """The number of the segment with the newest durable state frame of a virtual log of this process, 0
+        when there is none, and the partitions in it.
+
+        An older virtual segment, of this or of an earlier owner, may be freed (rule 30) only when the
+        partitions that have chunks in it are here and the segment is not this one or a later one.
+        """
+        for pusher in self._replicated():
+            if pusher.vlog.vlog_id == vlog_id:
+                return pusher.states.covered
+        return 0, frozenset()
+
+    def _replicated(self) -> list[ReplicatedPusher]:
+        return [pusher for pusher in self._pushers.values() if pusher.klass.copies > 1]  # type: ignore[misc]
 
     # Partitions
 
@@ -140,42 +228,72 @@ class VlogManager:
         A partition moves once all its appends are durable (rule 12), so perhaps later. Nothing is refused
         meanwhile: the move happens between two appends.
         """
-        target: VirtualLogPort = self._pusher(self._place(partition)).vlog
+        pusher = self._pusher(self._place(partition))
+        target: VirtualLogPort = pusher.vlog
         current = partition.vlog
+        if current is not None and current.lost:
+            return current
         if current is None or current is target or partition.high_watermark >= partition.log_end_offset:
-            partition.vlog = target
+            if current is not target:
+                self._move(partition, current, pusher)
             return target
-        current.when_durable(current.end, partial(self.assign, partition))
+        current.when_durable(current.end, partial(self._assign_again, partition, current))
         return current
 
+    def _assign_again(self, partition: LogPartition, current: VirtualLogPort) -> None:
+        """What ``partition`` had in ``current`` is durable, unless it was deleted or given up meanwhile."""
+        if partition.vlog is current:
+            self.assign(partition)
+
+    def _move(self, partition: LogPartition, current: VirtualLogPort | None, pusher: Pusher) -> None:
+        """``partition`` appends to the virtual log of ``pusher`` from now on (rule 12)."""
+        for before in self._replicated() if current is not None else ():
+            if before.vlog is current:
+                before.states.leave(partition)
+        partition.vlog = pusher.vlog
+        if pusher.klass.copies > 1:
+            pusher.states.join(partition, self._clock.monotonic())  # type: ignore[attr-defined]
+
     def apply_settings(self, settings: Settings, partitions: Iterable[LogPartition]) -> None:
-        """Follow a change of ``kproto.vlogs.per.broker`` while running."""
+        """Follow a change of ``kproto.vlogs.per.broker``, ``kproto.virtual.segment.bytes``,
+        ``kproto.direct.bytes`` or ``kproto.backup.stall.ms`` while running. The size is that of the next
+        segments."""
         self._per_broker = settings.kproto_vlogs_per_broker
+        self._direct_bytes = settings.kproto_direct_bytes
+        self.space.resize(_file_bytes(settings))
+        self._stall_s = settings.kproto_backup_stall_ms / 1000
+        if self._replication is not None:
+            self._replication.stall_s = self._stall_s
+        for pusher in self._pushers.values():
+            pusher.direct_from(self._direct_bytes)
         for partition in partitions:
             self.assign(partition)
 
     def _place(self, partition: LogPartition) -> Place:
-        return place(partition.topic_id, partition.index, partition.config, self._per_broker)
+        copies = self._copies_of(partition.topic_id)
+        return place(partition.topic_id, partition.index, partition.config, self._per_broker, copies)
 
     def _pusher(self, where: Place) -> Pusher:
         pusher = self._pushers.get(where)
         if pusher is None:
             vlog = VirtualLog(len(self._pushers) + 1, self.journal.owner_epoch, where.klass.copies)
             vlog.blocked = self.poisoned is not None or self.space.full
-            pusher = Pusher(
-                vlog,
-                where.klass,
-                self.journal,
-                self.space,
-                self._loop,
-                self._timed_worker if where.klass.policy is FlushPolicy.TIMED else self._sync_worker,
-                self._clock,
-                self,
-                self._direct_bytes,
-            )
+            pusher = self._make_pusher(vlog, where.klass)
             self._pushers[where] = pusher
             self._of[vlog] = pusher
             self.space.vlogs = len(self._pushers)
+        return pusher
+
+    def _make_pusher(self, vlog: VirtualLog, klass: VlogClass) -> Pusher:
+        worker = self._timed_worker if klass.policy is FlushPolicy.TIMED else self._sync_worker
+        common = (vlog, klass, self.journal, self.space, self._loop, worker, self._clock, self)
+        if self._replication is None or klass.copies == 1:
+            return Pusher(*common, self._direct_bytes)
+        from kproto.vlog.replicated import ReplicatedPusher
+
+        pusher = ReplicatedPusher(self._replication, *common, 0)
+        if self._replication.lost:
+            pusher.fail()
         return pusher
 
     # What pushers, space and cleaner report
@@ -225,8 +343,8 @@ class VlogManager:
     def _room_changed(self) -> None:
         blocked = self.poisoned is not None or self.space.full
         for pusher in self._pushers.values():
-            pusher.vlog.blocked = blocked
-            if not pusher.idle:
+            pusher.vlog.blocked = blocked or pusher.vlog.lost
+            if pusher.wants_room:
                 pusher.wake()
 
     # Restart
@@ -326,6 +444,9 @@ class VlogManager:
         """Every second or so: work that is due for no other reason."""
         self.cleaner.work()
         now = self._clock.monotonic()
+        if self._replication is not None:
+            for pusher in self._replicated():
+                pusher.tick(now)
         if self._inherited is not None and now >= self._next_settle:
             self._next_settle = now + SETTLE_S
             self._drop_inherited()
@@ -333,11 +454,15 @@ class VlogManager:
 
     @property
     def stuck(self) -> bool:
-        """Waiting helps no more: the directory is poisoned, or the disk is full. A `drain` would not end."""
-        return self.poisoned is not None or self.space.full
+        """Waiting helps no more: the directory is poisoned, the disk is full, or, since the first `drain`,
+        backups and controller had `DRAIN_S` and several stall times to answer. A `drain` would not end."""
+        late = self._drain_until is not None and self._clock.monotonic() >= self._drain_until
+        return self.poisoned is not None or self.space.full or (late and self._replication is not None)
 
     def drain(self) -> bool:
         """Push what is pending; True when everything appended is durable. Call until it is, or `stuck`."""
+        if self._drain_until is None:
+            self._drain_until = self._clock.monotonic() + DRAIN_S + 4 * self._stall_s
         for pusher in self._pushers.values():
             pusher.run()
         return all(pusher.idle for pusher in self._pushers.values())
@@ -366,6 +491,13 @@ class VlogManager:
     def state(self) -> list[dict[str, Any]]:
         """One row for each virtual log, for people."""
         return [
-            {"copies": where.klass.copies, "policy": where.klass.policy.name.lower(), **pusher.vlog.state()}
+            {
+                "copies": where.klass.copies,
+                "policy": where.klass.policy.name.lower(),
+                "topic_id": where.klass.topic_id.hex(),
+                "number": where.number,
+                **pusher.vlog.state(),
+                **pusher.state(),
+            }
             for where, pusher in self._pushers.items()
         ]

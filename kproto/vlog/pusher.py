@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kproto.vlog.journal import Journal, JournalFile
     from kproto.vlog.space import Space
     from kproto.vlog.virtual_segment import Frame, VirtualSegment
-    from kproto.vlog.worker import Loop, Worker
+    from kproto.vlog.worker import Loop, Works
 
 
 class Owner(Protocol):
@@ -81,7 +81,7 @@ class Pusher:
         journal: Journal,
         space: Space,
         loop: Loop,
-        worker: Worker,
+        worker: Works,
         clock: Clock,
         owner: Owner,
         direct_bytes: int,
@@ -95,8 +95,7 @@ class Pusher:
         self._worker = worker
         self._clock = clock
         self._owner = owner
-        may_be_direct = klass.policy is FlushPolicy.MEMORY and klass.copies == 1
-        self._direct_bytes = direct_bytes if may_be_direct else 0
+        self.direct_from(direct_bytes)
         self._file: JournalFile | None = None
         self._scheduled = False
         self._syncing = False
@@ -135,6 +134,20 @@ class Pusher:
         """Nothing is pending or on its way."""
         return self.vlog.durable == self.vlog.end and not self._syncing
 
+    @property
+    def wants_room(self) -> bool:
+        """Call `wake` when there is room."""
+        return not self.idle
+
+    def direct_from(self, size: int) -> None:
+        """Partitions with ``size`` bytes or more in one push go straight to their segment file (0: none)."""
+        may_be_direct = self.klass.policy is FlushPolicy.MEMORY and self.klass.copies == 1
+        self._direct_bytes = size if may_be_direct else 0
+
+    def state(self) -> dict[str, Any]:
+        """What an operator asks for besides `VirtualLog.state`."""
+        return {}
+
     # Making a frame
 
     def _next_frame(self) -> Frame | None:
@@ -158,7 +171,7 @@ class Pusher:
         size += FRAME_SIZE + ENTRY_SIZE * count
         if segment is None or size > segment.room():
             sizes = [(0 if ref[0] in direct else ref[6]) + ENTRY_SIZE for ref in refs]
-            count = _how_many_fit(sizes, segment.room()) if segment and segment.end == segment.start else 0
+            count = how_many_fit(sizes, segment.room()) if segment and segment.end == segment.start else 0
             count = count or self._make_room(size, sizes)
             if not count:
                 return None
@@ -218,7 +231,7 @@ class Pusher:
             # Frames over former contents whose header is still the one on disk would look like damage.
             self._sync(file, vlog.position)
             return 0
-        return _how_many_fit(sizes, capacity)
+        return how_many_fit(sizes, capacity)
 
     def roll(self) -> None:
         """Close the open segment; the next push opens another."""
@@ -296,7 +309,7 @@ class Pusher:
         self._loop.call_exception_handler({"message": f"{where} callback failed", "exception": error})
 
 
-def _how_many_fit(sizes: Sequence[int], room: int) -> int:
+def how_many_fit(sizes: Sequence[int], room: int) -> int:
     """How many references, of ``sizes`` bytes each in a frame, fit into one frame of ``room`` bytes."""
     total = FRAME_SIZE
     for count, size in enumerate(sizes):

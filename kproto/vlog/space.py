@@ -17,7 +17,7 @@ from kproto.vlog.frame import FILE_HEADER_SIZE
 
 if TYPE_CHECKING:
     from kproto.vlog.journal import Journal, JournalFile
-    from kproto.vlog.worker import Loop, Worker
+    from kproto.vlog.worker import Loop, Works
 
 RETRY_S: Final = 1.0
 SMALLEST_FILE: Final = 1 << 18
@@ -48,7 +48,7 @@ class Space:
         self,
         journal: Journal,
         loop: Loop,
-        worker: Worker,
+        worker: Works,
         file_bytes: int,
         changed: Callable[[], object],
         press: Callable[[], object],
@@ -67,6 +67,10 @@ class Space:
         self.closed = False
         self.vlogs = 1
         """How many virtual logs share the limit."""
+
+    def resize(self, file_bytes: int) -> None:
+        """Ordinary files have ``file_bytes`` from now on."""
+        self._file_bytes = file_bytes
 
     @property
     def file_bytes(self) -> int:

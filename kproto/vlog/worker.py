@@ -23,6 +23,18 @@ class Loop(Protocol):
 Done = Callable[[BaseException | None], object]
 
 
+class Works(Protocol):
+    """What does calls that wait for the disk: a `Worker`, or a simulator's stand-in."""
+
+    def submit(self, call: Callable[[], object], done: Done) -> None:
+        """Have ``call()`` run, then ``done(error or None)`` on the loop; in the order of the calls."""
+        ...
+
+    def close(self) -> None:
+        """Finish what was submitted."""
+        ...
+
+
 class Worker:
     """One thread, started on first use, that runs calls in order. All methods on the loop."""
 

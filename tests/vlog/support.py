@@ -16,6 +16,8 @@ from kproto.clock import SystemClock
 from kproto.config import Settings, TopicConfig, load
 from kproto.config.topic_configs import topic_config
 from kproto.disk import Buffer, Disk
+from kproto.log.epochs import EpochCache
+from kproto.log.producers import Producers
 from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager
 from kproto.vlog.recovery import Recovered, recover
 
@@ -83,6 +85,10 @@ class Partition:
         self.world = world
         self.log_end_offset = base
         self.high_watermark = base
+        self.log_start_offset = base
+        self.deleted = False
+        self.epochs = EpochCache()
+        self.producers = Producers()
         self.history: list[int] = []
         self.leader_epoch = world.epoch
         self.segment = Segment(world.segment_path(self.topic_id, index, base, 0) or "", world.disk, 0, base)
@@ -100,6 +106,7 @@ class Partition:
         segment.memory[at : at + size] = data
         segment.end = at + size
         self.chunks[base] = data
+        self.epochs.note(self.leader_epoch, base)
         self.log_end_offset = base + records
         self.vlog.append(
             (

@@ -1,0 +1,472 @@
+"""The only sender of a virtual log with backups: each frame to the journal and, as one request, to each of
+them.
+
+One frame is in flight; while it flies references accumulate, and the next frame takes them (up to
+`FRAME_BYTES`). It is durable when the journal and every backup of the segment have it (rule 9). What else can
+happen to the open segment, always when nothing is in flight or by giving up what is:
+
+- *roll* (rule 11): it is full, or should have other backups. Everything in it is durable; it is closed at its
+  end, and one proposal records that and the next one.
+- *replace* (rule 13): a backup is unreachable, refuses, or does not answer for ``kproto.backup.stall.ms``. It
+  is closed at its durable header at once, whatever is answered later; the rest is pending again, and one
+  proposal records that end and the next segment without the failed one.
+- *lost* (rule 16): a backup or the store says that the owner epoch is over. Nothing is sent any more.
+
+The memory of a frame is safe after it was given up: the views that the connection to a slow backup still
+holds keep its blocks from being used again.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from kproto.check import check
+from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.encode import encode
+from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
+from kproto.vlog.ports import OpenVseg
+from kproto.vlog.pusher import Pusher, how_many_fit
+from kproto.vlog.replication import counts, fenced, may_roll, may_widen, stalled, stored
+from kproto.vlog.states import States
+from kproto.vlog.virtual_log import OWNER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kproto.log.chunk import ChunkRef
+    from kproto.metadata.vlogs import CopyTarget
+    from kproto.vlog.journal import JournalFile
+    from kproto.vlog.ports import PushAnswer
+    from kproto.vlog.replication import Replication
+    from kproto.vlog.virtual_segment import Frame, VirtualSegment
+
+FRAME_BYTES: Final = 4 * 1024 * 1024
+"""A frame takes no more than this, but for one chunk that is larger: a slow network must be able to carry it
+well within the stall time."""
+FRAME_CHUNKS: Final = 4096
+"""Nor more chunks than this: making it holds up the loop."""
+SECOND_LOOK: Final = 0.1
+"""A stall counts when it is still one after this part of the stall time: after a pause of this process, the
+answers that came meanwhile are read first."""
+WIDEN_S: Final = 5.0
+WIDEN_MOST_S: Final = 80.0
+
+
+class ReplicatedPusher(Pusher):
+    """Drives one virtual log with backups. Everything runs on the loop; only fdatasync runs in a thread."""
+
+    __slots__ = (
+        "_again",
+        "_busy",
+        "_doubted",
+        "_flight",
+        "_proposed",
+        "_renewing",
+        "_sent_at",
+        "_shared",
+        "_targets",
+        "_timer",
+        "_widen_at",
+        "_widen_wait",
+        "bytes",
+        "chunks",
+        "late",
+        "pushes",
+        "replaced",
+        "stalls",
+        "states",
+    )
+
+    def __init__(self, shared: Replication, *arguments: Any) -> None:
+        """``arguments`` as for `Pusher`."""
+        super().__init__(*arguments)
+        self._shared = shared
+        self._targets: tuple[CopyTarget, ...] = ()
+        """The backups of the open segment; of the last one between two."""
+        self._flight: Frame | None = None
+        """The frame that some copy does not have yet."""
+        self._sent_at = 0.0
+        self._timer = False
+        self._doubted: Frame | None = None
+        self._proposed: JournalFile | None = None
+        """The journal file of the segment that is being proposed: at most one is."""
+        self._renewing = False
+        """A new segment is wanted though nothing asks for room."""
+        self._busy = False
+        self._again = False
+        self._widen_at = 0.0
+        self._widen_wait = WIDEN_S
+        self.states = States()
+        self.pushes = 0
+        """Frames sent; each is one request to every backup."""
+        self.chunks = 0
+        self.bytes = 0
+        self.replaced = 0
+        """Segments closed because a backup failed."""
+        self.stalls = 0
+        """How many of those because it did not answer in time."""
+        self.late = 0
+        """Answers that came when nothing depended on them any more."""
+        self._estimate()
+
+    # What the manager asks
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is pending or on its way, nor ever will be."""
+        vlog = self.vlog
+        return vlog.lost or (
+            vlog.durable == vlog.end and self._flight is None and not self._syncing and not self._unsent()
+        )
+
+    @property
+    def wants_room(self) -> bool:
+        """Call `wake` when there is room."""
+        return self._renewing or not self.idle
+
+    def run(self) -> None:
+        """Send what may be sent now."""
+        self._scheduled = False
+        if self._busy:
+            self._again = True
+            return
+        self._busy = True
+        try:
+            self._again = True
+            while self._again:
+                self._again = False
+                while self._free():
+                    frame = self._next_frame()
+                    if frame is None or not self._send(frame):
+                        break
+        finally:
+            self._busy = False
+
+    def roll(self) -> None:
+        """Close the open segment, all of which is durable (rule 11). The store learns it with the proposal of
+        the next one, which is made when something is to be pushed; until then a recovery finds the end by
+        itself."""
+        segment = self.vlog.open_segment
+        if segment is not None:
+            check(
+                may_roll(segment), f"vseg {segment.number} rolled at {segment.end}: {segment.durable} durable"
+            )
+            super().roll()
+
+    def renew(self) -> None:
+        """Go on in a new segment, with new backups, as soon as all of this one is durable."""
+        self._renewing = True
+        self.run()
+
+    def tick(self, now: float) -> None:
+        """What is due by time: more backups, state frames of partitions without traffic."""
+        segment = self.vlog.open_segment
+        if segment is None:
+            return
+        if now >= self._widen_at and self._may_widen():
+            self._widen_at = now + self._widen_wait
+            self._widen_wait = min(self._widen_wait * 2, WIDEN_MOST_S)
+            self.renew()
+        if self.idle and self.states.overdue(now):
+            self._add_state(segment)
+            self.run()
+
+    def members_changed(self, gone: frozenset[int]) -> None:
+        """The live brokers changed; ``gone`` are none any more."""
+        if self._stopped or self._proposed is not None:
+            return
+        self._widen_at, self._widen_wait = 0.0, WIDEN_S
+        failed = [target.node_id for target in self._targets if target.node_id in gone]
+        if self.vlog.open_segment is None:
+            self._estimate()
+            self._renewing = bool(failed)
+        elif failed:
+            self._replace(failed)
+        self.tick(self._clock.monotonic())
+        self.wake()
+
+    def fail(self) -> None:
+        """The owner epoch is over (rule 16): stop, and tell whoever waits."""
+        self.stop()
+        self._flight = None
+        for callback in self.vlog.fail():
+            try:
+                callback()
+            except Exception as error:
+                self._report("when_durable", error)
+
+    def close(self) -> JournalFile | None:
+        """Stop and hand over the open file; one that was for the next segment becomes a spare."""
+        if self._proposed is not None:
+            self._journal.spares.append(self._proposed)
+            self._proposed = None
+        return super().close()
+
+    def state(self) -> dict[str, Any]:
+        """For ``kproto vlogs``. ``lag`` counts references that are not durable."""
+        vlog, segment = self.vlog, self.vlog.open_segment
+        return {
+            "vseg": segment.number if segment else None,
+            "backups": [target.node_id for target in self._targets] if segment else [],
+            "filled": (segment.end - segment.start) / segment.capacity if segment else 0.0,
+            "live_copies": vlog.live_copies,
+            "lag": vlog.end - vlog.durable,
+            "in_flight": self._flight.length if self._flight else 0,
+            "proposing": self._proposed is not None,
+            "pushes": self.pushes,
+            "chunks_per_push": self.chunks / self.pushes if self.pushes else 0.0,
+            "bytes_per_push": self.bytes / self.pushes if self.pushes else 0.0,
+            "replaced": self.replaced,
+            "stalls": self.stalls,
+            "late_answers": self.late,
+            "state_frames": self.states.written,
+            "state_bytes": self.states.last_bytes,
+        }
+
+    # Making a frame
+
+    def _free(self) -> bool:
+        """Nothing is in flight: the next frame, or the next segment, may begin."""
+        return not (self._stopped or self._syncing or self._flight is not None or self._proposed is not None)
+
+    def _unsent(self) -> bool:
+        segment = self.vlog.open_segment
+        return segment is not None and segment.unsent(OWNER) is not None
+
+    def _next_frame(self) -> Frame | None:
+        """The frame to send next; None when there is none, or no segment for it yet."""
+        vlog = self.vlog
+        segment = vlog.open_segment
+        if segment is not None:
+            again = segment.unsent(OWNER)
+            if again is not None:
+                return again
+        refs = vlog.pending
+        if self._renewing or (refs and segment is None):
+            self._next_segment(self._wanted(refs))
+            return None
+        if not refs or segment is None:
+            return None
+        count, size = _measure(refs)
+        if size > segment.room():
+            first = [ref[6] + ENTRY_SIZE for ref in refs[:count]] if segment.end == segment.start else []
+            count = how_many_fit(first, segment.room())
+            if not count:
+                self._next_segment(self._wanted(refs))
+                return None
+        frame = encode(vlog, segment, vlog.take(count))
+        vlog.add(frame)
+        self.states.since += frame.length
+        if not vlog.pending and self.states.due(segment.number):
+            self._add_state(segment)
+        return frame
+
+    def _wanted(self, refs: Sequence[ChunkRef]) -> int:
+        """Bytes that the next segment should have room for: the next frame, and the state after it; at least
+        one chunk, at most an ordinary file."""
+        least = FRAME_SIZE + ENTRY_SIZE + (refs[0][6] if refs else 0)
+        wanted = _measure(refs)[1] + self.states.last_bytes * 2
+        return max(least, min(wanted, self._space.file_bytes - FILE_HEADER_SIZE))
+
+    def _add_state(self, segment: VirtualSegment) -> None:
+        frame = self.states.make(self.vlog, segment)
+        if frame is not None:
+            self.vlog.add(frame)
+
+    # The next segment
+
+    def _next_segment(self, size: int) -> None:
+        """Propose a segment for a frame of ``size`` bytes (rules 4, 11 and 13), once its file is there."""
+        file = self._space.get(size)
+        if file is None:
+            return
+        self.roll()
+        vlog = self.vlog
+        self._proposed = file
+        self._renewing = False
+        number = vlog.numbered + 1
+        request = OpenVseg(
+            vlog.vlog_id,
+            number,
+            self.klass.copies,
+            self.klass.policy,
+            vlog.position,
+            self._shared.suspects.now(),
+        )
+        self._shared.vsegs.open_next(request, partial(self._opened, number))
+
+    def _opened(self, number: int, targets: tuple[CopyTarget, ...] | None) -> None:
+        """The store has recorded segment ``number`` with these backups; None: it is not ours to open."""
+        file, vlog = self._proposed, self.vlog
+        if self._stopped or file is None or number != vlog.numbered + 1:
+            return
+        if targets is None:
+            self._shared.lose()
+            return
+        self._proposed = None
+        try:
+            self._journal.start(
+                file, vlog.vlog_id, number, vlog.position, self.klass.copies, self.klass.policy
+            )
+        except OSError as error:
+            self._owner.poison(f"journal file {file.path}: {error}")
+            return
+        vlog.open(file.size - FILE_HEADER_SIZE, file.chain, 1 + len(targets))
+        self._targets = targets
+        self._file = file
+        if len(targets) + 1 >= self.klass.copies:
+            self._widen_wait = WIDEN_S
+        if self.klass.policy is FlushPolicy.SYNCED:
+            self._sync(file, vlog.position)  # see `Pusher._make_room`
+        self.run()
+
+    # Sending
+
+    def _send(self, frame: Frame) -> bool:
+        """Write ``frame`` to the journal and send it to every backup; True when all have it already."""
+        file, segment = self._file, self.vlog.segments[-1]
+        if file is None:
+            return False
+        try:
+            file.write(frame.pieces, frame.position, frame.length)
+        except OSError as error:
+            self._space.failed(error)
+            return False
+        end = frame.position + frame.length
+        self._flight = frame
+        self._sent_at = self._clock.monotonic()
+        self.pushes += 1
+        self.chunks += len(frame.refs)
+        self.bytes += frame.length
+        first = file.header if frame.position == segment.start else None
+        segment.sent(OWNER, frame)
+        for copy in range(1, len(segment.copies)):
+            segment.sent(copy, frame)
+        if (end - segment.start) * 4 > segment.capacity * 3:
+            self._space.ahead()
+        if self.klass.policy is FlushPolicy.SYNCED:
+            self._sync(file, end)
+        for copy, target in enumerate(self._targets, 1):
+            if segment.closed or self._stopped:
+                return False
+            done = partial(self._answered, segment, copy, target.node_id, end)
+            self._shared.backups.push(target, first, frame.pieces, done)
+        if self.klass.policy is not FlushPolicy.SYNCED and not (segment.closed or self._stopped):
+            self._copied(segment, OWNER, end)
+        if self._flight is not None and not self._timer:
+            self._look_after(self._shared.stall_s)
+        return self._flight is None
+
+    def _answered(
+        self, segment: VirtualSegment, copy: int, node_id: int, end: int, answer: PushAnswer
+    ) -> None:
+        """A backup answered the push of the frame that ends at ``end``."""
+        if self._stopped:
+            return
+        if fenced(answer):
+            self._shared.lose()
+        elif not counts(segment, self.vlog.open_segment):
+            self.late += 1
+        elif stored(answer, end):
+            self._shared.suspects.clear(node_id)
+            self._copied(segment, copy, end)
+        else:
+            self._replace([node_id])
+            self.run()
+
+    def _synced(
+        self, file: JournalFile, segment: VirtualSegment, end: int, error: BaseException | None
+    ) -> None:
+        """The fdatasync that covers everything below ``end`` is over."""
+        self._syncing = False
+        file.pins -= 1
+        if error is not None:
+            self._owner.poison(f"fdatasync of {file.path}: {error}")
+        elif not self._stopped:
+            if counts(segment, self.vlog.open_segment):
+                self._copied(segment, OWNER, end)
+            self.run()
+
+    def _copied(self, segment: VirtualSegment, copy: int, end: int) -> None:
+        """``copy`` holds ``segment`` up to ``end``; when all do, the next frame may go."""
+        flight = self._flight
+        if flight is not None and flight.position < end:
+            segment.acked(copy, end)
+            if segment.durable < end:
+                return
+            self._flight = None
+        self._acked(segment, end, copy)
+        self.states.landed(segment)
+        self.run()
+
+    # Failures
+
+    def _look_after(self, seconds: float) -> None:
+        self._timer = True
+        self._loop.call_later(seconds, self._look)
+
+    def _look(self) -> None:
+        """Has a backup not answered for too long (rule 13)?"""
+        self._timer = False
+        frame, segment = self._flight, self.vlog.open_segment
+        if frame is None or segment is None or self._stopped:
+            return
+        stall = self._shared.stall_s
+        waited = self._clock.monotonic() - self._sent_at
+        if not stalled(waited, stall):
+            self._look_after(stall - waited)
+            return
+        if self._doubted is not frame:
+            self._doubted = frame
+            self._look_after(stall * SECOND_LOOK)
+            return
+        end = frame.position + frame.length
+        late = [
+            target.node_id for copy, target in enumerate(self._targets, 1) if segment.copies[copy].acked < end
+        ]
+        if not late:
+            self._look_after(stall)  # it is the own disk
+            return
+        self.stalls += 1
+        self._replace(late)
+        self.run()
+
+    def _replace(self, failed: Sequence[int]) -> None:
+        """Rule 13: close the open segment at its durable header; what is not durable is pending again."""
+        vlog, file = self.vlog, self._file
+        segment = vlog.open_segment
+        if segment is None or file is None:
+            return
+        for node_id in failed:
+            self._shared.suspects.add(node_id)
+        self._file = None
+        self._flight = self._doubted = None
+        self._renewing = True
+        vlog.abandon()
+        vlog.live_copies = 1 + sum(target.node_id not in failed for target in self._targets)
+        self.replaced += 1
+        self.states.abandoned(self._clock.monotonic())
+        if self.group_sync is not None:
+            self.group_sync.left(file, segment.end)
+        self._owner.segment_closed(vlog, segment, file)
+
+    def _may_widen(self) -> bool:
+        backups = [target.node_id for target in self._targets]
+        shared = self._shared
+        return may_widen(self.klass.copies, backups, shared.members, shared.suspects.now())
+
+    def _estimate(self) -> None:
+        """How many copies the first segment will have, as far as one can tell."""
+        self.vlog.live_copies = min(self.klass.copies, 1 + len(self._shared.members))
+
+
+def _measure(refs: Sequence[ChunkRef]) -> tuple[int, int]:
+    """How many of ``refs`` go into the next frame, room permitting, and its bytes."""
+    count = min(len(refs), FRAME_CHUNKS)
+    size = FRAME_SIZE + ENTRY_SIZE * count + sum([ref[6] for ref in refs[:count]])
+    if size > FRAME_BYTES:
+        sizes = [ref[6] + ENTRY_SIZE for ref in refs[:count]]
+        count = max(how_many_fit(sizes, FRAME_BYTES), 1)
+        size = FRAME_SIZE + sum(sizes[:count])
+    return count, size

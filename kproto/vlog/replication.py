@@ -1,0 +1,115 @@
+"""What all virtual logs with backups of one process share: who is suspect, who is a member, who still owns.
+
+The rules that decide something are small functions, so that a test can take one away and see what breaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Final
+
+from kproto.vlog.ports import PushAnswer, PushOutcome
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.vlog.ports import Backups, Vsegs
+    from kproto.vlog.virtual_segment import VirtualSegment
+
+SUSPECT_S: Final = 5.0
+"""How long a backup that failed is not chosen again; doubles while it goes on failing."""
+LONGEST_SUSPICION_S: Final = 80.0
+
+
+def stored(answer: PushAnswer, end: int) -> bool:
+    """Whether ``answer`` says that a copy holds everything below ``end``."""
+    return answer.outcome is PushOutcome.STORED and answer.position >= end
+
+
+def fenced(answer: PushAnswer) -> bool:
+    """Whether ``answer`` ends the ownership (rules 16 and 20)."""
+    return answer.outcome is PushOutcome.FENCED
+
+
+def counts(segment: VirtualSegment, open_segment: VirtualSegment | None) -> bool:
+    """Whether an answer about ``segment`` still moves its durable header: a closed one ends where it ends,
+    whatever a backup that was dropped says later (rules 13 and 15)."""
+    return segment is open_segment and not segment.closed
+
+
+def may_roll(segment: VirtualSegment) -> bool:
+    """Rule 11: the next segment begins when all of this one is durable. (Rule 13 is the other way out.)"""
+    return segment.durable == segment.end
+
+
+def stalled(waited_s: float, stall_s: float) -> bool:
+    """Whether a push without an answer for so long means that its backup is to be replaced (rule 13)."""
+    return waited_s >= stall_s
+
+
+def may_widen(
+    copies: int, backups: Collection[int], members: Iterable[int], suspects: Collection[int]
+) -> bool:
+    """Whether a segment with fewer than ``copies`` could have more, rolled now (rule 18)."""
+    return 1 + len(backups) < copies and any(node not in backups and node not in suspects for node in members)
+
+
+class Suspects:
+    """Brokers that failed as backups lately: not to be chosen for a while (rule 13)."""
+
+    __slots__ = ("_clock", "_until")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._until: dict[int, tuple[float, float]] = {}
+        """Node id -> until when, and for how long it was."""
+
+    def add(self, node_id: int) -> None:
+        """``node_id`` failed."""
+        now = self._clock.monotonic()
+        until, wait = self._until.get(node_id, (0.0, 0.0))
+        if until <= now:
+            wait = min(wait * 2, LONGEST_SUSPICION_S) if wait else SUSPECT_S
+            self._until[node_id] = (now + wait, wait)
+
+    def clear(self, node_id: int) -> None:
+        """``node_id`` stored something, or has registered anew."""
+        if self._until:
+            self._until.pop(node_id, None)
+
+    def now(self) -> frozenset[int]:
+        """Who is suspect at the moment."""
+        now = self._clock.monotonic()
+        return frozenset([node for node, (until, _) in self._until.items() if until > now])
+
+
+class Replication:
+    """See the module docstring. ``on_lost()`` is called once, when the owner epoch is over."""
+
+    __slots__ = ("_on_lost", "backups", "lost", "members", "stall_s", "suspects", "vsegs")
+
+    def __init__(
+        self, backups: Backups, vsegs: Vsegs, clock: Clock, stall_s: float, on_lost: Callable[[], object]
+    ) -> None:
+        self.backups = backups
+        self.vsegs = vsegs
+        self.stall_s = stall_s
+        self.suspects = Suspects(clock)
+        self.members: tuple[int, ...] = ()
+        """The other live brokers, in order."""
+        self.lost = False
+        self._on_lost = on_lost
+
+    def lose(self) -> None:
+        """Nothing is owned any more (rule 16)."""
+        if not self.lost:
+            self.lost = True
+            self._on_lost()
+            self.vsegs.on_ownership_lost()
+
+    def change_members(self, members: Iterable[int]) -> frozenset[int]:
+        """``members`` are the live brokers besides this one; returns those that are not any more."""
+        before, self.members = self.members, tuple(sorted(members))
+        for node in self.members:
+            if node not in before:
+                self.suspects.clear(node)
+        return frozenset(before).difference(self.members)
