@@ -36,8 +36,10 @@ RETRY_SECONDS: Final = 0.1
 """Between two tries, so that a controller that starts again is found soon."""
 POLL_SECONDS: Final = 5.0
 """How long the controller may keep a question for changes."""
+PROPOSAL_SECONDS: Final = 10.0
+"""For one try of a proposal or a registration."""
 REQUEST_SECONDS: Final = 30.0
-"""For a proposal or a forwarded request, with all its repetitions."""
+"""For a proposal with all its repetitions; for one try of a forwarded request."""
 HEARTBEATS_PER_SESSION: Final = 5
 
 
@@ -89,6 +91,7 @@ class MetadataClient:
         "_image",
         "_listeners",
         "_loop",
+        "_node_id",
         "_peers",
         "_session",
         "_table",
@@ -119,6 +122,8 @@ class MetadataClient:
         self._tasks: list[asyncio.Task[None]] = []
         self._heard = self._loop.time()
         self._closed = False
+        self._node_id = -1
+        """Known once the image has this broker."""
         self.cluster_id = cluster_id
         """Of the cluster to join; empty: whichever it is."""
         self.epoch = 0
@@ -152,13 +157,18 @@ class MetadataClient:
         controller's refusals (another cluster, an id that is in use) are raised at once.
         """
         body = encode_broker(broker._replace(epoch=0), self.cluster_id)
-        began = self._loop.time()
-        answer = await self._ask(Api.REGISTER, body, timeout)
+        deadline = self._loop.time() + timeout
+        answer = await self._ask(Api.REGISTER, body, PROPOSAL_SECONDS, deadline)
         registered, self.cluster_id, revision = decode_broker(answer.body)
+        self._heard = self._loop.time()
         self.epoch = registered.epoch
-        self._heard = began
         while self._image.revision < revision:
-            await self._poll(0)
+            try:
+                await self._poll(RETRY_SECONDS)
+            except (PeerError, NotController):
+                await self._rest(deadline)
+        self._node_id = registered.node_id
+        self._check_member(self._image)
         return registered
 
     def start(self) -> None:
@@ -178,7 +188,8 @@ class MetadataClient:
 
     async def propose(self, kind: str, args: object) -> Any:
         """See :class:`ControllerPort`."""
-        answer = await self._ask(Api.PROPOSE, encode_json({"kind": kind, "args": args}), REQUEST_SECONDS)
+        body = encode_json({"kind": kind, "args": args})
+        answer = await self._ask(Api.PROPOSE, body, PROPOSAL_SECONDS, self._loop.time() + REQUEST_SECONDS)
         value = decode_json(answer.body)
         await self._until(field_of(value, "revision"))
         return field_of(value, "value")
@@ -189,23 +200,26 @@ class MetadataClient:
         ``peer`` is the client's address. Raises :class:`KafkaError`.
         """
         body = b"".join(encode_mixed({"peer": peer}, frame))
-        answer = await self._ask(Api.FORWARD, body, REQUEST_SECONDS)
+        answer = await self._ask(Api.FORWARD, body, REQUEST_SECONDS, self._loop.time() + REQUEST_SECONDS)
         value, response = decode_mixed(answer.body)
         await self._until(field_of(value, "revision"))
         return bytes(response)
 
     # --- asking ------------------------------------------------------------------------------------
 
-    async def _ask(self, api: Api, body: bytes, timeout: float) -> Answer:
-        """One request to whoever is the controller, repeated until ``timeout`` is over."""
-        deadline = self._loop.time() + timeout
+    async def _ask(self, api: Api, body: bytes, timeout: float, deadline: float) -> Answer:
+        """One request to whoever is the controller: tries of ``timeout`` seconds until the deadline."""
         while True:
             try:
-                return await self._ask_once(api, body, min(timeout, max(self._session, 1.0)))
+                return await self._ask_once(api, body, timeout)
             except (PeerError, NotController):
-                if self._closed or self._loop.time() + RETRY_SECONDS > deadline:
-                    raise _gone() from None
-            await asyncio.sleep(RETRY_SECONDS)
+                await self._rest(deadline)
+
+    async def _rest(self, deadline: float) -> None:
+        """Before the next try; raises KafkaError NOT_CONTROLLER when there is no time for one."""
+        if self._closed or self._loop.time() + RETRY_SECONDS > deadline:
+            raise _gone()
+        await asyncio.sleep(RETRY_SECONDS)
 
     async def _ask_once(self, api: Api, body: bytes, timeout: float) -> Answer:
         """Raises PeerError, NotController (both after turning to the next candidate) or KafkaError."""
@@ -229,9 +243,14 @@ class MetadataClient:
         return answer
 
     def _fenced(self, reason: str) -> None:
-        on_fenced, self.on_fenced = self.on_fenced, None
-        if on_fenced is not None and self.epoch:
+        if self.epoch and self.on_fenced is not None:
+            on_fenced, self.on_fenced = self.on_fenced, None
             on_fenced(reason)
+
+    def _check_member(self, image: MetadataImage) -> None:
+        """Notice that the image has this broker no more, or under a newer epoch (rule 19)."""
+        if self._node_id >= 0 and not is_member(image, self._node_id, self.epoch):
+            self._fenced(f"epoch {self.epoch} of this broker is fenced at revision {image.revision}")
 
     # --- being heard -------------------------------------------------------------------------------
 
@@ -246,6 +265,8 @@ class MetadataClient:
                 pass
             except KafkaError as error:
                 log.warning("a heartbeat was refused: %s", error)
+                if error.code == ErrorCode.STALE_BROKER_EPOCH:
+                    return
             await asyncio.sleep(max(RETRY_SECONDS / 4, began + period - self._loop.time()))
 
     # --- applying changes --------------------------------------------------------------------------
@@ -266,7 +287,7 @@ class MetadataClient:
     async def _poll(self, wait: float) -> None:
         """Ask for what came after the image and apply it."""
         body = encode_json({"revision": self._image.revision, "wait_ms": int(wait * 1000)})
-        answer = await self._ask_once(Api.CHANGES, body, wait + max(self._session, 1.0))
+        answer = await self._ask_once(Api.CHANGES, body, wait + PROPOSAL_SECONDS)
         self._take(decode_update(answer.body))
 
     def _take(self, update: Update) -> None:
@@ -296,6 +317,7 @@ class MetadataClient:
             except Exception:
                 log.exception("revision %d of the metadata was not taken in by all", image.revision)
         self._wake(image.revision)
+        self._check_member(image)
 
     def _wake(self, revision: int) -> None:
         waiting, self._applied = self._applied, []
@@ -315,6 +337,12 @@ class MetadataClient:
             await asyncio.wait_for(future, REQUEST_SECONDS)
         except TimeoutError:
             raise _gone() from None
+
+
+def is_member(image: MetadataImage, node_id: int, epoch: int) -> bool:
+    """Whether the broker is a live member under this very epoch (rules 2 and 19)."""
+    broker = image.brokers.get(node_id)
+    return broker is not None and broker.epoch == epoch
 
 
 def _gone() -> KafkaError:
