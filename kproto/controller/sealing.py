@@ -204,11 +204,11 @@ def _askable(copy: _Copy | None, now: float, looks: list[float]) -> bool:
 
 def _waiting_for(image: MetadataImage, vseg: VsegRecord, progress: _Progress) -> str:
     """One line for the operator."""
-    limbo = [target.node_id for target, copy in progress.copies.items() if copy.answered and copy.limbo]
-    away = [target.node_id for target in vseg.backups if not rules.may_hold(image, target)]
-    silent = [
-        target.node_id for target in rules.live_copies(image, vseg) if target not in progress.copies
-    ] + [target.node_id for target, copy in progress.copies.items() if copy.failed_at and not copy.answered]
+    known = progress.copies
+    here = rules.live_copies(image, vseg)
+    away = [target.node_id for target in vseg.backups if target not in here]
+    limbo = [target.node_id for target, copy in known.items() if copy.answered and copy.limbo]
+    silent = [target.node_id for target in here if target not in known or not known[target].answered]
     parts = [
         f"{what} on {', '.join(map(str, sorted(set(nodes))))}"
         for what, nodes in (("away", away), ("not answering", silent), ("in limbo", limbo))

@@ -1,0 +1,145 @@
+"""A cluster as the pure decisions see it: image and table, one committed decision after the other."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from kproto.config import load
+from kproto.controller import NewTopic, TopicRef
+from kproto.controller.decision import Decision
+from kproto.controller.fencing import decide_fence
+from kproto.controller.recovery import Attempt, decide_assign, decide_commit, due_streamlets, led_now
+from kproto.controller.registration import Registration, decide_register
+from kproto.controller.sealing import Ask, Sealing, SealPlan, decide_close
+from kproto.controller.topics import decide_create, decide_delete
+from kproto.controller.vsegs import Opening, decide_open_vseg
+from kproto.metadata import BrokerRecord, Change, MetadataImage
+from kproto.metadata.records import StreamletRecord
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+
+Answer = TypeVar("Answer")
+SETTINGS = load()
+STALL = 0.5
+PATIENCE = 10.0
+
+
+class World:
+    """Every method decides on the newest image and table and commits at once."""
+
+    def __init__(self) -> None:
+        self.image = MetadataImage()
+        self.table = VlogTable()
+        self.last_epoch = 0
+        self.sealing = Sealing(STALL, PATIENCE)
+        self.now = 100.0
+        self._topic_ids = itertools.count(1)
+
+    def commit(self, decision: Decision[Answer]) -> Answer:
+        if decision.writes:
+            change = Change(self.image.revision + 1, decision.puts, tuple(decision.deletes))
+            self.image = self.image.apply(change)
+            self.table.apply(change)
+        return decision.answer
+
+    def register(self, *nodes: int, store: str = "", rack: str | None = None) -> BrokerRecord:
+        """Register brokers in order; each has its own data directory unless ``store`` says which."""
+        for node in nodes:
+            registration = Registration(
+                node, f"h{node}", 9092, rack, f"i{node}", 19092, store or f"store{node}"
+            )
+            broker = self.commit(decide_register(self.image, self.table, registration, self.last_epoch))
+            self.last_epoch = broker.epoch
+        return broker
+
+    def epoch(self, node: int) -> int:
+        return self.image.brokers[node].epoch
+
+    def fence(self, node: int) -> None:
+        assert self.commit(decide_fence(self.image, node, self.epoch(node))) is not None
+
+    def topic(self, name: str, partitions: int, copies: int, leaders: Sequence[int] = ()) -> bytes:
+        """Create a topic; with ``leaders``, one per partition, the others follow in order."""
+        topic_id = next(self._topic_ids).to_bytes(16, "big")
+        new = NewTopic(name, partitions, copies)
+        if leaders:
+            nodes = sorted(self.image.brokers)
+            rows = []
+            for partition, leader in enumerate(leaders):
+                others = [node for node in nodes if node != leader]
+                rows.append((partition, (leader, *others[: copies - 1])))
+            new = NewTopic(name, assignments=tuple(rows))
+        (outcome,) = self.commit(decide_create(self.image, [new], SETTINGS, lambda: topic_id, Counter()))
+        assert outcome.error is None, outcome.error
+        return topic_id
+
+    def delete(self, name: str) -> None:
+        (outcome,) = self.commit(decide_delete(self.image, [TopicRef(name)], SETTINGS))
+        assert outcome.error is None
+
+    def open(
+        self,
+        node: int,
+        seq: int = 0,
+        start: int = 0,
+        copies: int = 3,
+        vlog: int = 0,
+        exclude: tuple[int, ...] = (),
+        epoch: int | None = None,
+    ) -> VsegRecord:
+        vseg = VsegId(self.epoch(node) if epoch is None else epoch, vlog, seq)
+        opening = Opening(node, vseg, copies, 0, start, frozenset(exclude))
+        self.commit(decide_open_vseg(self.image, self.table, opening))
+        return self.table.vsegs[vseg]
+
+    def plan(self) -> SealPlan:
+        """What the controller would ask and close now; the SEALs are on their way then."""
+        plan = self.sealing.plan(self.image, self.table, self.now)
+        for ask in plan.asks:
+            self.sealing.asked(ask)
+        return plan
+
+    def answer(self, ask: Ask, position: int, limbo: bool = False) -> None:
+        self.sealing.answered(ask, position, limbo, self.epoch(ask.target.node_id), self.now)
+
+    def close(self) -> list[VsegRecord]:
+        """Close whatever can be."""
+        plan = self.sealing.plan(self.image, self.table, self.now)
+        return self.commit(decide_close(self.image, self.table, plan.closes))
+
+    def seal_all(self, position: int) -> None:
+        """Every copy that is a member answers with ``position``."""
+        for ask in self.plan().asks:
+            self.answer(ask, position)
+        self.close()
+
+    def assign(self) -> list[StreamletRecord]:
+        due = due_streamlets(self.image)
+        return self.commit(decide_assign(self.image, self.table, due, led_now(self.image)))
+
+    def commit_all(self, records: Sequence[StreamletRecord]) -> list[bool]:
+        """The leaders of recovering streamlets commit them."""
+        done = []
+        for record in records:
+            attempt = Attempt(record.topic_id, record.index, record.leader_epoch)
+            epoch = self.epoch(record.leader)
+            done += self.commit(decide_commit(self.image, self.table, record.leader, epoch, [attempt]))
+        return done
+
+    def streamlet(self, name: str, index: int = 0) -> StreamletRecord:
+        return self.image.streamlet(self.image.topics[name].topic_id, index)
+
+
+def nodes(targets: Sequence[CopyTarget]) -> list[int]:
+    return [target.node_id for target in targets]
+
+
+def cluster(brokers: int, **topics: Any) -> World:
+    """Brokers 1..n; topics as ``name=(partitions, copies, [leaders])``."""
+    world = World()
+    world.register(*range(1, brokers + 1))
+    for name, (partitions, copies, leaders) in topics.items():
+        world.topic(name, partitions, copies, leaders)
+    return world

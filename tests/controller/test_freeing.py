@@ -1,0 +1,135 @@
+"""What may be forgotten, and when (rules 30, 43, 44)."""
+
+from __future__ import annotations
+
+from kproto.controller.freeing import (
+    FREED_PER_TRANSACTION,
+    Start,
+    Unneeded,
+    decide_free,
+    decide_starts,
+)
+from kproto.metadata.vlogs import VsegId
+
+from .cluster_world import World, cluster
+
+
+def freed(world: World, unneeded: Unneeded) -> list[int]:
+    return [vseg.seq for vseg in world.commit(decide_free(world.image, world.table, unneeded))]
+
+
+def chain(world: World, node: int, count: int) -> list[VsegId]:
+    return [world.open(node, seq, seq * 10).id for seq in range(count)]
+
+
+def test_closed_ones_that_their_leader_does_not_need_go_from_the_front() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    vsegs = chain(world, 1, 4)
+    unneeded = Unneeded()
+    assert freed(world, unneeded) == []
+    unneeded.report(1, 1, [vsegs[1]])
+    assert freed(world, unneeded) == [], "number 0 is before it"
+    unneeded.report(1, 1, [vsegs[0], vsegs[3]])
+    assert freed(world, unneeded) == [0, 1], "number 3 is open"
+    assert sorted(vseg.seq for vseg in world.table.vsegs) == [2, 3]
+
+
+def test_reports_of_others_and_of_old_epochs_do_not_count() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    vsegs = chain(world, 1, 2)
+    unneeded = Unneeded()
+    unneeded.report(2, 2, vsegs)
+    unneeded.report(1, 0, vsegs)
+    assert freed(world, unneeded) == []
+
+
+def test_after_a_recovery_every_new_leader_has_to_agree() -> None:
+    world = cluster(3, t=(2, 3, [1, 1]))
+    vsegs = chain(world, 1, 2)
+    unneeded = Unneeded()
+    unneeded.report(1, 1, vsegs)
+    world.fence(1)
+    assert freed(world, unneeded) == [], "the streamlets are to be recovered from them"
+    world.seal_all(15)
+    assigned = world.assign()
+    assert freed(world, unneeded) == [], "they are being recovered"
+    world.commit_all(assigned)
+    assert freed(world, unneeded) == []
+    unneeded.report(2, 2, vsegs)
+    assert freed(world, unneeded) == []
+    unneeded.report(3, 3, vsegs)
+    assert freed(world, unneeded) == [0, 1]
+
+
+def test_a_report_from_before_a_streamlet_was_taken_over_says_nothing_about_it() -> None:
+    world = cluster(3, t=(2, 3, [1, 1]))
+    vsegs = chain(world, 1, 2)
+    world.fence(1)
+    world.seal_all(15)
+    first, second = world.assign()
+    world.commit_all([first, second])
+    unneeded = Unneeded()
+    unneeded.report(first.leader, world.epoch(first.leader), vsegs)
+    world.fence(second.leader)
+    (late,) = world.assign()
+    assert late.leader == first.leader
+    unneeded.took_over(late.leader, world.epoch(late.leader), [late])
+    world.commit_all([late])
+    assert freed(world, unneeded) == []
+    unneeded.report(late.leader, world.epoch(late.leader), vsegs)
+    assert freed(world, unneeded) == [0, 1]
+
+
+def test_without_any_topic_all_that_is_closed_goes() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    chain(world, 1, 3)
+    world.delete("t")
+    assert freed(world, Unneeded()) == [0, 1]
+    world.fence(1)
+    world.seal_all(25)
+    assert freed(world, Unneeded()) == [2]
+    assert world.table.vsegs == {}
+
+
+def test_a_transaction_is_bounded() -> None:
+    world = cluster(3)
+    chain(world, 1, FREED_PER_TRANSACTION + 20)
+    assert len(freed(world, Unneeded())) == FREED_PER_TRANSACTION
+    assert len(freed(world, Unneeded())) == 19
+
+
+def test_sources_without_virtual_segments_leave_with_the_next_commit() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    world.open(1)
+    for expected in ((1, 4), (1, 4, 5)):
+        world.register(world.streamlet("t").leader)
+        world.open(1)
+        world.seal_all(10)
+        assert world.commit_all(world.assign()) == [True]
+        assert world.streamlet("t").sources == expected
+    unneeded = Unneeded()
+    unneeded.report(1, 5, list(world.table.vsegs))
+    freed(world, unneeded)
+    world.register(1)
+    world.seal_all(20)
+    world.commit_all(world.assign())
+    assert world.streamlet("t").sources == (5, 6)
+
+
+def test_log_starts_only_grow_and_only_by_the_leader() -> None:
+    """Rule 44."""
+    world = cluster(3, t=(2, 3, [1, 2]), single=(1, 1, [1]))
+    topic, single = world.image.topics["t"].topic_id, world.image.topics["single"].topic_id
+    starts = [Start(topic, 0, 50), Start(topic, 1, 50), Start(topic, 2, 50), Start(single, 0, 1)]
+    assert world.commit(decide_starts(world.image, world.table, 1, 1, starts)) == [True, False, False, False]
+    assert world.table.log_start(topic, 0) == 50
+    back = decide_starts(world.image, world.table, 1, 1, [Start(topic, 0, 20), Start(topic, 0, 50)])
+    assert back.answer == [True, True]
+    assert not back.writes
+    twice = [Start(topic, 0, 80), Start(topic, 0, 60)]
+    world.commit(decide_starts(world.image, world.table, 1, 1, twice))
+    assert world.table.log_start(topic, 0) == 80
+    assert decide_starts(world.image, world.table, 1, 9, [Start(topic, 0, 99)]).answer == [False]
+    assert decide_starts(world.image, world.table, 1, 1, [Start(bytes(16), 0, 99)]).answer == [False]
+    world.register(1)
+    assert decide_starts(world.image, world.table, 1, 4, [Start(topic, 0, 99)]).answer == [False]

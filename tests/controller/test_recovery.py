@@ -1,0 +1,302 @@
+"""New leaders and the commit point (rules 2b, 19, 19b, 27, 27b, 29)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from kproto.controller import rules
+from kproto.controller.decision import Decision
+from kproto.controller.recovery import (
+    STREAMLETS_PER_TRANSACTION,
+    Attempt,
+    decide_assign,
+    decide_commit,
+    due_streamlets,
+    led_now,
+    stuck,
+)
+from kproto.controller.sealing import Sealing
+from kproto.metadata.records import ONLINE, RECOVERING
+
+from .cluster_world import PATIENCE, STALL, cluster
+
+
+def test_creation_makes_the_leaders_epoch_the_first_source() -> None:
+    world = cluster(3, many=(2, 3, [2, 1]), single=(1, 1, [1]))
+    assert [world.streamlet("many", index).sources for index in (0, 1)] == [(2,), (1,)]
+    assert world.streamlet("single").sources == ()
+    assert due_streamlets(world.image) == []
+
+
+def test_nobody_leads_before_the_sources_are_sealed() -> None:
+    world = cluster(3, t=(2, 3, [1, 1]))
+    world.open(1)
+    world.fence(1)
+    assert len(due_streamlets(world.image)) == 2
+    assert world.assign() == []
+    world.seal_all(500)
+    assigned = world.assign()
+    assert sorted(record.leader for record in assigned) == [2, 3]
+    assert all(record.state == RECOVERING and record.leader_epoch == 1 for record in assigned)
+    assert due_streamlets(world.image) == []
+    assert world.table.moved_upto == {1: 1}
+    assert world.commit_all(assigned) == [True, True]
+    record = world.streamlet("t")
+    assert (record.state, record.sources) == (ONLINE, (1, world.epoch(record.leader)))
+
+
+def test_a_restarted_leader_gets_its_streamlets_back() -> None:
+    """Rule 2b; its own files stay a copy: nothing was moved."""
+    world = cluster(3, t=(4, 3, [1, 1, 2, 3]))
+    vseg = world.open(1).id
+    world.register(1)
+    assert world.assign() == []
+    world.seal_all(90)
+    assigned = world.assign()
+    assert [(record.leader, record.leader_epoch) for record in assigned] == [(1, 1), (1, 1)]
+    assert world.table.moved_upto == {}
+    assert rules.owner_holds(world.image, world.table, world.table.vsegs[vseg])
+    assert world.commit_all(assigned) == [True, True]
+    assert world.streamlet("t").sources == (1, 4)
+    assert world.streamlet("t", 2).leader_epoch == 0
+
+
+def test_two_brokers_die_at_once() -> None:
+    world = cluster(4, t=(8, 3, ()))
+    for node in (1, 2, 3, 4):
+        world.open(node)
+    world.fence(1)
+    world.fence(2)
+    world.seal_all(40)
+    assigned = world.assign()
+    assert len(assigned) == 4
+    assert Counter(record.leader for record in assigned) == {3: 2, 4: 2}
+    assert world.commit_all(assigned) == [True] * 4
+
+
+def test_the_new_leader_dies_while_it_recovers() -> None:
+    """Rule 29: another attempt from the same sources, under the next leader epoch; the old one is refused."""
+    world = cluster(4, t=(1, 3, [1]))
+    world.open(1)
+    world.fence(1)
+    world.seal_all(40)
+    (first,) = world.assign()
+    epoch = world.epoch(first.leader)
+    world.fence(first.leader)
+    (second,) = world.assign()
+    assert second.leader not in (1, first.leader)
+    assert (second.leader_epoch, second.sources) == (2, (1,))
+    attempt = Attempt(first.topic_id, 0, first.leader_epoch)
+    assert decide_commit(world.image, world.table, first.leader, epoch, [attempt]).answer == [False]
+    assert world.commit_all([second]) == [True]
+
+
+def test_a_leader_that_starts_again_while_it_recovers_goes_on_under_its_new_epoch() -> None:
+    """It has written nothing that anybody else sees, so the attempt stays; its old process cannot commit."""
+    world = cluster(3, t=(1, 3, [1]))
+    world.open(1)
+    world.fence(1)
+    world.seal_all(40)
+    (record,) = world.assign()
+    old = world.epoch(record.leader)
+    world.register(record.leader)
+    attempt = Attempt(record.topic_id, 0, record.leader_epoch)
+    assert decide_commit(world.image, world.table, record.leader, old, [attempt]).answer == [False]
+    assert world.commit_all([record]) == [True]
+    assert world.streamlet("t").sources[-1] == world.epoch(record.leader) != old
+
+
+def test_a_commit_can_be_repeated_but_not_by_others() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    world.open(1)
+    world.fence(1)
+    world.seal_all(40)
+    (record,) = world.assign()
+    attempt = Attempt(record.topic_id, 0, record.leader_epoch)
+    other = 5 - record.leader
+    commits = [
+        (other, world.epoch(other), attempt),
+        (record.leader, world.epoch(record.leader), attempt._replace(leader_epoch=0)),
+        (record.leader, world.epoch(record.leader), attempt._replace(streamlet=7)),
+        (record.leader, world.epoch(record.leader), attempt._replace(topic_id=bytes(16))),
+    ]
+    for node, epoch, wrong in commits:
+        assert decide_commit(world.image, world.table, node, epoch, [wrong]).answer == [False]
+    assert world.commit_all([record]) == [True]
+    again = decide_commit(world.image, world.table, record.leader, world.epoch(record.leader), [attempt])
+    assert again.answer == [True]
+    assert not again.writes
+
+
+def test_a_commit_waits_for_a_source_that_is_sealing() -> None:
+    """Rule 27b: nothing open may be among the sources."""
+    world = cluster(4, t=(1, 3, [1]))
+    world.open(1)
+    world.fence(1)
+    record = world.streamlet("t").recovering(2)
+    world.commit(Decision(None, {record.key: record.encode()}))
+    assert world.commit_all([record]) == [False]
+    world.seal_all(10)
+    assert world.commit_all([record]) == [True]
+
+
+def test_no_copy_of_a_closed_one_is_here_so_the_streamlet_waits() -> None:
+    """Rules 22, 27b: nothing is given up; the owner with its own files, or a copy, ends the wait."""
+    world = cluster(4, t=(1, 2, [1]))
+    first = world.open(1, 0, 0, 2)
+    world.open(1, 1, 100, 2, exclude=(first.backups[0].node_id,))
+    world.fence(first.backups[0].node_id)
+    world.fence(1)
+    world.seal_all(150)
+    assert world.assign() == []
+    due = due_streamlets(world.image)
+    assert stuck(world.image, world.table, due) == [
+        "1 streamlets wait for virtual segment 1/0/0: no broker with a copy is here; copies were on "
+        f"1, {first.backups[0].node_id}"
+    ]
+    world.register(first.backups[0].node_id)
+    assert stuck(world.image, world.table, due) == []
+    (record,) = world.assign()
+    assert record.leader != 1
+
+
+def test_the_owner_alone_can_lead_when_its_files_are_the_last_copy() -> None:
+    world = cluster(4, t=(1, 2, [1]))
+    first = world.open(1, 0, 0, 2)
+    world.open(1, 1, 100, 2, exclude=(first.backups[0].node_id,))
+    world.fence(first.backups[0].node_id)
+    world.fence(1)
+    world.seal_all(150)
+    world.register(1)
+    (record,) = world.assign()
+    assert (record.leader, world.table.moved_upto) == (1, {})
+
+
+def test_an_owner_with_a_new_directory_is_no_copy() -> None:
+    """Rule 3."""
+    world = cluster(4, t=(1, 2, [1]))
+    first = world.open(1, 0, 0, 2)
+    world.open(1, 1, 100, 2, exclude=(first.backups[0].node_id,))
+    world.fence(first.backups[0].node_id)
+    world.fence(1)
+    world.seal_all(150)
+    world.register(1, store="new")
+    assert world.assign() == []
+
+
+def test_an_empty_closed_one_needs_no_copy() -> None:
+    """Rule 23: else recovery would wait for ever."""
+    world = cluster(3, t=(1, 2, [1]))
+    first = world.open(1, 0, 0, 2)
+    world.open(1, 1, 0, 2, exclude=(first.backups[0].node_id,))
+    world.fence(first.backups[0].node_id)
+    world.fence(1)
+    world.seal_all(0)
+    assert len(world.assign()) == 1
+
+
+def test_a_dead_broker_without_virtual_logs_is_replaced_at_once() -> None:
+    world = cluster(3, t=(2, 3, [1, 2]))
+    world.fence(1)
+    assert world.plan().asks == []
+    (record,) = world.assign()
+    assert world.commit_all([record]) == [True]
+    assert world.streamlet("t").sources == (world.epoch(record.leader),), (
+        "an owner without anything is no source"
+    )
+    world.fence(record.leader)
+    assert len(world.assign()) == (2 if record.leader == 2 else 1)
+
+
+def test_a_topic_that_is_deleted_meanwhile_is_forgotten() -> None:
+    world = cluster(3, t=(2, 3, [1, 1]), other=(1, 3, [1]))
+    world.open(1)
+    world.fence(1)
+    due = due_streamlets(world.image)
+    world.seal_all(20)
+    world.delete("t")
+    decision = decide_assign(world.image, world.table, due, led_now(world.image))
+    assert [record.topic_id for record in decision.answer] == [world.image.topics["other"].topic_id]
+    (record,) = world.commit(decision)
+    world.delete("other")
+    attempt = Attempt(record.topic_id, 0, record.leader_epoch)
+    leader = record.leader
+    assert decide_commit(world.image, world.table, leader, world.epoch(leader), [attempt]).answer == [False]
+
+
+def test_batches_are_small_enough_for_every_store_and_spread_the_load() -> None:
+    world = cluster(4, t=(250, 3, [1] * 250))
+    world.open(1)
+    world.fence(1)
+    world.seal_all(20)
+    load = led_now(world.image)
+    due = due_streamlets(world.image)
+    sizes = []
+    while due:
+        decision = decide_assign(world.image, world.table, due, load)
+        assert len(decision.puts) <= 128
+        sizes.append(len(world.commit(decision)))
+        due = due_streamlets(world.image)
+    assert sizes == [STREAMLETS_PER_TRANSACTION, STREAMLETS_PER_TRANSACTION, 50]
+    led = led_now(world.image)
+    assert sum(led.values()) == 250
+    assert led[4] == 0, "replicas are 1, 2 and 3"
+    assert abs(led[2] - led[3]) <= 1
+
+
+def test_without_a_live_replica_any_broker_leads() -> None:
+    world = cluster(5, t=(1, 3, [1]))
+    world.open(1, exclude=(2, 3))
+    for node in (1, 2, 3):
+        world.fence(node)
+    world.seal_all(20)
+    (record,) = world.assign()
+    assert record.leader in (4, 5)
+
+
+def test_all_brokers_restart_at_once() -> None:
+    """Each comes back under a new epoch, in any order; everybody gets back what it led."""
+    world = cluster(3, t=(6, 3, [1, 2, 3, 1, 2, 3]))
+    for node in (1, 2, 3):
+        world.open(node)
+    world.register(1)
+    asks = world.plan().asks
+    for ask in asks:
+        world.sealing.failed(ask, world.now)
+    assert world.assign() == []
+    world.register(3, 2)
+    world.now += 1
+    world.seal_all(70)
+    assigned = world.assign()
+    assert [record.leader for record in assigned] == [1, 2, 3, 1, 2, 3]
+    assert all(world.commit_all(assigned))
+    assert due_streamlets(world.image) == []
+
+
+@pytest.mark.parametrize("step", ["fenced", "asked", "closed", "assigned", "committed"])
+def test_the_controller_may_start_anew_after_any_step(step: str) -> None:
+    """19b: what a new one finds in the records is enough to go on, and nothing is done twice."""
+    world = cluster(3, t=(2, 3, [1, 1]))
+    world.open(1)
+    world.fence(1)
+    if step != "fenced":
+        world.plan()
+    if step in ("closed", "assigned", "committed"):
+        world.sealing = Sealing(STALL, PATIENCE)
+        world.seal_all(33)
+    if step in ("assigned", "committed"):
+        world.assign()
+    recovering = [world.streamlet("t", index) for index in (0, 1)]
+    if step == "committed":
+        assert world.commit_all(recovering[:1]) == [True]
+    world.sealing = Sealing(STALL, PATIENCE)
+    world.seal_all(33)
+    again = world.assign()
+    assert len(again) == (0 if step in ("assigned", "committed") else 2)
+    assert world.commit_all([world.streamlet("t", index) for index in (0, 1)]) == [True, True]
+    for index in (0, 1):
+        record = world.streamlet("t", index)
+        assert (record.state, record.leader_epoch) == (ONLINE, 1)
+        assert record.sources == (1, world.epoch(record.leader))

@@ -1,0 +1,179 @@
+"""Lost copies are made anew (rules 17, 22, 24, 37)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kproto.controller.repair import (
+    AT_ONCE,
+    AT_ONCE_PER_BROKER,
+    RETRY_SECONDS,
+    Repair,
+    Repairs,
+    decide_disowned,
+    decide_repaired,
+    wanted_copies,
+)
+from kproto.metadata.vlogs import CopyTarget, VsegRecord
+
+from .cluster_world import World, cluster, nodes
+
+DELAY = 10.0
+
+
+def closed_one(copies: int = 3, brokers: int = 5) -> tuple[World, VsegRecord]:
+    world = cluster(brokers, t=(1, copies, [1]))
+    vseg = world.open(1, 0, 0, copies)
+    world.open(1, 1, 100, copies)
+    return world, world.table.vsegs[vseg.id]
+
+
+def orders(world: World, repairs: Repairs) -> list[Repair]:
+    return repairs.plan(world.image, world.table, world.now).orders
+
+
+def test_a_lost_copy_is_made_anew_after_the_delay() -> None:
+    world, vseg = closed_one()
+    lost, kept = nodes(vseg.backups)
+    repairs = Repairs(DELAY)
+    world.fence(lost)
+    plan = repairs.plan(world.image, world.table, world.now)
+    assert (plan.orders, plan.short, plan.look_at) == ([], 1, world.now + DELAY)
+    world.now += DELAY
+    (order,) = orders(world, repairs)
+    assert order.source == kept
+    assert order.target.node_id not in (1, lost, kept)
+    repairs.ordered(order)
+    assert orders(world, repairs) == []
+    assert world.commit(decide_repaired(world.image, world.table, order))
+    repairs.ended(order, True, world.now)
+    assert nodes(world.table.vsegs[vseg.id].backups) == [kept, order.target.node_id]
+    assert repairs.plan(world.image, world.table, world.now).short == 0
+
+
+def test_a_broker_that_is_back_in_time_saves_the_copying() -> None:
+    world, vseg = closed_one()
+    repairs = Repairs(DELAY)
+    world.fence(vseg.backups[0].node_id)
+    orders(world, repairs)
+    world.now += DELAY - 1
+    world.register(vseg.backups[0].node_id)
+    orders(world, repairs)
+    world.fence(vseg.backups[0].node_id)
+    world.now += 2
+    assert orders(world, repairs) == [], "the delay begins anew"
+
+
+def test_open_and_empty_ones_are_left_alone() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    first = world.open(1)
+    world.open(1, 1, 0)
+    world.fence(first.backups[0].node_id)
+    assert Repairs(0).plan(world.image, world.table, world.now).short == 0
+
+
+def test_streamlets_moved_away_need_all_copies_on_backups() -> None:
+    """Rule 27b: the owner's own copy is none any more; it may get one again as a backup."""
+    world, vseg = closed_one(brokers=3)
+    world.fence(1)
+    world.seal_all(150)
+    assert wanted_copies(world.image, world.table, vseg) == 2, "nobody else leads yet"
+    world.assign()
+    assert wanted_copies(world.image, world.table, vseg) == 3
+    assert orders(world, Repairs(0)) == [], "there is nobody to take it"
+    world.register(1)
+    made = orders(world, Repairs(0))
+    assert [order.target for order in made] == [CopyTarget(1, "store1")] * 2
+
+
+def test_a_wiped_copy_is_replaced_on_the_same_broker_if_need_be() -> None:
+    world, vseg = closed_one(brokers=3)
+    wiped, kept = nodes(vseg.backups)
+    world.register(wiped, store="new")
+    (order,) = orders(world, Repairs(0))
+    assert (order.source, order.target) == (kept, CopyTarget(wiped, "new"))
+    world.commit(decide_repaired(world.image, world.table, order))
+    assert set(world.table.vsegs[vseg.id].backups) == {CopyTarget(wiped, "new"), vseg.backups[1]}
+
+
+def test_a_copy_is_listed_only_while_everything_is_as_it_was_ordered() -> None:
+    world, vseg = closed_one()
+    world.fence(vseg.backups[0].node_id)
+    (order,) = orders(world, Repairs(0))
+    world.register(order.target.node_id, store="new")
+    assert not world.commit(decide_repaired(world.image, world.table, order))
+    assert not decide_repaired(world.image, world.table, order._replace(vseg=vseg._replace(end=99))).answer
+    gone = vseg._replace(id=vseg.id._replace(vlog=9))
+    assert not decide_repaired(world.image, world.table, order._replace(vseg=gone)).answer
+
+
+def test_copies_away_stay_listed_until_there_are_enough_without_them() -> None:
+    """The last copies of all are never taken off the list."""
+    world, vseg = closed_one(copies=4, brokers=6)
+    first, second, kept = nodes(vseg.backups)
+    world.fence(first)
+    world.fence(second)
+    (order,) = orders(world, Repairs(0))
+    world.commit(decide_repaired(world.image, world.table, order))
+    assert nodes(world.table.vsegs[vseg.id].backups) == [first, second, kept, order.target.node_id]
+    (order,) = orders(world, Repairs(0))
+    world.commit(decide_repaired(world.image, world.table, order))
+    assert first not in nodes(world.table.vsegs[vseg.id].backups)
+    assert len(world.table.vsegs[vseg.id].backups) == 3
+
+
+def test_without_a_readable_copy_nothing_is_ordered() -> None:
+    world, vseg = closed_one(copies=2, brokers=4)
+    world.fence(vseg.backups[0].node_id)
+    assert orders(world, Repairs(0)) == []
+
+
+def test_a_failed_repair_is_tried_again_later() -> None:
+    world, vseg = closed_one()
+    repairs = Repairs(0)
+    world.fence(vseg.backups[0].node_id)
+    (order,) = orders(world, repairs)
+    repairs.ordered(order)
+    repairs.ended(order, False, world.now)
+    plan = repairs.plan(world.image, world.table, world.now)
+    assert (plan.orders, plan.look_at) == ([], world.now + RETRY_SECONDS)
+    world.now += RETRY_SECONDS
+    assert len(orders(world, repairs)) == 1
+
+
+def test_repairs_are_limited_per_broker_and_in_all() -> None:
+    world = cluster(8, t=(1, 2, [1]))
+    for seq in range(60):
+        world.open(1, seq, seq * 10, 2)
+    world.fence(2)
+    for node in (3, 4):
+        world.register(node, store="new")
+    made = orders(world, Repairs(0))
+    assert made == [], "copies=2: the lost one was the only one that could be read"
+    world = cluster(8, t=(1, 3, [1]))
+    for seq in range(60):
+        world.open(1, seq, seq * 10, 3)
+    world.fence(2)
+    made = orders(world, Repairs(0))
+    use = Counter(node for order in made for node in (order.source, order.target.node_id))
+    assert 0 < len(made) <= AT_ONCE
+    assert max(use.values()) <= AT_ONCE_PER_BROKER
+
+
+def test_a_broker_disowns_what_it_cannot_vouch_for_unless_it_is_the_last() -> None:
+    world, vseg = closed_one()
+    first, second = nodes(vseg.backups)
+    open_one = world.table.open_vsegs()[0].id
+    unknown = vseg.id._replace(vlog=5)
+    epoch = world.epoch(first)
+    wanted = [vseg.id, open_one, unknown]
+    assert decide_disowned(world.image, world.table, first, epoch - 1, wanted).answer == [False] * 3
+    assert world.commit(decide_disowned(world.image, world.table, first, epoch, wanted)) == [
+        True,
+        False,
+        False,
+    ]
+    assert nodes(world.table.vsegs[vseg.id].backups) == [second]
+    last = decide_disowned(world.image, world.table, second, world.epoch(second), [vseg.id])
+    assert last.answer == [False]
+    assert len(orders(world, Repairs(0))) == 1

@@ -1,0 +1,207 @@
+"""The end of what a fenced owner left open (rules 18b, 19b, 20 to 23)."""
+
+from __future__ import annotations
+
+from kproto.controller.sealing import RETRY_SECONDS, Sealing, decide_close
+from kproto.metadata.vlogs import CopyTarget
+
+from .cluster_world import PATIENCE, STALL, World, cluster, nodes
+
+
+def owner_died(copies: int = 3, brokers: int = 3) -> World:
+    world = cluster(brokers, t=(1, copies, [1]))
+    world.open(1, 0, 0, copies)
+    world.open(1, 1, 100, copies)
+    world.fence(1)
+    return world
+
+
+def test_only_the_open_ones_of_dead_owners_are_sealed_with_their_fence() -> None:
+    world = owner_died()
+    world.open(2)
+    asks = world.plan().asks
+    assert [(tuple(ask.vseg), ask.target.node_id, ask.fence, ask.journal) for ask in asks] == [
+        ((1, 0, 1), node, 2, False) for node in nodes(world.table.open_vsegs()[0].backups)
+    ]
+    assert world.plan().asks == [], "they are on their way"
+
+
+def test_the_end_is_what_every_answering_copy_holds() -> None:
+    """Rule 21: not below what was durable, and each copy that stays listed has all of it."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    assert world.close() == []
+    world.answer(second, 150)
+    (closed,) = world.close()
+    assert (closed.end, len(closed.backups)) == (150, 2)
+    assert world.plan().asks == []
+    assert world.table.open_vsegs() == []
+
+
+def test_a_restarted_owner_is_sealed_like_a_dead_one() -> None:
+    """Rules 2 and 2b: saving time on copying, never on sealing."""
+    world = cluster(3, t=(1, 3, [1]))
+    world.open(1)
+    world.register(1)
+    assert len(world.plan().asks) == 2
+
+
+def test_a_backup_that_is_late_is_waited_for_no_longer_than_a_stall() -> None:
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    plan = world.plan()
+    assert plan.closes == []
+    assert plan.look_at == world.now + STALL
+    world.now += STALL
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (180, (first.target,))
+    world.answer(second, 200)
+    assert world.plan() == ([], [], [], None), "the late answer changes nothing"
+
+
+def test_a_fenced_backup_is_not_waited_for() -> None:
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    world.fence(second.target.node_id)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (180, (first.target,))
+
+
+def test_both_backups_are_dead_so_nothing_is_decided_until_one_is_back() -> None:
+    world = owner_died(brokers=4)
+    first, second = world.plan().asks
+    world.sealing.failed(first, world.now)
+    world.sealing.failed(second, world.now)
+    world.fence(first.target.node_id)
+    world.fence(second.target.node_id)
+    for _ in range(5):
+        world.now += 100
+        plan = world.plan()
+        assert (plan.asks, plan.closes) == ([], [])
+    away = sorted((first.target.node_id, second.target.node_id))
+    assert plan.waiting == [f"virtual segment 1/0/1 waits for a copy: away on {away[0]}, {away[1]}"]
+    world.register(second.target.node_id)
+    (ask,) = world.plan().asks
+    world.answer(ask, 170)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (170, (second.target,))
+
+
+def test_a_wiped_backup_is_not_asked() -> None:
+    """Rule 3: another data directory is no copy, whatever it would say."""
+    world = owner_died()
+    for target in world.table.open_vsegs()[0].backups:
+        world.register(target.node_id, store="new")
+    plan = world.plan()
+    assert (plan.asks, plan.closes) == ([], [])
+    assert "away on" in plan.waiting[0]
+
+
+def test_a_copy_in_limbo_does_not_count() -> None:
+    """Rule 22: neither as an answer nor as a copy."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 0, limbo=True)
+    world.answer(second, 170)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (170, (second.target,))
+
+
+def test_only_limbo_waits_and_says_so_until_the_broker_started_again() -> None:
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 170, limbo=True)
+    world.answer(second, 170, limbo=True)
+    world.now += 100
+    plan = world.plan()
+    assert (plan.asks, plan.closes) == ([], [])
+    assert "in limbo on" in plan.waiting[0]
+    world.register(first.target.node_id)
+    (ask,) = world.plan().asks
+    assert ask.target == first.target
+
+
+def test_an_unreachable_backup_is_asked_again() -> None:
+    world = owner_died()
+    first, second = world.plan().asks
+    world.sealing.failed(first, world.now)
+    plan = world.plan()
+    assert plan.asks == []
+    assert plan.look_at == world.now + RETRY_SECONDS
+    world.now += RETRY_SECONDS
+    assert world.plan().asks == [first]
+    world.answer(first, 120)
+    world.answer(second, 130)
+    assert [closed.end for closed in world.close()] == [120]
+
+
+def test_nothing_was_pushed_so_no_copy_is_needed() -> None:
+    """Rule 23: closed without a byte."""
+    world = owner_died()
+    for ask in world.plan().asks:
+        world.answer(ask, -1)
+    (closed,) = world.close()
+    assert (closed.end, closed.empty, closed.backups) == (100, True, ())
+
+
+def test_an_owner_without_backups_is_asked_for_its_journal() -> None:
+    """Rule 18b: the set was empty; nobody else can know the end."""
+    world = cluster(3, t=(1, 3, [1]))
+    world.fence(2)
+    world.fence(3)
+    world.open(1)
+    world.fence(1)
+    world.register(2, 3)
+    plan = world.plan()
+    assert plan.asks == []
+    assert plan.waiting == ["virtual segment 1/0/0 waits for a copy: the only one is its owner's, broker 1"]
+    world.register(1)
+    (ask,) = world.plan().asks
+    assert (ask.target, ask.journal) == (CopyTarget(1, "store1"), True)
+    world.answer(ask, 77)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (77, ())
+
+
+def test_an_owner_with_lost_backups_is_asked_after_some_patience() -> None:
+    world = cluster(3, t=(1, 2, [1]))
+    (target,) = world.open(1, copies=2).backups
+    world.fence(target.node_id)
+    world.register(1)
+    plan = world.plan()
+    assert plan.asks == []
+    assert plan.look_at == world.now + PATIENCE
+    world.now += PATIENCE
+    (ask,) = world.plan().asks
+    assert ask.journal
+    world.answer(ask, 50)
+    assert [(closed.end, closed.backups) for closed in world.close()] == [(50, ())]
+
+
+def test_a_wiped_owner_is_not_asked() -> None:
+    world = cluster(3, t=(1, 2, [1]))
+    (target,) = world.open(1, copies=2).backups
+    world.fence(target.node_id)
+    world.register(1, store="new")
+    world.plan()
+    world.now += PATIENCE
+    assert world.plan().asks == []
+
+
+def test_a_controller_that_starts_anew_asks_again_and_decides_once() -> None:
+    """19b: everything but the answers is derived from records; SEAL can be repeated."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 150)
+    world.sealing = Sealing(STALL, PATIENCE)
+    assert world.plan().asks == [first, second]
+    world.answer(first, 150)
+    world.answer(second, 160)
+    plan = world.plan()
+    assert len(world.commit(decide_close(world.image, world.table, plan.closes))) == 1
+    revision = world.image.revision
+    assert world.commit(decide_close(world.image, world.table, plan.closes)) == []
+    assert world.image.revision == revision
