@@ -14,8 +14,9 @@ import gc
 import logging
 import os
 import signal
+import sys
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kproto.clock import Clock, SystemClock
 from kproto.config import Settings
@@ -23,7 +24,7 @@ from kproto.controller import Controller
 from kproto.controller.registration import Registration
 from kproto.directory import DataDirectory, DirectoryError, LeftAs, open_directory
 from kproto.disk import Disk
-from kproto.errors import KafkaError
+from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Services
 from kproto.handlers.dispatch import Dispatcher
 from kproto.handlers.groups.coordinator import GroupCoordinator
@@ -31,7 +32,7 @@ from kproto.handlers.groups.partition_log import PartitionLog
 from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
 from kproto.log.segment import Segment
-from kproto.metadata import MetadataImage, StoreError
+from kproto.metadata import MetadataImage, MetadataStore, StoreError
 from kproto.metadata.opening import open_store
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Connection, Limits, Server
@@ -39,6 +40,10 @@ from kproto.net.threads import BlockingPool
 from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager, boot_id
 from kproto.vlog.recovery import JournalCorruptError, recover
 from kproto.vlog.scan_point import decode_starts
+
+if TYPE_CHECKING:
+    from kproto.handlers.forwarding import RemoteController
+    from kproto.member import ClusterMember
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +54,7 @@ BUSY_REST: Final = 3.0
 DRAIN_SECONDS: Final = 10.0
 GC_THRESHOLD: Final = 20_000
 """Objects made before a young collection; the data path makes no cycles, so seldom is enough."""
+START_ANEW: Final = -1
 Announce = Callable[[str, int], None]
 
 
@@ -66,7 +72,13 @@ class Broker:
         self.host, self.port = settings.listen_address()
         self.failed = asyncio.Event()
         """Set when a write or sync failed for good: nothing is acked, the process must exit (rule 35)."""
+        self.fenced = asyncio.Event()
+        """Set when this process's broker epoch is over (rule 16): it must start anew."""
         self._ticker: asyncio.Task[None] | None = None
+        self._member: ClusterMember | None = None
+        self._dispatcher: Dispatcher | None = None
+        self._store: MetadataStore | None = None
+        self._controller: Controller | RemoteController
 
     # Start
 
@@ -94,15 +106,16 @@ class Broker:
         self._server = Server(self._dispatch, budget, _limits(settings))
         undo.callback(self._server.close)
         self._bind()
-        self._store = await open_store(settings.kproto_metadata_store, directory.path, self._clock)
-        undo.push_async_callback(self._store.close)
-        self._controller = Controller(self._store, settings, settings.node_id)
-        await self._controller.start()
         host, port = settings.advertised_address() or (self.host or "127.0.0.1", self.port)
-        me = await self._controller.register_broker(
-            Registration(settings.node_id, host, port, settings.broker_rack)
-        )
-        self._open_logs(directory, me.epoch)
+        if settings.kproto_internal_listen:
+            epoch = await self._join(directory, undo, host, port)
+        else:
+            controller = Controller(await self._open_store(undo), settings, settings.node_id)
+            await controller.start()
+            registration = Registration(settings.node_id, host, port, settings.broker_rack)
+            epoch = (await controller.register_broker(registration)).epoch
+            self._controller = controller
+        self._open_logs(directory, epoch)
         self._groups = GroupCoordinator(
             settings,
             settings.node_id,
@@ -125,12 +138,45 @@ class Broker:
             blocking=self._blocking,
             host=host,
             port=port,
+            table=self._controller.table,
         )
         self._dispatcher = Dispatcher(services)
         self._server.dispatch = self._dispatcher.dispatch
         self._groups.start()
+        if self._member is not None:
+            self._member.serve()
         self._ticker = asyncio.get_running_loop().create_task(self._tick())
         self._server.accept()
+
+    async def _open_store(self, undo: contextlib.AsyncExitStack) -> MetadataStore:
+        kind = self._settings.kproto_metadata_store
+        self._store = await open_store(kind, self._directory.path, self._clock)
+        undo.push_async_callback(self._store.close)
+        return self._store
+
+    async def _join(
+        self, directory: DataDirectory, undo: contextlib.AsyncExitStack, host: str, port: int
+    ) -> int:
+        """Become a member of a cluster; this process's broker epoch."""
+        from kproto.member import ClusterMember
+
+        member = ClusterMember(self._settings, directory, self._clock, self._on_fenced, self._on_poison)
+        undo.push_async_callback(member.close)
+        try:
+            member.bind()
+        except OSError as error:
+            raise StartError(f"cannot listen on {member.host}:{member.port}: {error.strerror}") from None
+        if self._settings.kproto_join:
+            member.follow()
+        else:
+            await member.lead(await self._open_store(undo), self._answer_client)
+        try:
+            epoch = await member.register(host, port, self._settings.broker_rack)
+        except KafkaError as error:
+            raise StartError(f"the cluster does not take this broker: {error}") from None
+        self._member = member
+        self._controller = member.controller
+        return epoch
 
     def _bind(self) -> None:
         try:
@@ -151,7 +197,11 @@ class Broker:
             on_poison=self._vlogs.poison,
             scan_point=self._vlogs.scan_point,
         )
-        self._logs = LogManager(directory.path, self._disk, self._clock, settings, ports, directory.left_as)
+        self._logs = LogManager(
+            directory.path, self._disk, self._clock, settings, ports, directory.left_as, owner_epoch
+        )
+        if self._member is not None:
+            self._member.attach(self._vlogs, self._logs)
         self._logs.apply_image(self._controller.image)
         recovered = recover(
             self._disk,
@@ -172,6 +222,12 @@ class Broker:
         partition = stream.partitions.get(index) if stream is not None else None
         return partition.unsynced() if partition is not None else None
 
+    async def _answer_client(self, frame: memoryview, peer: str) -> bytes:
+        """A request of a client of another broker, for the controller."""
+        if self._dispatcher is None:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER, "The controller is starting.")
+        return await self._dispatcher.answer(frame, peer)
+
     def _dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:  # noqa: ARG002
         connection.close("the broker is still starting")
 
@@ -180,6 +236,10 @@ class Broker:
     def _on_image(self, image: MetadataImage) -> None:
         self._logs.apply_image(image)
         self._groups.on_image(image)
+
+    def _on_fenced(self, reason: str) -> None:
+        log.warning("this broker is fenced (%s): starting anew", reason)
+        self.fenced.set()
 
     def _on_poison(self, reason: str) -> None:
         log.critical("storage failed, nothing is acked any more: %s", reason)
@@ -219,10 +279,14 @@ class Broker:
             self._ticker.cancel()
         self._groups.close()
         await self._server.drain(DRAIN_SECONDS)
-        await self._dispatcher.drain()
+        if self._dispatcher is not None:
+            await self._dispatcher.drain()
         self._blocking.close()
         clean = not self.failed.is_set() and await self._close_logs()
-        await self._store.close()
+        if self._member is not None:
+            await self._member.close()
+        if self._store is not None:
+            await self._store.close()
         self._directory.close(clean=clean)
 
     async def _close_logs(self) -> bool:
@@ -256,11 +320,18 @@ def _limits(settings: Settings) -> Limits:
 
 
 def run(settings: Settings, announce: Announce) -> int:
-    """Run a broker until SIGTERM or SIGINT; the exit code. Raises :class:`StartError`."""
+    """Run a broker until SIGTERM or SIGINT; the exit code. Raises :class:`StartError`.
+
+    A broker that was fenced starts anew, in the same process.
+    """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    code = 0
     with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(_serve(settings, announce))
-    return 0
+        code = runner.run(_serve(settings, announce))
+        if code == START_ANEW:
+            # The same process image as after a crash: nothing of the old epoch is left (rules 2 and 16).
+            os.execv(sys.executable, sys.orig_argv)
+    return code
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -284,11 +355,13 @@ async def _serve(settings: Settings, announce: Announce) -> int:
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 50)
-    endings = [asyncio.ensure_future(event.wait()) for event in (stop, broker.failed)]
+    endings = [asyncio.ensure_future(event.wait()) for event in (stop, broker.failed, broker.fenced)]
     await asyncio.wait(endings, return_when=asyncio.FIRST_COMPLETED)
     for ending in endings:
         ending.cancel()
     if broker.failed.is_set():
         return 1
+    if broker.fenced.is_set() and not stop.is_set():
+        return START_ANEW
     await broker.stop()
     return 0
