@@ -22,12 +22,13 @@ from kproto.log.files import FETCHING, SegmentName, parse_name
 from kproto.log.opening import Trust, by_offset, check_file, cut_from, ensure_index, scan, truncate
 from kproto.log.producers import Producers
 from kproto.log.segment import Group, Segment, hop_file
-from kproto.wire.batch import hop
+from kproto.wire.batch import CRC_FROM, hop
+from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from kproto.log.checkpoint import Entry
     from kproto.log.partition import Partition
-    from kproto.log.ports import Snapshot
+    from kproto.log.ports import JournalRun, Snapshot
 
 log = logging.getLogger(__name__)
 EVERYTHING: Final = 1 << 62
@@ -78,24 +79,50 @@ def taken_over(
     return TakenOver(leader_epoch, start, base, end, epochs, producers, tuple(chunks))
 
 
-def open_taken_over(partition: Partition, taken: TakenOver, entry: Entry | None) -> None:
-    """Bring ``partition`` (just made, empty) to the sealed state. OSError passes through."""
+def open_taken_over(
+    partition: Partition, taken: TakenOver, entry: Entry | None, runs: Sequence[JournalRun]
+) -> int:
+    """Bring ``partition`` (just made, empty) to the sealed state; returns where its files ended. OSError
+    passes through.
+
+    ``runs`` are chunks in the journal of an earlier process here: what is not in a file may be there.
+    """
     sealed = EpochCache.decode(taken.epochs)
     for _, fields in _chunks(taken):
         sealed.note(fields[2], fields[0])
     partition.log_start_offset = taken.log_start
     local_end = _adopt_files(partition, taken, sealed, entry)
-    partition.epochs = EpochCache.decode(taken.epochs)
+    partition.epochs = sealed
+    partition.begin_at(local_end)
+    _apply(partition, taken, runs)
+    if partition.log_end_offset < taken.base:
+        partition.skip_to(taken.base)
     partition.producers = Producers.decode(taken.producers)
-    begin = max(taken.base, local_end)
-    partition.begin_at(begin)
     for chunk, fields in _chunks(taken):
-        if fields[0] >= begin:
+        if fields[0] >= partition.log_end_offset:
             partition.restore(chunk, fields)
-        else:
-            _fold(partition, fields)
-    partition.epochs.cut_front(taken.log_start)
+        elif fields[9] >= 0:
+            partition.producers.add(fields[9], fields[10], fields[11], fields[12], fields[0], fields[8])
+    sealed.cut_front(taken.log_start)
     partition.remove_dead_groups()
+    return local_end
+
+
+def _apply(partition: Partition, taken: TakenOver, runs: Sequence[JournalRun]) -> None:
+    """Append what an old journal has of the sealed log."""
+    for run in runs:
+        if not partition.log_end_offset < run.next_offset or run.next_offset <= taken.log_start:
+            continue
+        data = memoryview(run.read(run.position, run.length))
+        for at, size, fields in hop(data):
+            base, chunk = fields[0], data[at : at + size]
+            if not max(partition.log_end_offset, taken.log_start - fields[6]) <= base < taken.end:
+                continue
+            if partition.epochs.of_offset(base) != fields[2] or crc32c(chunk[CRC_FROM:]) != fields[4]:
+                continue
+            if base > partition.log_end_offset:
+                partition.skip_to(base)
+            partition.restore(chunk, fields)
 
 
 def _chunks(taken: TakenOver) -> Iterator[tuple[memoryview, tuple[int, ...]]]:
@@ -106,13 +133,6 @@ def _chunks(taken: TakenOver) -> Iterator[tuple[memoryview, tuple[int, ...]]]:
             if fields[0] >= end:
                 end = fields[0] + fields[6] + 1
                 yield run[at : at + size], fields
-
-
-def _fold(partition: Partition, fields: tuple[int, ...]) -> None:
-    """A chunk that is in a file here already."""
-    partition.epochs.note(fields[2], fields[0])
-    if fields[9] >= 0:
-        partition.producers.add(fields[9], fields[10], fields[11], fields[12], fields[0], fields[8])
 
 
 # Files

@@ -11,7 +11,7 @@ import errno
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.config import TopicConfig, topic_config
@@ -298,6 +298,13 @@ class LogManager:
             waiting.pop(partition, None)
         partition.close_deleted()
 
+    def _correct(self, partition: Partition) -> None:
+        """The checkpoint vouches for files that are gone: what comes in their place must not be trusted."""
+        entry = (partition.topic_id, partition.index, partition.entry())
+        self._checkpoint.write([entry], self._checkpoint.point)
+        self._deletions += 1
+        self.checkpoint_soon(partition)
+
     # Several copies
 
     def take_over(
@@ -382,13 +389,17 @@ class LogManager:
         self.trash.cancel(partition.directory)
         entry = released or self._checkpoint.get(topic_id, index)
         try:
-            open_taken_over(partition, taken, entry)
+            end = open_taken_over(partition, taken, entry, self._recovered.get((topic_id, index), ()))
+            noted = self._checkpoint.get(topic_id, index)
+            if noted is not None and noted.next_offset > end:
+                self._correct(partition)
         except BaseException:
             self._give_up(partition)
             raise
         del waiting[index]
         self._to_open.pop((topic_id, index), None)
         self._released.pop((topic_id, index), None)
+        self._recovered.pop((topic_id, index), None)
 
     def size_bytes(self, topic_id: bytes, index: int) -> int:
         """Bytes of a partition, without opening it: by its checkpoint entry and its chunks in the journal.
@@ -418,29 +429,28 @@ class LogManager:
         return self._checkpoint.point
 
     def recovered(self, topic_id: bytes, index: int, runs: list[JournalRun]) -> None:
-        """Chunks of a partition found in old journals, ordered by offset; applied when it is opened.
-
-        Not when it has several copies: then what counts is what the others have (rule 2b).
-        """
-        if self._has_copies(topic_id):
-            return
+        """Chunks of a partition found in old journals, ordered by offset; applied when it is opened."""
         self._recovered.setdefault((topic_id, index), []).extend(runs)
 
     def unopened(self) -> list[tuple[bytes, int]]:
         """Partitions with recovered chunks that nobody has opened yet; not all when there are many."""
-        found = list(self._recovered)
-        for topic_id, index in islice(self._to_open, OPENED_PER_LOOK):
-            image = self._image
-            record = image.topics_by_id.get(topic_id) if image is not None else None
-            if image is None or record is None:
-                continue
-            if self._serves(image.streamlet(topic_id, index // record.active_groups)):
-                found.append((topic_id, index))
+        found: list[tuple[bytes, int]] = []
+        for key in chain(self._recovered, self._to_open):
+            if not self._has_copies(key[0]) or self._is_served(*key):
+                found.append(key)
+                if len(found) == OPENED_PER_LOOK:
+                    break
         return found
 
     def _has_copies(self, topic_id: bytes) -> bool:
         record = self._image.topics_by_id.get(topic_id) if self._image is not None else None
         return record is not None and record.replication_factor > 1
+
+    def _is_served(self, topic_id: bytes, index: int) -> bool:
+        record = self._image.topics_by_id.get(topic_id) if self._image is not None else None
+        if self._image is None or record is None:
+            return False
+        return self._serves(self._image.streamlet(topic_id, index // record.active_groups))
 
     def settled(self, topic_id: bytes, index: int, end_offset: int) -> bool:
         """Whether the old journals are no longer needed for what lies below ``end_offset``: it is in synced
@@ -451,8 +461,22 @@ class LogManager:
         if partition is not None:
             return end_offset <= max(partition.synced_offset, partition.log_start_offset)
         if self._has_copies(topic_id):
-            return True
+            return self._led_elsewhere(topic_id, index)
         return self._image is not None and topic_id not in self._image.topics_by_id
+
+    def _led_elsewhere(self, topic_id: bytes, index: int) -> bool:
+        """A partition with several copies has a leader elsewhere, who needs nothing of what is here."""
+        image = self._image
+        record = image.topics_by_id.get(topic_id) if image is not None else None
+        if image is None or record is None:
+            return True
+        streamlet = image.streamlet(topic_id, index // record.active_groups)
+        if streamlet.leader == self.settings.node_id or streamlet.state != ONLINE:
+            return False
+        if streamlet.leader not in image.brokers:
+            return False
+        self._recovered.pop((topic_id, index), None)
+        return True
 
     # Flushing
 

@@ -372,6 +372,14 @@ class Partition:
         self._noted_epoch = -1
         self._open_group()
 
+    def skip_to(self, offset: int) -> None:
+        """What lies between the log's end and ``offset`` is not here: a hole."""
+        if self.segments[-1].size:
+            self._close_segment(self.segments[-1])
+        else:
+            del self.segments[-1], self.bases[-1]
+        self.begin_at(offset)
+
     @property
     def local_start(self) -> int:
         """Everything from here on is in files or memory here."""

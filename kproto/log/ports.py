@@ -178,6 +178,8 @@ class LogPartition(Protocol):
     log_end_offset: int
     high_watermark: int
     deleted: bool
+    """Nothing is appended any more: its topic is gone, or (``lost``) another broker leads it."""
+    lost: bool
 
     @property
     def epochs(self) -> Encodes:

@@ -101,7 +101,7 @@ class States:
         if self._partitions.get(key) is partition:
             del self._partitions[key]
             self._cache.pop(key, None)
-            if partition.log_end_offset > 0 and not partition.deleted:
+            if partition.log_end_offset > 0 and _counts(partition):
                 self._frozen[key] = (partition, _snapshot(partition))
 
     def due(self, vseg: int) -> bool:
@@ -161,7 +161,7 @@ class States:
         """The encoded states of all partitions with data."""
         for partition in [one for one in self._partitions.values() if one.vlog is not vlog]:
             self.leave(partition)
-        self._frozen = {key: frozen for key, frozen in self._frozen.items() if not frozen[0].deleted}
+        self._frozen = {key: frozen for key, frozen in self._frozen.items() if _counts(frozen[0])}
         packed = {key: state for key, (_, state) in self._frozen.items()}
         for key, partition in self._partitions.items():
             start, end = partition.log_start_offset, partition.log_end_offset
@@ -172,6 +172,11 @@ class States:
                 known = self._cache[key] = (start, end, _snapshot(partition))
             packed[key] = known[2]
         return packed
+
+
+def _counts(partition: LogPartition) -> bool:
+    """Whether somebody may need the state: of a deleted topic nobody, of one led elsewhere its new leader."""
+    return partition.lost or not partition.deleted
 
 
 def _snapshot(partition: LogPartition) -> bytes:

@@ -30,7 +30,8 @@ class Journal:
 
     def __init__(self, *, automatic: bool = True) -> None:
         self.end = self.durable = 0
-        self.blocked = False
+        self.blocked = self.lost = False
+        self.live_copies = 1
         self.automatic = automatic
         self.pending: list[ChunkRef] = []
         self.stored: dict[tuple[bytes, int], list[tuple[int, int, bytes]]] = {}

@@ -86,7 +86,7 @@ class Partition:
         self.log_end_offset = base
         self.high_watermark = base
         self.log_start_offset = base
-        self.deleted = False
+        self.deleted = self.lost = False
         self.epochs = EpochCache()
         self.producers = Producers()
         self.history: list[int] = []
