@@ -2,7 +2,8 @@
 
 Sub-packages in import order (each imports only from those before it):
 ``errors check clock disk directory memory config``, ``wire``, ``net``, ``metadata``, ``log``,
-``vlog``, ``replica``, ``controller``, ``handlers``, ``metrics``, ``broker``, then ``local_cluster``,
+``vlog``, ``replica``, ``controller``, ``handlers``, ``metrics``, ``member``,
+``broker``, then ``local_cluster``,
 ``testing``, ``pytest_plugin`` and ``cli``.
 """
 

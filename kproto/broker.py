@@ -139,6 +139,7 @@ class Broker:
             host=host,
             port=port,
             table=self._controller.table,
+            forward=self._member.forward if self._member is not None else None,
         )
         self._dispatcher = Dispatcher(services)
         self._server.dispatch = self._dispatcher.dispatch

@@ -41,6 +41,12 @@ def _listener_problem(entry: str) -> str | None:
     return None if not host.startswith("[") or host.endswith("]") else "has an unfinished IPv6 address"
 
 
+def _address_problem(value: ConfigValue) -> str | None:
+    """An address of host:port, or nothing."""
+    text = str(value or "")
+    return _listener_problem(f"PLAINTEXT://{text}") and "must be host:port" if text else None
+
+
 def _one_listener(value: ConfigValue) -> str | None:
     entries = value if isinstance(value, tuple) else ()
     return _listener_problem(entries[0]) if len(entries) == 1 else "must name exactly one listener"
@@ -160,14 +166,14 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "kproto.internal.listen",
         STRING,
         "",
-        None,
+        _address_problem,
         "host:port of the listener for other brokers; empty: the broker is alone.",
     ),
     (
         "kproto.join",
         STRING,
         "",
-        None,
+        _address_problem,
         "host:port of the internal listener of a broker of the cluster to join; empty: this broker keeps the "
         "metadata itself.",
     ),
@@ -204,7 +210,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "kproto.metrics.listen",
         STRING,
         "",
-        None,
+        _address_problem,
         "host:port of the Prometheus endpoint; empty: there is none.",
     ),
     # kproto's own

@@ -1,0 +1,267 @@
+"""What a broker adds in a cluster: other brokers, copies for them, the controller or its client.
+
+Part of the wiring in ``broker``, kept apart because a broker that is alone needs none of it. `ClusterMember`
+brings up the internal listener, the replica store, the metadata (embedded controller, or client of the one
+that is elsewhere) and the registration; `attach` then ties log and virtual logs to them. What a fenced broker
+still holds is not its own any more (rule 16): ``on_fenced`` is called once, and the process starts anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from kproto.controller import Controller
+from kproto.controller.loop import ControllerLoop
+from kproto.controller.registration import Registration
+from kproto.controller.service import ControllerService
+from kproto.directory import LeftAs
+from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.forwarding import RemoteController
+from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable
+from kproto.metadata.client import Forward, MetadataClient
+from kproto.net.internal import InternalListener
+from kproto.net.peers import Address, Peers
+from kproto.replica.scrub import Scrub
+from kproto.replica.service import ReplicaService
+from kproto.replica.store import ReplicaStore, Workers
+from kproto.vlog.manager import JOURNAL_DIRECTORY, boot_id
+from kproto.vlog.peer_backups import PeerBackups
+from kproto.vlog.worker import Worker
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.config import Settings
+    from kproto.directory import DataDirectory
+    from kproto.log.manager import LogManager
+    from kproto.vlog.manager import VlogManager
+    from kproto.vlog.ports import OpenVseg
+
+log = logging.getLogger(__name__)
+
+JOIN: Final = -1
+"""The peer whose node id is not known before the first answer: the address of ``kproto.join``."""
+RETRY_SECONDS: Final = 0.1
+
+AnswerClient = Callable[[memoryview, str], Awaitable[bytes]]
+Report = Callable[[str], object]
+
+
+class ClusterMember:
+    """See the module's text. One start, one stop, on one event loop."""
+
+    def __init__(
+        self, settings: Settings, directory: DataDirectory, clock: Clock, on_fenced: Report, on_poison: Report
+    ) -> None:
+        self._settings = settings
+        self._directory = directory
+        self._clock = clock
+        self._on_fenced: Report | None = on_fenced
+        self.node_id = settings.node_id
+        self._epoch = 0
+        self.host, self.port = _address(settings.kproto_internal_listen)
+        self.listener = InternalListener(settings.kproto_cluster_secret, node_id=self.node_id)
+        self._client: MetadataClient | None = None
+        self.peers = Peers(self.node_id, settings.kproto_cluster_secret, self._address_of, lambda: self.epoch)
+        loop = asyncio.get_running_loop()
+        self._workers = [Worker(loop, f"kproto-replica-{name}") for name in ("ack", "rest", "read")]
+        store = ReplicaStore(
+            directory.path,
+            directory.disk,
+            clock,
+            loop,
+            Workers(*self._workers),
+            boot_id(),
+            CopyTarget(self.node_id, directory.store_id),
+            on_poison,
+            new_directory=directory.left_as is LeftAs.NEW,
+        )
+        self.replicas = ReplicaService(store, self.peers, f"{directory.path}/{JOURNAL_DIRECTORY}")
+        self.replicas.register(self.listener)
+        self.replicas.on_damage = self._damaged
+        self._scrub = Scrub(self.replicas)
+        self.controller: Controller | RemoteController
+        self._embedded: ControllerLoop | None = None
+        self._vlogs: VlogManager | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # Start
+
+    def bind(self) -> None:
+        """Take the internal address. Raises OSError."""
+        self.port = self.listener.bind(self.host, self.port)
+
+    async def lead(self, store: MetadataStore, answer_client: AnswerClient) -> None:
+        """This broker has the metadata: be the controller. Raises StoreError."""
+        controller = Controller(store, self._settings, self.node_id)
+        await controller.start()
+        self.controller = controller
+        self._embedded = ControllerLoop(
+            controller, self.peers, self.peers.refused, self._clock, self._settings
+        )
+        ControllerService(controller, self._embedded, self.listener, answer_client)
+        self.peers.on_lost = self._embedded.lost
+        self.listener.on_closed = lambda caller: self._lost(caller.node_id)
+
+    def follow(self) -> None:
+        """The controller is elsewhere."""
+        self._client = MetadataClient(self.peers, self._candidates, self._settings.broker_session_timeout_ms)
+        self._client.on_fenced = self.fenced
+        self.controller = RemoteController(self._client)
+
+    async def register(self, host: str, port: int, rack: str | None) -> int:
+        """Become a member under a new epoch (rule 2), which is the answer. Clients reach it at ``host``,
+        ``port``. Raises KafkaError."""
+        self.listener.accept()
+        own = (self.host, self.port, self._directory.store_id)
+        if self._client is None:
+            assert isinstance(self.controller, Controller)
+            me = await self.controller.register_broker(Registration(self.node_id, host, port, rack, *own))
+            self._epoch = me.epoch
+        else:
+            me = await self._client.register(BrokerRecord(self.node_id, 0, host, port, rack, *own))
+        self.controller.subscribe(self._on_image)
+        self._on_image(self.controller.image)
+        if self._client is not None:
+            self._client.start()
+        if self._embedded is not None:
+            self._embedded.start()
+        return me.epoch
+
+    def attach(self, vlogs: VlogManager, logs: LogManager) -> None:
+        """Give the virtual logs their backups, and the log what it takes over from other leaders."""
+        self._vlogs = vlogs
+        vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
+        vlogs.members_changed(self._others())
+
+    def serve(self) -> None:
+        """Log and virtual logs are ready: take over what the metadata gives to this broker."""
+        self._scrub.start()
+
+    @property
+    def epoch(self) -> int:
+        """This process's broker epoch; 0 before it is registered."""
+        return self._client.epoch if self._client is not None else self._epoch
+
+    @property
+    def forward(self) -> Forward | None:
+        """Has the controller answer a client's request; None where it is here."""
+        return self._client.forward if self._client is not None else None
+
+    @property
+    def table(self) -> VlogTable:
+        """Virtual segments and fenced brokers."""
+        return self.controller.table
+
+    # Metadata
+
+    def _on_image(self, image: MetadataImage) -> None:
+        me = image.brokers.get(self.node_id)
+        if me is None or me.epoch != self.epoch:
+            self.fenced("the metadata has this broker no more")
+            return
+        self.replicas.apply(image, self.table)
+        if self._vlogs is not None:
+            self._vlogs.members_changed(self._others())
+
+    def _others(self) -> list[int]:
+        return [node_id for node_id in sorted(self.controller.image.brokers) if node_id != self.node_id]
+
+    def _copies_of(self, topic_id: bytes) -> int:
+        topic = self.controller.image.topics_by_id.get(topic_id)
+        return topic.replication_factor if topic is not None else 1
+
+    def _store_of(self, node_id: int) -> str | None:
+        broker = self.controller.image.brokers.get(node_id)
+        return broker.store_id if broker is not None else None
+
+    def _address_of(self, node_id: int) -> Address | None:
+        if node_id == JOIN:
+            return _address(self._settings.kproto_join)
+        broker = self.controller.image.brokers.get(node_id)
+        return (broker.internal_host, broker.internal_port) if broker and broker.internal_host else None
+
+    def _candidates(self) -> Sequence[int]:
+        return (JOIN,)
+
+    def _lost(self, node_id: int) -> None:
+        if self._embedded is not None:
+            self._embedded.lost(node_id)
+
+    def _damaged(self, vseg: Any, problem: str) -> None:
+        log.error("the copy of virtual segment %s here is damaged: %s", vseg, problem)
+        self._begin(self._disown([list(vseg)]))
+
+    async def _disown(self, vsegs: list[list[int]]) -> None:
+        """Have the controller forget a copy, so that it is made anew (rule 17)."""
+        try:
+            await self.controller.propose("disown", {"vsegs": vsegs})
+        except KafkaError as error:
+            log.warning("damaged copies could not be reported: %s", error)
+
+    # Ownership
+
+    def fenced(self, reason: str) -> None:
+        """This epoch is over: nothing is acked as owner any more (rule 16)."""
+        on_fenced, self._on_fenced = self._on_fenced, None
+        if on_fenced is not None:
+            if self._vlogs is not None:
+                self._vlogs.lose_ownership()
+            on_fenced(reason)
+
+    def on_ownership_lost(self) -> None:
+        """Implements ``vlog.ports.Vsegs``."""
+        self.fenced("a backup or the controller says that its epoch is over")
+
+    def open_next(self, request: OpenVseg, done: Callable[[tuple[CopyTarget, ...] | None], object]) -> None:
+        """Implements ``vlog.ports.Vsegs``."""
+        self._begin(self._open_next(request, done))
+
+    async def _open_next(
+        self, request: OpenVseg, done: Callable[[tuple[CopyTarget, ...] | None], object]
+    ) -> None:
+        arguments = {**request._asdict(), "exclude": sorted(request.exclude)}
+        while True:
+            try:
+                answer = await self.controller.propose("open_vseg", arguments)
+            except KafkaError as error:
+                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                    done(None)
+                    return
+                log.warning("virtual segment %d of %d: %s", request.seq, request.vlog, error)
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            done(tuple(CopyTarget(*target) for target in answer["backups"]))
+            return
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # Stop
+
+    async def close(self) -> None:
+        """Leave: no more requests to or from other brokers; copies are synced."""
+        self._on_fenced = None
+        for task in list(self._tasks):
+            task.cancel()
+        self._scrub.stop()
+        if self._client is not None:
+            await self._client.close()
+        if self._embedded is not None:
+            await self._embedded.close()
+        self.listener.close()
+        self.peers.close()
+        synced = asyncio.Event()
+        self.replicas.store.close(synced.set)
+        await synced.wait()
+        for worker in self._workers:
+            worker.close()
+
+
+def _address(text: str) -> Address:
+    host, _, port = text.rpartition(":")
+    return host.strip("[]"), int(port)
