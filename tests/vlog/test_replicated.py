@@ -1,0 +1,554 @@
+"""Virtual logs with backups, step by step: what is durable when, and what a failure does (rules 4 to 18)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from kproto.vlog import states
+from kproto.vlog.frame import KIND_STATE, decode_frame_header
+from kproto.vlog.recovery import recover
+from tests.vlog.cluster import ClusterPartition, ClusterWorld
+from tests.vlog.support import BOOT, recovered_bytes
+
+
+def begun(copies: int = 3, others: int = 3, **overrides: str) -> tuple[ClusterWorld, ClusterPartition]:
+    """A world with one partition, whose first chunk is on all copies."""
+    world = ClusterWorld.begin(copies, others, **overrides)
+    part = world.partition()
+    part.append()
+    world.flow()
+    assert part.high_watermark == 1
+    return world, part
+
+
+def backups_of(world: ClusterWorld, seq: int, vlog: int = 1) -> list[int]:
+    return [target.node_id for target in world.vsegs.records[vlog, seq].backups]
+
+
+def test_nothing_is_pushed_before_the_store_has_the_segment() -> None:
+    world = ClusterWorld.begin()
+    part = world.partition()
+    part.append()
+    world.loop.turn()
+    assert len(world.vsegs.answers) == 1
+    assert not world.backups.pushes
+    world.vsegs.answer()
+    assert [message.node.target.node_id for message in world.backups.pushes] == backups_of(world, 1)
+    assert all(message.first is not None for message in world.backups.pushes)
+    assert part.high_watermark == 0, "rule 9: the journal alone is not enough"
+    world.backups.deliver(0)
+    world.backups.answer(0)
+    assert part.high_watermark == 0, "nor is one of two backups"
+    world.backups.deliver(0)
+    world.backups.answer(0)
+    assert part.high_watermark == 1
+    world.check()
+
+
+def test_one_frame_is_in_flight_and_the_next_takes_what_came_meanwhile() -> None:
+    world, part = begun()
+    fired: list[int] = []
+    for i in range(10):
+        part.vlog.when_durable(part.append(), partial(fired.append, i))
+        world.loop.turn()
+    assert len(world.backups.pushes) == 2
+    world.flow()
+    assert part.history == [1, 2, 11]
+    assert fired == list(range(10))
+    (row,) = world.manager.state()
+    assert (row["pushes"], row["lag"], row["live_copies"]) == (3, 0, 3)
+    assert row["chunks_per_push"] == pytest.approx(11 / 3)
+
+
+def test_an_unreachable_backup_is_replaced_and_the_rest_pushed_to_all_of_the_new_ones() -> None:
+    world, part = begun()
+    first = backups_of(world, 1)
+    part.append()
+    world.loop.turn()
+    world.backups.deliver(0)
+    world.backups.answer(0)
+    world.backups.cut(world.nodes[first[1]])
+    assert part.high_watermark == 1
+    record = world.vsegs.records[1, 1]
+    assert record.end == world.vsegs.records[1, 2].start
+    assert first[1] not in backups_of(world, 2)
+    assert len(backups_of(world, 2)) == 2
+    world.flow()
+    assert part.high_watermark == 2
+    survivor = world.nodes[first[0]].copies[1, 1]
+    assert survivor.end > (record.end or 0), "what it had beyond the end is garbage now (rule 15)"
+    world.check()
+
+
+def test_a_silent_backup_is_replaced_after_the_stall_time_and_its_late_answer_means_nothing() -> None:
+    world, part = begun()
+    silent = world.nodes[backups_of(world, 1)[0]]
+    silent.up = False
+    part.append()
+    world.flow()
+    world.loop.advance(0.49)
+    assert len(world.vsegs.records) == 1
+    world.loop.advance(0.07)
+    assert len(world.vsegs.records) == 2
+    end = world.vsegs.records[1, 1].end
+    silent.up = True
+    stale = [message for message in world.backups.pushes if message.node is silent]
+    world.backups.pushes = [message for message in world.backups.pushes if message.node is not silent]
+    (late,) = stale
+    late.done(silent.push(late.first, b"".join(late.pieces)))
+    assert part.high_watermark == 1, "its answer must not complete what was given up"
+    (pusher,) = world.pushers
+    assert (pusher.late, pusher.stalls, pusher.replaced) == (1, 1, 1)
+    world.flow()
+    assert part.high_watermark == 2
+    assert world.vsegs.records[1, 1].end == end
+    world.check()
+
+
+def test_a_pause_of_the_owner_is_no_stall_of_its_backups() -> None:
+    """Timers may run before what the sockets brought meanwhile is read."""
+    world, part = begun()
+    part.append()
+    world.loop.turn()
+    for _ in range(2):
+        world.backups.deliver(0)
+    world.loop.clock.advance(5.0)
+    world.loop.advance(0.0)
+    world.flow()
+    assert part.high_watermark == 2
+    world.loop.advance(10.0)
+    assert len(world.vsegs.records) == 1
+
+
+def test_memory_of_a_frame_that_was_given_up_is_still_held_by_the_connection() -> None:
+    world, part = begun()
+    part.append()
+    world.loop.turn()
+    slow = world.backups.pushes.pop()
+    world.backups.cut(world.backups.pushes[0].node)
+    world.flow()
+    assert part.high_watermark == 2
+    with pytest.raises(BufferError):
+        part.segment.memory.extend(b"x")  # what the block pool asks before it uses a block again
+    del slow
+    part.segment.memory.extend(b"x")
+
+
+def test_a_segment_rolls_only_when_all_of_it_is_durable() -> None:
+    world, part = begun()
+    part.append(900_000)
+    world.loop.turn()
+    assert len(world.backups.pushes) == 2
+    part.append(900_000)
+    world.loop.turn()
+    assert len(world.vsegs.requests) == 1, "the frame in flight first"
+    world.flow()
+    assert part.high_watermark == 3
+    assert [(one.seq, one.start) for one in world.vsegs.requests] == [
+        (1, 0),
+        (2, world.vsegs.records[1, 1].end),
+    ]
+    world.check()
+
+
+def test_a_chunk_larger_than_a_segment_gets_one_of_its_own() -> None:
+    world, part = begun()
+    part.append(2_500_000)
+    part.append(100)
+    world.flow()
+    assert part.high_watermark == 3
+    world.check()
+
+
+@pytest.mark.parametrize("how", ["backup", "store"])
+def test_a_fenced_owner_fails_all_who_wait_and_sends_nothing_more(how: str) -> None:
+    world, part = begun()
+    other = world.partition(topic=2, kproto__vlogs="1")
+    fired: list[tuple[str, bool]] = []
+    other.vlog.when_durable(other.append(), lambda: fired.append(("other", other.vlog.lost)))
+    part.vlog.when_durable(part.append(), lambda: fired.append(("part", part.vlog.lost)))
+    if how == "backup":
+        for node in world.nodes.values():
+            node.fence = 2
+    else:
+        world.vsegs.fenced = True
+        world.pushers[0].renew()
+    world.flow()
+    assert sorted(fired) == [("other", True), ("part", True)]
+    assert world.manager.lost
+    assert world.vsegs.told_lost == 1
+    assert part.vlog.blocked
+    assert (part.high_watermark, other.high_watermark) == (1, 0)
+    late: list[int] = []
+    part.vlog.when_durable(part.append(), lambda: late.append(1))
+    world.flow()
+    world.loop.advance(5.0)
+    assert late == [1]
+    assert not world.backups.pushes
+    assert part.high_watermark == 1
+    assert world.manager.drain(), (
+        "nothing of it will ever be durable: the end of the process waits for no one"
+    )
+    world.manager.close()
+    fresh = world.partition(topic=3, kproto__vlogs="1")
+    assert fresh.vlog.lost, "nor may a new virtual log begin"
+
+
+def test_a_proposal_answered_after_the_loss_changes_nothing() -> None:
+    world, part = begun()
+    part.append(900_000)
+    part.append(900_000)
+    world.flow()
+    part.append(900_000)
+    world.loop.turn()
+    (answer,) = world.vsegs.answers
+    world.manager.lose_ownership()
+    requests = len(world.vsegs.requests)
+    world.flow()
+    assert answer
+    assert part.vlog.open_segment is None
+    assert not world.backups.pushes
+    assert len(world.vsegs.requests) == requests
+    world.manager.close()
+
+
+def test_fewer_live_backups_are_fewer_copies_until_a_broker_joins() -> None:
+    world, part = begun(others=2)
+    assert world.manager.live_copies(world.pushers[0].klass) == 3
+    gone = world.nodes[2]
+    gone.up = False
+    part.append()
+    world.flow()
+    world.backups.cut(gone)
+    assert part.vlog.live_copies == 2, "said as soon as it is known"
+    world.flow()
+    assert (part.high_watermark, part.vlog.live_copies) == (2, 2)
+    world.manager.members_changed([1])
+    gone.up = True
+    world.manager.members_changed([1, 2])
+    world.flow()
+    assert part.vlog.live_copies == 3, "rolled at once, without waiting for traffic"
+    assert world.vsegs.records[1, 2].end is not None
+    world.check()
+
+
+def test_a_backup_that_stalled_once_comes_back_after_its_suspicion() -> None:
+    world, part = begun(others=2)
+    world.backups.cut(world.nodes[1])
+    world.nodes[1].up = False
+    part.append()
+    world.flow()
+    world.loop.advance(0.6)
+    world.flow()
+    assert part.vlog.live_copies == 2
+    world.nodes[1].up = True
+    world.backups.cut(world.nodes[1])
+    for _ in range(12):
+        world.loop.advance(1.0)
+        world.manager.tick()
+        world.flow()
+    assert part.vlog.live_copies == 3
+    assert len(world.vsegs.records) == 3, "one roll is enough"
+
+
+def test_a_backup_that_is_no_member_any_more_is_replaced_without_traffic() -> None:
+    world, part = begun()
+    (gone, kept) = backups_of(world, 1)
+    world.nodes[gone].up = False
+    world.manager.members_changed(node for node in world.nodes if node != gone)
+    world.flow()
+    assert world.vsegs.records[1, 1].end == world.vsegs.records[1, 2].start
+    assert gone not in backups_of(world, 2)
+    assert part.vlog.live_copies == 3
+    world.check()
+    assert kept in world.nodes
+
+
+def test_a_full_journal_waits_while_the_backups_are_fine() -> None:
+    world, part = begun()
+    disk = world.manager._disk
+    disk.full = True  # type: ignore[attr-defined]
+    for _ in range(8):
+        part.append(300_000)
+        world.flow()
+    assert part.vlog.blocked
+    waiting = part.log_end_offset - part.high_watermark
+    assert waiting > 0
+    disk.full = False  # type: ignore[attr-defined]
+    for _ in range(5):
+        world.loop.advance(1.1)
+        world.flow()
+    assert part.high_watermark == part.log_end_offset
+    assert not part.vlog.blocked
+    world.check()
+
+
+def test_full_backups_are_replaced_while_the_journal_is_fine() -> None:
+    world, part = begun(others=4)
+    full = backups_of(world, 1)[0]
+    world.nodes[full].full = True
+    part.append()
+    world.flow()
+    assert part.high_watermark == 2
+    assert full not in backups_of(world, 2)
+    world.check()
+
+
+def test_the_synced_class_waits_for_the_own_disk_and_for_the_backups() -> None:
+    world = ClusterWorld.begin()
+    part = world.partition(flush__messages="1")
+    part.append()
+    world.flow()
+    assert part.high_watermark == 1
+    worker = world.manager._sync_worker
+    worker.held = True  # type: ignore[attr-defined]
+    part.append()
+    world.flow()
+    assert not world.backups.answers
+    assert part.high_watermark == 1, "the own fdatasync is not done"
+    world.loop.advance(3.0)
+    assert len(world.vsegs.records) == 1, "a slow disk of one's own is no failure of a backup"
+    worker.release()  # type: ignore[attr-defined]
+    world.flow()
+    assert part.high_watermark == 2
+    part.append()
+    world.loop.turn()
+    world.loop.turn()
+    assert part.high_watermark == 2, "the backups have not answered"
+    world.flow()
+    assert part.high_watermark == 3
+    world.check()
+
+
+def test_a_sync_that_ends_after_the_segment_was_given_up_counts_for_nothing() -> None:
+    world = ClusterWorld.begin()
+    part = world.partition(flush__messages="1")
+    part.append()
+    world.flow()
+    worker = world.manager._sync_worker
+    worker.held = True  # type: ignore[attr-defined]
+    part.append()
+    world.loop.turn()
+    world.backups.cut(world.nodes[backups_of(world, 1)[0]])
+    worker.release()  # type: ignore[attr-defined]
+    world.flow()
+    assert part.high_watermark == 2
+    assert len(world.vsegs.records) == 2
+    world.check()
+
+
+def test_the_process_ends_though_backups_and_controller_are_gone() -> None:
+    world, part = begun()
+    for node in world.nodes.values():
+        node.up = False
+    part.append()
+    world.loop.turn()
+    ended = False
+    for _ in range(200):
+        ended = world.manager.drain() or world.manager.stuck
+        if ended:
+            break
+        world.loop.advance(0.1)
+        world.manager.tick()
+    assert ended
+    assert part.high_watermark == 1
+    world.manager.close()
+    recovered = recover(world.disk, world.journal_path(), (), BOOT)
+    assert recovered_bytes_of(world, recovered, part) == part.chunks, "the journal still has it"
+
+
+def recovered_bytes_of(world: ClusterWorld, recovered: object, part: ClusterPartition) -> dict[int, bytes]:
+    found: dict[int, bytes] = {}
+    for one in recovered.chunks[part.topic_id, part.index]:  # type: ignore[attr-defined]
+        data = world.disk.names[one.path]  # type: ignore[attr-defined]
+        found[one.base_offset] = bytes(data[one.file_position : one.file_position + one.length])
+    return found
+
+
+def test_a_journal_with_surplus_behind_a_segments_end_is_read_once() -> None:
+    """Rule 13 leaves frames in the closed file that are framed again in the next: not twice, and no error."""
+    world, part = begun()
+    for i in range(3):
+        part.append()
+        world.loop.turn()
+        world.backups.deliver(i)
+        world.backups.cut(world.backups.pushes[0].node)
+        world.flow()
+        world.loop.advance(6.0)
+    assert part.high_watermark == 4
+    assert len(world.vsegs.records) >= 4
+    recovered = recover(world.disk, world.journal_path(), (), BOOT)
+    chunks = recovered.chunks[part.topic_id, part.index]
+    assert [chunk.base_offset for chunk in chunks] == [0, 1, 2, 3]
+    assert recovered_bytes_of(world, recovered, part) == part.chunks
+    for key, record in world.vsegs.records.items():
+        name = f"/data/journal/{1:016x}-{1:016x}-{key[1]:08x}.journal"
+        assert all(chunk.path != name or record.end != record.start for chunk in chunks)
+    assert not recovered.losses
+
+
+def test_damage_in_a_journal_with_backups_costs_this_copy_only() -> None:
+    world, part = begun()
+    part.append()
+    world.flow()
+    (path,) = [name for name in world.disk.names if name.endswith("00000001.journal")]  # type: ignore[attr-defined]
+    world.disk.names[path][400] ^= 1  # type: ignore[attr-defined]
+    recovered = recover(world.disk, world.journal_path(), (), BOOT)
+    assert len(recovered.losses) == 1
+
+
+def test_settings_change_while_running() -> None:
+    world, part = begun()
+    parts = [part, *(world.partition(index=i) for i in range(1, 4))]
+    for one in parts:
+        one.append()
+    more = ClusterWorld.begin(
+        kproto__vlogs__per__broker="4",
+        kproto__virtual__segment__bytes="2097152",
+        kproto__backup__stall__ms="2000",
+    ).settings
+    world.manager.apply_settings(more, parts)
+    assert len({id(one.vlog) for one in parts}) == 1, "what is not durable stays where it is (rule 12)"
+    world.flow()
+    assert len({id(one.vlog) for one in parts}) == 4
+    for one in parts:
+        one.append(900_000)
+    world.flow()
+    assert all(one.high_watermark == one.log_end_offset for one in parts)
+    assert max(row["segments"][-1][0] for row in world.manager.state()) == 1
+    world.nodes[1].up = False
+    for one in parts:
+        one.append()
+    world.flow()
+    world.loop.advance(1.5)
+    assert not any(pusher.stalls for pusher in world.pushers)
+    world.loop.advance(1.0)
+    assert any(pusher.stalls for pusher in world.pushers)
+    world.check()
+    world.check_states()
+
+
+def test_topics_of_one_replica_need_no_backup_and_no_store() -> None:
+    world = ClusterWorld.begin(copies=1)
+    part = world.partition()
+    part.append()
+    world.loop.turn()
+    assert part.high_watermark == 1
+    assert not world.vsegs.requests
+    world.manager.lose_ownership()
+    part.append()
+    world.loop.turn()
+    assert part.high_watermark == 2
+
+
+# State frames
+
+
+def kinds(world: ClusterWorld, seq: int) -> list[int]:
+    copy = world.nodes[backups_of(world, seq)[0]].copies[1, seq]
+    found, at = [], 0
+    while at < len(copy.data):
+        header = decode_frame_header(copy.data, at)
+        assert header is not None
+        found.append(header.kind)
+        at += header.length
+    return found
+
+
+def test_state_frames_come_after_some_data_and_then_rarely() -> None:
+    world, part = begun()
+    other = world.partition(index=1)
+    for _ in range(40):
+        part.append(10_000)
+        other.append(5_000, records=3)
+        world.flow()
+    found = kinds(world, 1)
+    assert found.count(KIND_STATE) == 1
+    assert found.index(KIND_STATE) > 1
+    world.check_states()
+    assert world.manager.covered(1) == (1, frozenset({(part.topic_id, 0), (part.topic_id, 1)}))
+    world.pushers[0].renew()
+    world.flow()
+    part.append(80_000)
+    world.flow()
+    assert kinds(world, 2) == [0, KIND_STATE], "each segment has one soon, so that older ones can be freed"
+    world.check_states()
+
+
+def test_a_state_frame_waits_for_a_frame_that_took_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "FIRST_AFTER", 1)
+    world = ClusterWorld.begin()
+    part = world.partition()
+    for _ in range(300):
+        part.append(20_000)
+    world.flow()
+    assert part.high_watermark == 300
+    assert sum(pusher.states.written for pusher in world.pushers) >= 1
+    world.check_states()
+
+
+def test_a_partition_that_came_with_data_is_written_down_without_traffic() -> None:
+    world, part = begun()
+    taken = world.partition(topic=2, base=500)
+    assert not world.pushers[0].states.overdue(world.loop.clock.monotonic())
+    for _ in range(3):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert world.manager.covered(1)[1] == {(part.topic_id, 0), (taken.topic_id, 0)}
+    assert world.pushers[0].states.written == 1
+    world.check_states()
+    world.check()
+
+
+def test_a_state_frame_that_was_given_up_is_written_again() -> None:
+    world, part = begun()
+    part.append(70_000)
+    world.loop.turn()
+    while world.backups.pushes or world.backups.answers:
+        world.backups.deliver(0)
+        world.backups.answer(0)
+        if len(world.backups.pushes) == 2 and len(world.backups.pushes[0].pieces) == 1:
+            break
+    header = decode_frame_header(bytes(world.backups.pushes[0].pieces[0]))
+    assert header is not None
+    assert header.kind == KIND_STATE
+    world.backups.cut(world.backups.pushes[0].node)
+    for _ in range(4):
+        world.flow()
+        world.loop.advance(0.6)
+        world.manager.tick()
+    assert world.manager.covered(1) == (2, frozenset({(part.topic_id, 0)}))
+    world.check_states()
+
+
+def test_partitions_that_left_stay_as_they_were_unless_deleted() -> None:
+    world, part = begun()
+    moved, deleted = world.partition(index=1), world.partition(index=2)
+    for one in (moved, deleted):
+        one.append(100)
+    world.flow()
+    two = world.partition(topic=9, kproto__vlogs="1")
+    world.manager._move(moved, moved.vlog, world.manager._of[two.vlog])  # type: ignore[arg-type]
+    world.manager._move(deleted, deleted.vlog, world.manager._of[two.vlog])  # type: ignore[arg-type]
+    deleted.deleted = True
+    moved.append(100)
+    part.append(100_000)
+    world.flow()
+    assert world.manager.covered(1)[1] == {(part.topic_id, 0), (part.topic_id, 1)}
+    world.check_states()
+
+
+def test_a_clean_end_leaves_no_journal_file() -> None:
+    world, part = begun()
+    for _ in range(10):
+        part.append(200_000)
+    world.flow()
+    assert world.manager.drain()
+    part.segment.flush(1 << 40)
+    part.segment.sync()
+    world.manager.close()
+    assert [name for name in world.disk.names if "/journal/" in name] == []  # type: ignore[attr-defined]
+    assert recovered_bytes(world, recover(world.disk, world.journal_path(), (), BOOT), part) == {}
