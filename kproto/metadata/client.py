@@ -334,7 +334,8 @@ class MetadataClient:
         future: asyncio.Future[None] = self._loop.create_future()
         self._applied.append((revision, future))
         try:
-            await asyncio.wait_for(future, REQUEST_SECONDS)
+            async with asyncio.timeout(REQUEST_SECONDS):
+                await future
         except TimeoutError:
             raise _gone() from None
 

@@ -120,11 +120,17 @@ class Peers:
             if not future.done():
                 future.set_result(answer)
 
+        def late() -> None:
+            if not future.done():
+                problem = f"broker {node_id} has not answered request {api} for {timeout} s"
+                future.set_exception(PeerError(problem))
+
         self.request(node_id, api, (body,), done)
+        timer = self.loop.call_later(timeout, late)
         try:
-            answer = await asyncio.wait_for(future, timeout)
-        except TimeoutError:
-            raise PeerError(f"broker {node_id} has not answered request {api} for {timeout} s") from None
+            answer = await future
+        finally:
+            timer.cancel()
         if answer is None:
             raise PeerError(f"broker {node_id} is not reachable")
         return answer

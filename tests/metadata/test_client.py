@@ -1,0 +1,341 @@
+"""A broker that follows a controller elsewhere, revision by revision, whatever happens to the controller."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord, client
+from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
+from kproto.wire.internal import Api
+
+from .office import CONTROLLER, Member, Office, broker
+
+TOPIC = TopicRecord("t", bytes(16), 1, 1, 1, {}, False)
+VSEG = VsegRecord(VsegId(1, 0, 0), 7, "store-7", 2, 0, 0, None, (CopyTarget(2, "s"),))
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    errors: list[dict[str, object]] = []
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
+        await asyncio.wait_for(test(), 30)
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert errors == []
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        await asyncio.sleep(0.002)
+
+
+def test_registered_brokers_are_in_the_image_when_register_returns():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        registered = await member.join()
+        image = member.client.image
+        assert registered == broker(7)._replace(epoch=1)
+        assert member.client.epoch == 1
+        assert member.client.cluster_id == image.cluster_id == "the-cluster"
+        assert image.brokers == {7: registered}
+        assert (image.controller_id, image.revision, member.client.table.revision) == (CONTROLLER, 2, 2)
+        again = Member([office.port])
+        assert (await again.join()).epoch == 2
+        await until(lambda: member.fenced != [])  # the same node under a new epoch: the old one is over
+        assert again.fenced == []
+        for each in (member, again):
+            await each.close()
+        office.close()
+
+    run(test)
+
+
+def test_each_revision_comes_once_in_order_with_the_table_at_the_same():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        seen: list[tuple[int, int, bool, bool]] = []
+
+        def on_image(image: MetadataImage) -> None:
+            table = member.client.table
+            assert member.client.image is image
+            seen.append((image.revision, table.revision, "t" in image.topics, VSEG.id in table.vsegs))
+
+        member.client.subscribe(on_image)
+        record = StreamletRecord(TOPIC.topic_id, 0, 7, 0, (7,))
+        await office.put({TOPIC.key: TOPIC.encode(), record.key: record.encode()})
+        await office.put({VSEG.key: VSEG.encode()})
+        for number in range(50):
+            await office.put({"configs/default": b'{"n": "%d"}' % number})
+        await office.put({}, [TOPIC.key, record.key, VSEG.key])
+        await until(lambda: member.client.image.revision == 55)
+        assert [row[0] for row in seen] == list(range(3, 56))
+        assert all(row[0] == row[1] for row in seen)
+        assert [row[2] for row in seen] == [True] * 52 + [False]
+        assert [row[3] for row in seen] == [False] + [True] * 51 + [False]
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+def test_who_is_far_behind_gets_everything_at_once():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        for number in range(30):
+            await office.put({f"configs/{number}": b"{}"})
+        office.forget_changes()
+        member = Member([office.port])
+        await member.join()
+        assert len(member.client.image.configs) == 30
+        assert member.client.image.revision == 32
+        record = StreamletRecord(TOPIC.topic_id, 0, 7, 0, (7,))
+        office.held_changes = asyncio.Event()
+        await office.put({TOPIC.key: TOPIC.encode(), record.key: record.encode(), VSEG.key: VSEG.encode()})
+        await office.put({}, ["configs/3"])
+        office.forget_changes()
+        office.held_changes.set()
+        await until(lambda: member.client.image.revision == 34)
+        assert list(member.client.image.topics) == ["t"]
+        assert list(member.client.table.vsegs) == [VSEG.id]
+        assert len(member.client.image.configs) == 29
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+def test_a_proposal_returns_when_its_effect_is_applied_here():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        office.held_changes = held = asyncio.Event()
+        proposal = asyncio.ensure_future(member.client.propose("open", {"vlog": 1}))
+        second = asyncio.ensure_future(member.client.propose("second", None))
+        await until(lambda: office.asked.count(Api.PROPOSE) == 2)
+        await asyncio.sleep(0.05)
+        assert not proposal.done()
+        assert not second.done()
+        held.set()
+        assert await proposal == ["open", {"vlog": 1}]
+        assert await second == ["second", None]
+        assert member.client.image.configs["default"] == {"kind": "second"}
+        with pytest.raises(KafkaError) as refused:
+            await member.client.propose("refuse", None)
+        assert (refused.value.code, refused.value.message) == (ErrorCode.INVALID_REQUEST, "never")
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+def test_a_forwarded_request_is_answered_and_applied():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        answer = await member.client.forward(memoryview(b"create a topic"), "10.0.0.9")
+        assert answer == b"10.0.0.9 said create a topic"
+        assert "default" in member.client.image.configs
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+def test_another_cluster_is_not_joined():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port], cluster_id="mine")
+        with pytest.raises(KafkaError) as refused:
+            await member.join()
+        assert refused.value.code == ErrorCode.INCONSISTENT_CLUSTER_ID
+        assert office.asked == [Api.REGISTER]
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+def test_registration_waits_for_a_controller_but_not_for_ever():
+    async def test() -> None:
+        office = Office()
+        office.acting = False
+        await office.found()
+        member = Member([office.port])
+        with pytest.raises(KafkaError) as late:
+            await member.client.register(broker(7), timeout=0.3)
+        assert late.value.code == ErrorCode.NOT_CONTROLLER
+        assert len(office.asked) >= 2
+        joining = asyncio.ensure_future(member.join())
+        await asyncio.sleep(0.05)
+        office.acting = True
+        assert (await joining).node_id == 7
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+def test_the_controller_is_found_among_the_candidates_and_again_when_it_moves():
+    async def test() -> None:
+        first = Office()
+        second = Office(first.store)
+        second.acting = False
+        await first.found()
+        member = Member([second.port, first.port])
+        await member.join()
+        assert set(second.asked) == {Api.REGISTER}
+        second.epochs, second._log = first.epochs, first._log
+        first.acting, second.acting = False, True
+        assert await member.client.propose("moved", 1) == ["moved", 1]
+        assert Api.PROPOSE in second.asked
+        assert member.fenced == []
+        await member.close()
+        first.close()
+        second.close()
+
+    run(test)
+
+
+def test_a_controller_that_starts_again_is_followed_and_proposals_wait_for_it():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        office.close()
+        proposal = asyncio.ensure_future(member.client.propose("patience", 5))
+        await asyncio.sleep(0.3)
+        assert not proposal.done()
+        silence = member.client.silence()
+        assert 0.2 < silence < 5
+        again = Office(office.store, office.port)
+        again.epochs = office.epochs
+        assert await proposal == ["patience", 5]
+        await until(lambda: member.client.silence() < 0.2)
+        assert member.fenced == []
+        await member.close()
+        again.close()
+
+    run(test)
+
+
+def test_a_proposal_whose_answer_was_lost_is_made_again():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        office.lost_answers = 2
+        assert await member.client.propose("again", None) == ["again", None]
+        assert office.asked.count(Api.PROPOSE) == 3
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("through", ["heartbeat", "proposal", "image", "older metadata"])
+def test_a_fenced_broker_learns_it_once(through):
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port], session_ms=60_000 if through != "heartbeat" else 500)
+        await member.join()
+        await asyncio.sleep(0.02)
+        assert member.fenced == []
+        if through == "heartbeat":
+            office.epochs.clear()
+        elif through == "proposal":
+            office.epochs.clear()
+            with pytest.raises(KafkaError) as fenced:
+                await member.client.propose("too late", None)
+            assert fenced.value.code == ErrorCode.STALE_BROKER_EPOCH
+        elif through == "image":
+            await office.put({}, ["brokers/7"])
+        else:
+            office.close()
+            office = Office(port=office.port)
+            office.epochs[7] = 1
+            await office.found()
+        await until(lambda: len(member.fenced) == 1)
+        office.epochs.clear()
+        with pytest.raises(KafkaError):
+            await member.client.propose("too late", None)
+        assert len(member.fenced) == 1
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+def test_a_broken_subscriber_does_not_stop_the_others_or_the_rest():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        seen: list[int] = []
+        member.client.subscribe(lambda image: 1 // 0)
+        member.client.subscribe(lambda image: seen.append(image.revision))
+        await office.put({"configs/default": b"{}"})
+        await until(lambda: seen == [3])
+        await office.put({"configs/default": b"{}"})
+        await until(lambda: seen == [3, 4])
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+def test_closing_ends_what_waits():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        office.held_changes = asyncio.Event()
+        waiting = asyncio.ensure_future(member.client.propose("never applied", None))
+        await until(lambda: Api.PROPOSE in office.asked)
+        await asyncio.sleep(0.02)
+        await member.close()
+        with pytest.raises(KafkaError) as gone:
+            await waiting
+        assert gone.value.code == ErrorCode.NOT_CONTROLLER
+        office.close()
+
+    run(test)
+
+
+def test_without_a_controller_a_proposal_gives_up(monkeypatch):
+    monkeypatch.setattr(client, "REQUEST_SECONDS", 0.3)
+
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        office.close()
+        with pytest.raises(KafkaError) as gone:
+            await member.client.propose("in vain", None)
+        assert gone.value.code == ErrorCode.NOT_CONTROLLER
+        await member.close()
+
+    run(test)
