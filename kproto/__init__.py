@@ -2,7 +2,7 @@
 
 Sub-packages in import order (each imports only from those before it):
 ``errors check clock disk directory memory config``, ``wire``, ``net``, ``metadata``, ``log``,
-``vlog``, ``replica``, ``controller``, ``handlers``, ``metrics``, ``member``,
+``vlog``, ``replica``, ``controller``, ``handlers``, ``metrics``, ``figures``, ``member``,
 ``broker``, then ``local_cluster``,
 ``testing``, ``pytest_plugin`` and ``cli``.
 """

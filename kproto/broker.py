@@ -44,6 +44,7 @@ from kproto.vlog.scan_point import decode_starts
 if TYPE_CHECKING:
     from kproto.handlers.forwarding import RemoteController
     from kproto.member import ClusterMember
+    from kproto.metrics import MetricsEndpoint
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +77,7 @@ class Broker:
         """Set when this process's broker epoch is over (rule 16): it must start anew."""
         self._ticker: asyncio.Task[None] | None = None
         self._member: ClusterMember | None = None
+        self._metrics: MetricsEndpoint | None = None
         self._dispatcher: Dispatcher | None = None
         self._store: MetadataStore | None = None
         self._controller: Controller | RemoteController
@@ -146,8 +148,28 @@ class Broker:
         self._groups.start()
         if self._member is not None:
             self._member.serve()
+        if settings.kproto_metrics_listen:
+            self._start_metrics(undo)
         self._ticker = asyncio.get_running_loop().create_task(self._tick())
         self._server.accept()
+
+    def _start_metrics(self, undo: contextlib.AsyncExitStack) -> None:
+        from kproto.figures import metrics, vlog_rows
+        from kproto.metrics import MetricsEndpoint
+
+        host, _, port = self._settings.kproto_metrics_listen.rpartition(":")
+        replicas = self._member.replicas if self._member is not None else None
+        pages = {
+            "/vlogs": lambda: vlog_rows(self._vlogs),
+            "/recovery": lambda: self._controller.propose("recoveries", None),
+        }
+        endpoint = MetricsEndpoint(host, int(port), lambda: metrics(self._vlogs, self._logs, replicas), pages)
+        try:
+            endpoint.start()
+        except OSError as error:
+            raise StartError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+        self._metrics = endpoint
+        undo.callback(endpoint.close)
 
     async def _open_store(self, undo: contextlib.AsyncExitStack) -> MetadataStore:
         kind = self._settings.kproto_metadata_store
@@ -279,6 +301,8 @@ class Broker:
         if self._ticker is not None:
             self._ticker.cancel()
         self._groups.close()
+        if self._metrics is not None:
+            self._metrics.close()
         await self._server.drain(DRAIN_SECONDS)
         if self._dispatcher is not None:
             await self._dispatcher.drain()

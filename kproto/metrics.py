@@ -12,18 +12,18 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import TimeoutError as TooSlow
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, NamedTuple
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 Page = Callable[[], Any]
-"""What a page shows, as JSON values; called on the event loop."""
+"""What a page shows, as JSON values or an awaitable of them; called on the event loop."""
 ANSWER_S: Final = 5.0
 
 
@@ -73,6 +73,7 @@ class MetricsEndpoint:
         """Listen. Raises OSError when the address is taken."""
         self._loop = asyncio.get_running_loop()
         self._registry.register(_Collector(lambda: self._on_loop(lambda: list(self._metrics()))))
+        ProcessCollector(registry=self._registry)
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -106,13 +107,14 @@ class MetricsEndpoint:
 
     def _on_loop(self, take: Callable[[], Any]) -> Any:
         async def taken() -> Any:
-            return take()
+            value = take()
+            return await value if isinstance(value, Awaitable) else value
 
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(taken(), self._loop).result(ANSWER_S)
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening. A question that is being answered gets no answer any more."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()

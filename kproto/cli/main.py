@@ -11,6 +11,8 @@ _COMMANDS: Final = {
     "serve": ("kproto.cli.serve", "serve", "Run one broker until SIGTERM or SIGINT."),
     "config": ("kproto.cli.serve", "config", "Print the effective settings."),
     "cluster": ("kproto.cli.cluster_command", "cluster", "Run a whole cluster on this machine."),
+    "vlogs": ("kproto.cli.inspect_cluster", "vlogs", "Show the virtual logs of every broker."),
+    "recovery": ("kproto.cli.inspect_cluster", "recovery", "Show recoveries, running and past."),
     "topic": ("kproto.cli.topic", "topic", "List, create, describe, alter and delete topics."),
     "group": ("kproto.cli.group", "group", "List, describe and delete consumer groups."),
     "produce": ("kproto.cli.produce", "produce", "Write lines of standard input to a topic."),
