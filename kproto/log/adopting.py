@@ -195,18 +195,21 @@ def _adopt_run(
     if not partition.segments:
         return []
     local = partition.epochs
-    last = min(partition.segments[-1].next_offset, taken.end)
-    _cut_at(partition, local.divergence(sealed, max(first, taken.log_start), last))
+    end = min(partition.segments[-1].next_offset, taken.end)
+    _cut_at(partition, local.divergence(sealed, max(first, taken.log_start), end))
     segments = [one for one in partition.segments if one.next_offset > one.base_offset]
     cut_from(partition, len(segments), "it is empty", logging.INFO)
     if segments:
-        local.cut_end(segments[-1].next_offset)
-        segments[-1].measure()
+        last = segments[-1]
+        local.cut_end(last.next_offset)
+        last.measure()
+        if entry is not None and last.next_offset <= entry.synced_base:
+            last.mark_synced()
         try:
-            ensure_index(partition, segments[-1])
+            ensure_index(partition, last)
         except OSError as error:
-            segments[-1].footer = None  # made again when it is needed
-            log.warning("%s cannot be written: %s", segments[-1].index_path, error.strerror)
+            last.footer = None  # made again when it is needed
+            log.warning("%s cannot be written: %s", last.index_path, error.strerror)
     return segments
 
 
