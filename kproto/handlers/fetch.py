@@ -4,7 +4,9 @@ One request's way: its partitions come from the request or from its session (KIP
 its offset up to the high watermark, or the last stable offset for read_committed; when fewer than
 min.bytes are there and nothing went wrong, the fetch waits for news of its partitions, at most
 max.wait.ms, and reads again. Records go out as the pieces the log gives: memory of segments, or file
-ranges, which are loaded without blocking when they are in the page cache and by a thread when not.
+ranges, which are loaded without blocking when they are in the page cache and by a thread when not. What a
+new leader has not brought over yet is read from the brokers that have copies (rule 27b); KAFKA_STORAGE_ERROR
+while none of them answers.
 
 Limits: the answer holds at most max.bytes (and ``fetch.max.bytes``), a partition at most its own limit,
 except that the first chunk of the first partition with data is always sent whole (KIP-74). Chunks are
@@ -39,7 +41,7 @@ from kproto.handlers.fetch_wire import (
     answer,
 )
 from kproto.handlers.leading import check_epoch, error_of, leader_told, led_here
-from kproto.log.reader import EMPTY, FileRange, load_blocking, load_nowait
+from kproto.log.reader import EMPTY, FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.net.deadlines import Deadlines
 
 if TYPE_CHECKING:
@@ -52,8 +54,10 @@ log = logging.getLogger(__name__)
 KEY: Final = 1
 LEAST_BYTES_UNDER_PRESSURE: Final = 64 * 1024
 """What a fetch may still answer when the memory budget is used up."""
+Ranges = list[FileRange | RemoteRange]
+"""What of one partition's answer is not in memory: file ranges, or one remote range."""
 Loaded = list[memoryview] | Exception
-"""The bytes of one partition's file ranges, or why there are none."""
+"""The bytes of one partition's ranges, or why there are none."""
 MOST_BYTES_ON_THE_LOOP: Final = 2 * 1024 * 1024
 """More is loaded by a thread even from the page cache: copying it would keep all others waiting."""
 _TELLS_LEADER: Final = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -62,7 +66,7 @@ _TELLS_LEADER: Final = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADE
 class Fetcher:
     """The broker's one Fetch handler: the sessions and the fetches that wait."""
 
-    __slots__ = ("deadlines", "loop", "max_bytes", "services", "sessions")
+    __slots__ = ("deadlines", "loop", "max_bytes", "services", "sessions", "tasks")
 
     def __init__(self, services: Services) -> None:
         self.services = services
@@ -70,6 +74,8 @@ class Fetcher:
         self.deadlines = Deadlines(self.loop)
         self.sessions = SessionCache(services.settings.max_incremental_fetch_session_cache_slots)
         self.max_bytes = services.settings.fetch_max_bytes
+        self.tasks: set[asyncio.Task[list[Loaded]]] = set()
+        """Those that read from other brokers."""
 
     def handle(
         self,
@@ -306,27 +312,46 @@ class _Fetch:
     # --- answering ---------------------------------------------------------------------------------
 
     def _answer(self) -> None:
-        """End all waiting and answer with what was read last, loading file ranges first."""
+        """End all waiting and answer with what was read last, loading ranges first."""
         self._stop_waiting()
-        by_partition = [
-            [piece for piece in found[PIECES] if isinstance(piece, FileRange)] for _, found in self._answers
+        by_partition: list[Ranges] = [
+            [piece for piece in found[PIECES] if not isinstance(piece, memoryview)]
+            for _, found in self._answers
         ]
         ranges = [piece for pieces in by_partition for piece in pieces]
-        if not ranges:
+        if ranges:
+            self._load(by_partition, ranges)
+        else:
             self._send({})
-            return
-        reserved = sum(piece.length if piece.position >= 0 else piece.max_bytes for piece in ranges)
-        loaded = _load_now(ranges) if reserved <= MOST_BYTES_ON_THE_LOOP else None
+
+    def _load(self, by_partition: list[Ranges], ranges: Ranges) -> None:
+        """Send when everything is in memory: at once what the page cache has."""
+        reserved = 0
+        files: list[FileRange] = []
+        for piece in ranges:
+            if isinstance(piece, FileRange):
+                files.append(piece)
+                reserved += piece.length if piece.position >= 0 else piece.max_bytes
+            else:
+                reserved += piece.max_bytes
+        only_files = len(files) == len(ranges)
+        loaded = _load_now(files) if only_files and reserved <= MOST_BYTES_ON_THE_LOOP else None
         if loaded is not None:
-            self._send(dict(zip(map(id, ranges), loaded, strict=True)))
+            self._send(dict(zip(map(id, files), loaded, strict=True)))
             return
         services = self._fetcher.services
         services.budget.change(reserved)
-        future = services.blocking.run(_load_each, by_partition)
+        future: asyncio.Future[list[Loaded]]
+        if only_files:
+            future = services.blocking.run(_load_each, by_partition)  # type: ignore[arg-type]
+        else:
+            future = task = self._fetcher.loop.create_task(_load_anywhere(services, by_partition))
+            self._fetcher.tasks.add(task)
+            task.add_done_callback(self._fetcher.tasks.discard)
         future.add_done_callback(partial(self._on_loaded, by_partition, reserved))
 
     def _on_loaded(
-        self, by_partition: list[list[FileRange]], reserved: int, future: asyncio.Future[list[Loaded]]
+        self, by_partition: list[Ranges], reserved: int, future: asyncio.Future[list[Loaded]]
     ) -> None:
         if not future.cancelled():
             self._send_loaded(by_partition, future)
@@ -334,7 +359,7 @@ class _Fetch:
         # Only now: given back earlier, others would take the memory that the answer is about to be charged.
         self._fetcher.services.budget.change(-reserved)
 
-    def _send_loaded(self, by_partition: list[list[FileRange]], future: asyncio.Future[list[Loaded]]) -> None:
+    def _send_loaded(self, by_partition: list[Ranges], future: asyncio.Future[list[Loaded]]) -> None:
         loaded: dict[int, memoryview] = {}
         for i, (ranges, result) in enumerate(zip(by_partition, future.result(), strict=True)):
             if isinstance(result, Exception):
@@ -346,7 +371,7 @@ class _Fetch:
         self._send(loaded)
 
     def _send(self, loaded: dict[int, memoryview]) -> None:
-        """Tell the news, with ``loaded`` (by identity of the file range) in place of the file ranges."""
+        """Tell the news, with ``loaded`` (by identity of the range) in place of the ranges."""
         context = self._context
         session = context.session
         topics: list[tuple[str | bytes, list[AnyAnswer]]] = []
@@ -442,8 +467,24 @@ def _load_each(by_partition: list[list[FileRange]]) -> list[Loaded]:
     return results
 
 
+async def _load_anywhere(services: Services, by_partition: list[Ranges]) -> list[Loaded]:
+    """Load the ranges of each partition, all at the same time; an error is that partition's alone."""
+    return await asyncio.gather(*(_load_one(services, ranges) for ranges in by_partition))
+
+
+async def _load_one(services: Services, ranges: Ranges) -> Loaded:
+    files = [piece for piece in ranges if isinstance(piece, FileRange)]
+    try:
+        if files:
+            (loaded,) = await services.blocking.run(_load_each, [files])
+            return loaded
+        return [await piece.load() for piece in ranges if isinstance(piece, RemoteRange)]
+    except Exception as error:
+        return error
+
+
 def _with_loaded(found: AnyAnswer, loaded: dict[int, memoryview]) -> AnyAnswer:
-    """Memory in place of file ranges; what was cut in loading makes the answer smaller."""
+    """Memory in place of ranges; what was cut in loading makes the answer smaller."""
     pieces: list[Any] = [loaded.get(id(piece), piece) for piece in found[PIECES]]
     return (*found[:PIECES], pieces, sum(map(len, pieces)), found[-1])
 

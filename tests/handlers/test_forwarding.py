@@ -1,0 +1,239 @@
+"""Administrative requests at a broker without the controller: two real brokers, one of which has it."""
+
+import asyncio
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from conftest import Kafka
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers import registry
+from kproto.handlers.forwarding import FORWARDED, RemoteController
+from kproto.metadata import MetadataImage, TopicRecord
+from kproto.testing import InProcessBroker, free_port
+from kproto.wire.framing import request_frame
+from kproto.wire.generated.alter_configs import AlterableConfig as OldConfig
+from kproto.wire.generated.alter_configs import AlterConfigsRequest, AlterConfigsResource
+from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from kproto.wire.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from kproto.wire.generated.delete_topics import DeleteTopicsRequest
+from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
+from kproto.wire.generated.incremental_alter_configs import (
+    AlterableConfig,
+    IncrementalAlterConfigsRequest,
+)
+from kproto.wire.generated.incremental_alter_configs import (
+    AlterConfigsResource as IncrementalResource,
+)
+from kproto.wire.generated.init_producer_id import InitProducerIdRequest
+from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[InProcessBroker, InProcessBroker]]:
+    """Broker 1 has the controller, broker 2 has joined."""
+    internal = [f"127.0.0.1:{free_port()}" for _ in range(2)]
+    common = {"kproto.cluster.secret": "pair", "kproto.journal.bytes": str(8 << 20)}
+    common |= {"kproto.virtual.segment.bytes": str(1 << 20), "offsets.topic.num.partitions": "4"}
+    first = InProcessBroker({**common, "node.id": "1", "kproto.internal.listen": internal[0]})
+    second = InProcessBroker(
+        {**common, "node.id": "2", "kproto.internal.listen": internal[1], "kproto.join": internal[0]}
+    )
+    first.start()
+    try:
+        second.start()
+        yield first, second
+        second.stop()
+    finally:
+        first.stop()
+
+
+@pytest.fixture
+def member(pair) -> Iterator[Kafka]:
+    """A client of the broker without the controller."""
+    with Kafka(pair[1].host, pair[1].port) as client:
+        yield client
+
+
+def topics_of(client: Kafka, *names: str) -> dict[str, tuple[int, int]]:
+    """Error code and number of partitions by name."""
+    wanted = [MetadataRequestTopic(name=name) for name in names]
+    answer = client.call(3, 12, MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+    return {topic.name: (topic.error_code, len(topic.partitions)) for topic in answer.topics}
+
+
+def create(client: Kafka, *names: str, replication: int = 1, version: int = 7):
+    topics = [CreatableTopic(name=name, num_partitions=2, replication_factor=replication) for name in names]
+    return client.call(19, version, CreateTopicsRequest(topics=topics, timeout_ms=10_000)).topics
+
+
+@pytest.mark.parametrize("version", range(2, 8))
+def test_topics_created_here_are_known_here_at_once(member, version):
+    name = f"here-{version}"
+    made = create(member, name, "bad name!", version=version)
+    assert [(topic.name, topic.error_code) for topic in made] == [
+        (name, 0),
+        ("bad name!", ErrorCode.INVALID_TOPIC_EXCEPTION),
+    ]
+    assert topics_of(member, name) == {name: (0, 2)}
+
+
+def test_changes_of_a_topic_go_to_the_controller_and_back(member, pair):
+    assert create(member, "all")[0].error_code == 0
+    grown = member.call(
+        37,
+        3,
+        CreatePartitionsRequest(
+            topics=[CreatePartitionsTopic(name="all", count=5, assignments=None)], timeout_ms=10_000
+        ),
+    )
+    assert grown.results[0].error_code == 0
+    assert topics_of(member, "all") == {"all": (0, 5)}
+    resource = IncrementalResource(
+        resource_type=2,
+        resource_name="all",
+        configs=[AlterableConfig(name="retention.ms", config_operation=0, value="12345")],
+    )
+    assert (
+        member.call(44, 1, IncrementalAlterConfigsRequest(resources=[resource])).responses[0].error_code == 0
+    )
+    old = AlterConfigsResource(
+        resource_type=2, resource_name="all", configs=[OldConfig(name="no.such.config", value="1")]
+    )
+    refused = member.call(33, 2, AlterConfigsRequest(resources=[old])).responses[0]
+    assert refused.error_code == ErrorCode.INVALID_CONFIG
+    with Kafka(pair[0].host, pair[0].port) as at_controller:
+        assert topics_of(at_controller, "all") == {"all": (0, 5)}
+    gone = member.call(20, 5, DeleteTopicsRequest(topic_names=["all", "never"], timeout_ms=10_000))
+    assert {each.name: each.error_code for each in gone.responses} == {
+        "all": 0,
+        "never": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    }
+    assert topics_of(member, "all") == {"all": (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0)}
+
+
+def test_answers_keep_their_order_among_others(member):
+    message = CreateTopicsRequest(topics=[CreatableTopic(name="piped", num_partitions=1)], timeout_ms=10_000)
+    member.send(19, 7, message)
+    member.send(3, 12, MetadataRequest(topics=[]))
+    member.send(19, 7, message)
+    member.send(3, 12, MetadataRequest(topics=[]))
+    assert member.receive().topics[0].error_code == 0
+    assert len(member.receive().brokers) == 2
+    assert member.receive().topics[0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
+    assert len(member.receive().brokers) == 2
+
+
+def test_topics_asked_for_are_created_here_too(member):
+    wanted = [MetadataRequestTopic(name="asked-for")]
+    answer = member.call(3, 12, MetadataRequest(topics=wanted, allow_auto_topic_creation=True))
+    assert [(topic.name, topic.error_code, len(topic.partitions)) for topic in answer.topics] == [
+        ("asked-for", 0, 1)
+    ]
+
+
+def test_a_group_asked_for_here_creates_the_offsets_topic(member):
+    request = FindCoordinatorRequest(key_type=0, coordinator_keys=["g"])
+
+    def found() -> bool:
+        return member.call(10, 4, request).coordinators[0].error_code == 0
+
+    until(found)
+    assert topics_of(member, "__consumer_offsets") == {"__consumer_offsets": (0, 4)}
+
+
+def test_producer_ids_are_never_the_same(member, pair):
+    with Kafka(pair[0].host, pair[0].port) as at_controller:
+        ids = [
+            client.call(22, 4, InitProducerIdRequest(transactional_id=None)).producer_id
+            for _ in range(1005)
+            for client in (member, at_controller)
+        ]
+    assert len(set(ids)) == len(ids)
+    assert min(ids) >= 0
+
+
+def test_rubbish_in_a_request_to_be_forwarded_ends_its_connection(pair):
+    whole = request_frame(19, 7, CreateTopicsRequest(topics=[CreatableTopic(name="x")]), 1)
+    with socket.create_connection((pair[1].host, pair[1].port), 10) as sock:
+        sock.sendall(struct.pack(">i", len(whole) - 4 - 3) + whole[4:-3])
+        assert sock.recv(1) == b""
+
+
+def test_what_is_forwarded_is_served_or_nothing():
+    served = FORWARDED & registry.APIS.keys()
+    assert served == {19, 20, 33, 37, 44, 46}
+    assert not any(registry.handler(key).raw for key in served)
+
+
+class Unreachable:
+    """A controller port whose controller never answers."""
+
+    image = MetadataImage()
+    table = None
+
+    def subscribe(self, on_image) -> None:
+        """Nothing ever comes."""
+
+    async def propose(self, kind: str, args: object) -> None:
+        raise KafkaError(ErrorCode.NOT_CONTROLLER, "nobody there")
+
+
+def test_without_any_controller_proposals_are_answered_with_errors():
+    remote = RemoteController(Unreachable())
+
+    async def ask() -> None:
+        assert [outcome.error.code for outcome in await remote.auto_create(["a", "b"])] == [
+            ErrorCode.NOT_CONTROLLER
+        ] * 2
+        for call in (remote.ensure_offsets_topic(), remote.next_producer_id()):
+            with pytest.raises(KafkaError):
+                await call
+
+    asyncio.run(ask())
+
+
+def test_an_offsets_topic_that_is_there_needs_no_controller():
+    topic = TopicRecord("__consumer_offsets", bytes(16), 1, 1, 1, {}, True)
+    port = Unreachable()
+    port.image = MetadataImage(topics={topic.name: topic})
+    assert asyncio.run(RemoteController(port).ensure_offsets_topic()) is topic
+
+
+def test_when_the_controller_is_gone_clients_are_told_to_try_again(monkeypatch):
+    monkeypatch.setattr("kproto.metadata.client.REQUEST_SECONDS", 0.3)
+    internal = [f"127.0.0.1:{free_port()}" for _ in range(2)]
+    first = InProcessBroker({"node.id": "1", "kproto.internal.listen": internal[0]})
+    second = InProcessBroker(
+        {"node.id": "2", "kproto.internal.listen": internal[1], "kproto.join": internal[0]}
+    )
+    first.start()
+    second.start()
+    try:
+        first.stop()
+        with Kafka(second.host, second.port) as client:
+            assert [topic.error_code for topic in create(client, "one", "two")] == [
+                ErrorCode.NOT_CONTROLLER
+            ] * 2
+            gone = client.call(20, 5, DeleteTopicsRequest(topic_names=["one"], timeout_ms=1000))
+            assert [each.error_code for each in gone.responses] == [ErrorCode.NOT_CONTROLLER]
+            request = CreatePartitionsRequest(
+                topics=[CreatePartitionsTopic(name="one", count=5, assignments=None)]
+            )
+            assert client.call(37, 3, request).results[0].error_code == ErrorCode.NOT_CONTROLLER
+            resource = AlterConfigsResource(resource_type=2, resource_name="one", configs=[])
+            altered = client.call(33, 2, AlterConfigsRequest(resources=[resource]))
+            assert altered.responses[0].error_code == ErrorCode.NOT_CONTROLLER
+            assert len(client.call(3, 12, MetadataRequest(topics=[])).brokers) == 2
+    finally:
+        second.stop()
