@@ -123,7 +123,7 @@ def test_changes_of_a_topic_go_to_the_controller_and_back(member, pair):
 
 
 def test_answers_keep_their_order_among_others(member):
-    message = CreateTopicsRequest(topics=[CreatableTopic(name="piped", num_partitions=1)], timeout_ms=10_000)
+    message = CreateTopicsRequest(topics=[CreatableTopic("piped", 1, 1)], timeout_ms=10_000)
     member.send(19, 7, message)
     member.send(3, 12, MetadataRequest(topics=[]))
     member.send(19, 7, message)
