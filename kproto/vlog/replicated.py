@@ -168,7 +168,7 @@ class ReplicatedPusher(Pusher):
             self._widen_at = now + self._widen_wait
             self._widen_wait = min(self._widen_wait * 2, WIDEN_MOST_S)
             self.renew()
-        if self.idle and self.states.overdue(now):
+        elif self.idle and self.states.overdue(now):
             self._add_state(segment)
             self.run()
 

@@ -470,24 +470,37 @@ class ClusterWorld(World):
         return safe
 
     def check_states(self) -> None:
-        """Every state frame equals the fold of the chunks before it in its virtual log."""
-        seen: dict[int, dict[tuple[bytes, int], int]] = {}
-        for (vlog, seq), record in sorted(self.vsegs.records.items()):
-            ends = seen.setdefault(vlog, {})
-            copies = [self.nodes[t.node_id].copies.get((vlog, seq)) for t in record.backups]
-            longest = max((copy for copy in copies if copy is not None), key=lambda c: c.end, default=None)
-            bases = {(part.topic_id, part.index): part.first for part in self.parts}
-            for upto, chunks, states in longest.frames if longest is not None else ():
-                if record.end is not None and upto > record.end:
-                    break
+        """A state frame stands exactly where it says: of each partition, every chunk before it in its virtual
+        log ends at or below the end offset, every chunk behind it begins there or above, and what is below
+        and not in this virtual log is in another (the partition moved)."""
+        logs = self._frames()
+        bases: dict[tuple[bytes, int], set[int]] = {}
+        for frames in logs.values():
+            for chunks, _ in frames:
                 for chunk in chunks:
-                    ends[chunk[:2]] = self._end(chunk)
-                for key, end in (states or {}).items():
-                    assert end == ends.get(key, bases[key]), "a state frame is not the state at its place"
+                    bases.setdefault(chunk[:2], set()).add(chunk.base)
+        for frames in logs.values():
+            for i, (_, states) in enumerate(frames):
+                for part in [one for one in self.parts if states is not None and not one.deleted]:
+                    key = (part.topic_id, part.index)
+                    before = [c for chunks, _ in frames[:i] for c in chunks if c[:2] == key]
+                    behind = [c.base for chunks, _ in frames[i:] for c in chunks if c[:2] == key]
+                    end = (states or {}).get(key, 0)
+                    assert all(_end(c) <= end for c in before), "a state frame lacks what is before it"
+                    assert all(base >= end for base in behind), "a state frame tells of what is behind it"
+                    below = {base for base in part.chunks if base < end} - part.alone
+                    assert below <= bases.get(key, set()), "a state frame tells of what nobody has"
 
-    def _end(self, chunk: StoredChunk) -> int:
-        records = int.from_bytes(chunk.data[57:61], "big")
-        return chunk.base + records
+    def _frames(self) -> dict[int, list[tuple[list[StoredChunk], dict[tuple[bytes, int], int] | None]]]:
+        """The frames of each virtual log in order, from the longest copies, clipped (rule 15)."""
+        logs: dict[int, list[tuple[list[StoredChunk], dict[tuple[bytes, int], int] | None]]] = {}
+        for (vlog, seq), record in sorted(self.vsegs.records.items()):
+            copies = [self.nodes[target.node_id].copies.get((vlog, seq)) for target in record.backups]
+            longest = max((copy for copy in copies if copy is not None), key=lambda c: c.end, default=None)
+            for upto, chunks, states in longest.frames if longest is not None else ():
+                if record.end is None or upto <= record.end:
+                    logs.setdefault(vlog, []).append((chunks, states))
+        return logs
 
     def heal(self) -> None:
         """Faults stop: all that was appended becomes durable, unless ownership is lost."""
@@ -505,6 +518,11 @@ class ClusterWorld(World):
         if not self.manager.lost:
             for part in self.partitions:
                 assert part.high_watermark == part.log_end_offset, "faults stopped, but not all is durable"
+
+
+def _end(chunk: StoredChunk) -> int:
+    """First offset behind it."""
+    return chunk.base + int.from_bytes(chunk.data[57:61], "big")
 
 
 class ClusterPartition(Partition):
