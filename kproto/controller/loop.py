@@ -20,6 +20,7 @@ from kproto.controller.repair import Repair, Repairs, decide_repaired
 from kproto.controller.sealing import Ask, Sealing, decide_close
 from kproto.controller.sessions import Sessions
 from kproto.errors import KafkaError
+from kproto.metadata.records import RECOVERING
 from kproto.net.ports import Answer, PeerError, PeersPort
 from kproto.replica import messages
 from kproto.wire import WireError
@@ -116,6 +117,7 @@ class ControllerLoop:
         proposals.clock = self._clock.monotonic
         proposals.stuck = lambda: self._stuck
         proposals.repairs = lambda: {"running": self._repairs.running, "short": self._short}
+        self._note_found()
         self._controller.subscribe(self._on_image)
         self._begin(self._drive())
         self._begin(self._watch())
@@ -215,6 +217,21 @@ class ControllerLoop:
                 self._controller.proposals.recoveries.ended(
                     node_id, before.epoch, cause, noticed, now, self._clock.wall_ms()
                 )
+
+    def _note_found(self) -> None:
+        """Recoveries that a controller before this one did not finish begin with this one."""
+        image, table = self._controller.image, self._controller.table
+        now, wall_ms = self._clock.monotonic(), self._clock.wall_ms()
+        owners = {
+            vseg.id.owner_epoch: vseg.node_id for vseg in table.open_vsegs() if rules.is_sealing(image, vseg)
+        }
+        for part in image.streamlets.values():
+            for record in part:
+                if record.state == RECOVERING or rules.is_due(image, record):
+                    owners.setdefault(record.sources[-1], record.leader)
+        recoveries = self._controller.proposals.recoveries
+        for epoch, node_id in sorted(owners.items()):
+            recoveries.ended(node_id, epoch, "found when the controller started", now, now, wall_ms)
 
     def _note_deleted(self, image: MetadataImage, now: float) -> None:
         recoveries = self._controller.proposals.recoveries
