@@ -303,8 +303,8 @@ def _fields(body: Buffer) -> dict[str, Any]:
 
 
 def _count(fields: dict[str, Any], name: str, least: int = 0, most: int = 2**63) -> int:
-    """A whole number of the request; absent means 0."""
-    value = fields.get(name, 0)
+    """A whole number of the request; only the fence may be absent."""
+    value = fields.get(name, 0 if name == "fence" else None)
     if type(value) is not int or not least <= value < most:
         raise WireError(f"{name}: {str(value)[:40]}")
     return value

@@ -1,0 +1,439 @@
+"""Requests to a backup against a brute-force reading of what the owner made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kproto.metadata.vlogs import VsegId, VsegRecord
+from kproto.net.internal import Caller
+from kproto.net.ports import Answer, Done
+from kproto.replica import catalogs
+from kproto.replica.messages import (
+    PUSH_ANSWER,
+    PUSH_FIRST,
+    Look,
+    Raw,
+    Read,
+    ReadAnswer,
+    Repair,
+    Seal,
+    Sealed,
+    StateAnswer,
+    decode_catalog,
+)
+from kproto.replica.repair import Repairer
+from kproto.replica.scrub import Scrub
+from kproto.replica.service import ReplicaService
+from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.wire import WireError
+from kproto.wire.internal import Api, InternalError
+from tests.replica.support import ME, OTHER, TOPIC, Metadata, Owner, Station
+
+VSEG = VsegId(5, 1, 2)
+CALLER = Caller(3, 5)
+PARTS = [(TOPIC, 0), (TOPIC, 1), (bytes(16), 0), (b"\xff" * 16, 7)]
+
+
+class LocalPeers:
+    """The way to another service in the same loop, as `PeersPort`."""
+
+    def __init__(self) -> None:
+        self.services: dict[int, Backup] = {}
+        self.answers: Callable[[Answer], Answer] = lambda answer: answer
+
+    def request(self, node_id: int, api: int, pieces: Sequence[Any], done: Done) -> None:
+        raise AssertionError("not used here")
+
+    async def call(self, node_id: int, api: int, body: Any = b"", timeout: float = 10.0) -> Answer:
+        error, data = self.services[node_id].ask(api, bytes(body))
+        return self.answers(Answer(error, memoryview(data)))
+
+
+class Backup:
+    """A service over a store on a disk in memory."""
+
+    def __init__(self, peers: LocalPeers | None = None) -> None:
+        self.station = Station()
+        self.service = ReplicaService(self.station.store, peers or LocalPeers(), "data/journal")
+        self.damage: list[VsegId] = []
+        self.service.on_damage = lambda vseg, _problem: self.damage.append(vseg)
+
+    def ask(self, api: int, body: bytes) -> tuple[int, bytes]:
+        handlers = {
+            Api.PUSH: self.service.push,
+            Api.SEAL: self.service.seal,
+            Api.STATE: self.service.state,
+            Api.READ: self.service.read,
+            Api.CATALOG: self.service.catalog,
+            Api.RAW: self.service.raw,
+        }
+        answers: list[tuple[int, bytes]] = []
+
+        def reply(error: int, *pieces: Any) -> None:
+            answers.append((error, b"".join(map(bytes, pieces))))
+
+        handlers[Api(api)](CALLER, memoryview(body), reply)
+        self.station.loop.run()
+        assert len(answers) == 1
+        return answers[0]
+
+    def hold(self, owner: Owner) -> None:
+        for position, frame in owner.frames:
+            first = owner.header_for(position)
+            body = bytes([PUSH_FIRST]) + first + frame if first else b"\0" + frame
+            assert self.ask(Api.PUSH, body) == (0, PUSH_ANSWER.pack(position + len(frame)))
+
+    def apply(self, metadata: Metadata) -> None:
+        self.station.store.apply(metadata.table, metadata.live)
+        self.station.loop.run()
+
+    def read_all(self, request: Read) -> list[tuple[int, int, int, bytes]]:
+        """READ as often as it takes."""
+        found = []
+        while request.begin < request.end:
+            error, body = self.ask(Api.READ, request.encode())
+            assert error == 0
+            answer = ReadAnswer.decode(body)
+            assert answer.next > request.begin
+            found += [
+                (one.partition, one.base_offset, one.next_offset, bytes(one.data)) for one in answer.chunks
+            ]
+            request = request._replace(begin=answer.next)
+        return found
+
+
+FRAMES = st.lists(
+    st.one_of(
+        st.none(), st.lists(st.tuples(st.integers(0, 3), st.integers(61, 400)), min_size=1, max_size=6)
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def owner_of(frames: Sequence[Sequence[tuple[int, int]] | None], start: int = 0) -> Owner:
+    """None: a state frame."""
+    owner = Owner(VSEG, start)
+    for frame in frames:
+        if frame is None:
+            owner.push_state()
+        else:
+            owner.push([PARTS[i] for i, _ in frame], [size for _, size in frame])
+    return owner
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    frames=FRAMES,
+    start=st.sampled_from([0, 123_456]),
+    wanted=st.lists(st.integers(0, 3), unique=True, max_size=4),
+    max_bytes=st.sampled_from([1, 500, 100_000]),
+    cut=st.integers(0, 12),
+    at_least=st.integers(0, 30),
+)
+def test_reads_states_and_catalogs_are_what_the_owner_made(
+    frames: Sequence[Sequence[tuple[int, int]] | None],
+    start: int,
+    wanted: list[int],
+    max_bytes: int,
+    cut: int,
+    at_least: int,
+) -> None:
+    owner, backup = owner_of(frames, start), Backup()
+    backup.hold(owner)
+    keys = [PARTS[i] for i in wanted]
+    edges = [position for position, _ in owner.frames] + [owner.end]
+    end = edges[min(cut, len(edges) - 1)]
+    expected = [
+        (keys.index(key), base, after, data)
+        for key, base, after, data, position in owner.chunks
+        if key in keys and position < end
+    ]
+    assert backup.read_all(Read(VSEG, start, end, keys, max_bytes)) == expected
+    offsets = [at_least] * len(keys)
+    assert backup.read_all(Read(VSEG, start, end, keys, max_bytes, offsets)) == [
+        one for one in expected if one[2] > at_least
+    ]
+
+    error, body = backup.ask(Api.CATALOG, Look(VSEG, end, keys).encode())
+    assert error == 0
+    for i, row in enumerate(decode_catalog(body)):
+        mine = [one for one in owner.chunks if one[0] == keys[i] and one[4] < end]
+        if mine:
+            size = sum(len(one[3]) for one in mine)
+            assert row == (min(one[1] for one in mine), max(one[2] for one in mine), size, mine[0][4])
+        else:
+            assert row.frame == -1
+
+    error, body = backup.ask(Api.STATE, Look(VSEG, end, keys).encode())
+    assert error == 0
+    answer = StateAnswer.decode(body)
+    below = [state for state in owner.states if state[0] < end]
+    assert answer.position == (below[-1][0] if below else -1)
+    if below:
+        assert answer.after == edges[edges.index(answer.position) + 1]
+        snapshots = {(one.topic_id, one[1]): one for one in below[-1][1]}
+        assert {keys[one.partition]: one[1:] for one in answer.states} == {
+            key: snapshots[key][2:] for key in keys if key in snapshots
+        }
+    else:
+        assert answer.after == start
+        assert not answer.states
+
+
+def two_frames() -> Owner:
+    return owner_of([[(0, 300), (1, 200)], None, [(0, 250)]])
+
+
+def test_seal_answers_and_fences() -> None:
+    backup, owner = Backup(), two_frames()
+    backup.hold(owner)
+    error, body = backup.ask(Api.SEAL, Seal(VSEG, 6, ME.store_id).encode())
+    assert error == 0
+    assert Sealed.decode(body) == Sealed(owner.end, False)
+    frame = owner.push([PARTS[0]], [300])
+    assert backup.ask(Api.PUSH, b"\0" + frame)[0] == InternalError.FENCED
+    assert backup.ask(Api.SEAL, Seal(VSEG, 6, "wiped").encode())[0] == InternalError.UNKNOWN
+    error, body = backup.ask(Api.SEAL, Seal(VsegId(9, 1, 1), 10).encode())
+    assert Sealed.decode(body) == Sealed(-1, False)
+
+
+@pytest.mark.parametrize("api", [Api.STATE, Api.READ, Api.CATALOG])
+def test_recovery_reads_fence_like_seals(api: Api) -> None:
+    """Rule 20: a reader that counts on the end it sees must not be overtaken by a late push."""
+    backup, owner = Backup(), two_frames()
+    backup.hold(owner)
+    if api is Api.READ:
+        body = Read(VSEG, 0, owner.end, PARTS, 1000, fence=6).encode()
+    else:
+        body = Look(VSEG, owner.end, PARTS, fence=6).encode()
+    assert backup.ask(api, body)[0] == 0
+    assert backup.station.store.fences.epochs == {5}
+    assert backup.ask(Api.PUSH, b"\0" + owner.push([PARTS[0]], [300]))[0] == InternalError.FENCED
+
+
+def test_a_copy_that_ends_earlier_says_so() -> None:
+    backup, owner = Backup(), two_frames()
+    backup.hold(owner)
+    assert backup.ask(Api.READ, Read(VSEG, 0, owner.end + 1, PARTS, 1000).encode())[0] == InternalError.GAP
+    assert backup.ask(Api.STATE, Look(VSEG, owner.end + 1, PARTS).encode())[0] == InternalError.GAP
+    assert backup.ask(Api.READ, Read(VsegId(5, 1, 3), 0, 1, PARTS, 1).encode())[0] == InternalError.UNKNOWN
+    assert backup.ask(Api.RAW, Raw(VsegId(5, 1, 3), 0, 10).encode())[0] == InternalError.UNKNOWN
+
+
+def test_what_lies_behind_the_end_in_metadata_is_not_shown() -> None:
+    """Rule 15."""
+    backup, owner, metadata = Backup(), two_frames(), Metadata(5)
+    backup.hold(owner)
+    end = owner.frames[1][0]
+    metadata.put(owner.record(end))
+    backup.apply(metadata)
+    assert len(backup.read_all(Read(VSEG, 0, end, PARTS, 10_000))) == 2
+    error, body = backup.ask(Api.READ, Read(VSEG, 0, owner.end, PARTS, 10_000).encode())
+    assert error == 0
+    assert ReadAnswer.decode(body).next == end
+    error, body = backup.ask(Api.RAW, Raw(VSEG, 0, 1 << 20).encode())
+    assert body == owner.first + owner.frames[0][1]
+    error, body = backup.ask(Api.STATE, Look(VSEG, owner.end, PARTS).encode())
+    assert StateAnswer.decode(body).position == -1
+
+
+@pytest.mark.parametrize(
+    "at", [FILE_HEADER_SIZE + 20, FILE_HEADER_SIZE + 70, FILE_HEADER_SIZE + 60 + 136 + 100]
+)
+def test_damage_is_never_handed_out(at: int) -> None:
+    backup, owner, metadata = Backup(), two_frames(), Metadata(5)
+    backup.hold(owner)
+    metadata.put(owner.record(owner.end))
+    backup.apply(metadata)
+    backup.station.file(VSEG)[at] ^= 1
+    assert backup.ask(Api.READ, Read(VSEG, 0, owner.end, PARTS, 1000).encode())[0] == InternalError.CONFLICT
+    assert backup.damage == [VSEG]
+    assert backup.station.store.unfit() == [VSEG], "somebody must repair it"
+    assert backup.ask(Api.READ, Read(VSEG, 0, owner.end, PARTS, 1000).encode())[0] == InternalError.GAP
+
+
+VSEG_FIELDS = b'"E":5,"vlog":1,"seq":2'
+RUBBISH = [b"", b"[]", b"{", b"{}", b'{"E":-1,"vlog":1,"seq":1}', b'{"E":"5","vlog":1,"seq":1}', b"\xff" * 9]
+PARTITIONS = [b"7", b"[7]", b'[["zz",0]]', b"[[1,2,3]]", b'[["00",0]]', b'[["' + b"00" * 16 + b'",-1]]']
+
+
+@pytest.mark.parametrize("api", [Api.SEAL, Api.STATE, Api.READ, Api.CATALOG, Api.RAW])
+@pytest.mark.parametrize("body", RUBBISH)
+def test_rubbish_ends_the_connection(api: Api, body: bytes) -> None:
+    with pytest.raises(WireError):
+        Backup().ask(api, body)
+
+
+@pytest.mark.parametrize("api", [Api.STATE, Api.READ, Api.CATALOG])
+@pytest.mark.parametrize("partitions", PARTITIONS)
+def test_so_do_partitions_that_are_none(api: Api, partitions: bytes) -> None:
+    body = b'{%b,"from":0,"end":0,"max_bytes":9,"partitions":%b}' % (VSEG_FIELDS, partitions)
+    with pytest.raises(WireError):
+        Backup().ask(api, body)
+
+
+@pytest.mark.parametrize(
+    "more", [b'"from":1.5', b'"from":true', b'"from":-1', b'"fence":-2', b'"offsets":[1]']
+)
+def test_and_numbers_out_of_range(more: bytes) -> None:
+    body = b'{%b,"from":0,"end":0,"max_bytes":9,"partitions":[],%b}' % (VSEG_FIELDS, more)
+    with pytest.raises(WireError):
+        Backup().ask(Api.READ, body)
+
+
+@pytest.mark.parametrize("body", [b"", b"\0", b"\1", b"\0rubbish", b"\1" + bytes(400), b"\0" + bytes(100)])
+def test_a_push_of_rubbish_is_a_bad_request(body: bytes) -> None:
+    assert Backup().ask(Api.PUSH, body)[0] == InternalError.BAD_REQUEST
+
+
+class TestCatalogFiles:
+    def held(self) -> tuple[Backup, Owner, bytes]:
+        backup, owner, metadata = Backup(), two_frames(), Metadata(5)
+        backup.hold(owner)
+        metadata.put(owner.record(owner.end))
+        backup.apply(metadata)
+        return backup, owner, Look(VSEG, owner.end, PARTS).encode()
+
+    def test_it_is_kept_beside_a_closed_copy(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        backup, _, look = self.held()
+        made = backup.ask(Api.CATALOG, look)
+        backup.station.store.copies[VSEG].catalog = None
+        monkeypatch.setattr(catalogs, "catalogue", lambda *_: pytest.fail("read again"))
+        assert backup.ask(Api.CATALOG, look) == made
+
+    @pytest.mark.parametrize("at", [0, 9, 20, 60, -1])
+    def test_a_damaged_one_is_made_anew(self, at: int) -> None:
+        backup, _, look = self.held()
+        made = backup.ask(Api.CATALOG, look)
+        path = backup.station.store.path_of(VSEG) + ".catalog"
+        backup.station.disk.content(path)[at] ^= 1
+        backup.station.store.copies[VSEG].catalog = None
+        assert backup.ask(Api.CATALOG, look) == made
+
+    def test_it_goes_with_its_copy(self) -> None:
+        backup, owner, look = self.held()
+        backup.ask(Api.CATALOG, look)
+        metadata = Metadata(5)
+        metadata.put(owner.record(owner.end, [OTHER]))
+        backup.apply(metadata)
+        backup.station.loop.run(1.0)
+        names = backup.station.disk.listdir(backup.station.store.directory)
+        assert not [name for name in names if name.startswith("0")]
+
+
+class TestRepair:
+    """Rule 17."""
+
+    def two(self) -> tuple[LocalPeers, Backup, Backup, Owner, VsegRecord]:
+        peers = LocalPeers()
+        source, target = Backup(), Backup(peers)
+        peers.services[8] = source
+        owner, metadata = two_frames(), Metadata(5)
+        source.hold(owner)
+        record = owner.record(owner.end)
+        metadata.put(record)
+        source.apply(metadata)
+        target.apply(metadata)
+        return peers, source, target, owner, record
+
+    def repair(self, target: Backup, record: VsegRecord) -> int:
+        """Run the coroutine with the loop in virtual time doing the work of the workers."""
+
+        async def run() -> int:
+            repairer = target.service.repairer
+            task = asyncio.ensure_future(repairer.handle(CALLER, memoryview(Repair(record, 8).encode())))
+            while not task.done():
+                await asyncio.sleep(0)
+                target.station.loop.run()
+            return task.result()[0]
+
+        return asyncio.run(run())
+
+    def test_a_copy_of_all_is_made_and_used(self) -> None:
+        _, _, target, owner, record = self.two()
+        assert target.station.store.unfit() == [VSEG]
+        assert self.repair(target, record) == InternalError.NONE
+        assert target.station.store.unfit() == []
+        target.station.lose_power(1)  # it was synced
+        metadata = Metadata(5)
+        metadata.put(record)
+        target.station.store.apply(metadata.table, metadata.live)
+        assert target.station.seal(VSEG) == (owner.end, True)
+
+    def test_a_damaged_copy_is_replaced(self) -> None:
+        _, _, target, owner, record = self.two()
+        assert self.repair(target, record) == InternalError.NONE
+        target.station.file(VSEG)[FILE_HEADER_SIZE + 80] ^= 1
+        read = Read(VSEG, 0, owner.end, PARTS, 100_000)
+        assert target.ask(Api.READ, read.encode())[0] == InternalError.CONFLICT
+        assert self.repair(target, record) == InternalError.NONE
+        assert len(target.read_all(read)) == 3
+
+    def test_what_is_whole_is_not_copied_again(self) -> None:
+        _, _, target, _, record = self.two()
+        assert self.repair(target, record) == InternalError.NONE
+        copied = target.service.repairer.bytes
+        assert self.repair(target, record) == InternalError.NONE
+        assert target.service.repairer.bytes == copied
+
+    @pytest.mark.parametrize("at", [10, FILE_HEADER_SIZE + 30, FILE_HEADER_SIZE + 60 + 136 + 100])
+    def test_bytes_that_change_on_the_way_are_no_copy(self, at: int) -> None:
+        peers, _, target, _, record = self.two()
+
+        def damage(answer: Answer) -> Answer:
+            data = bytearray(answer.body)
+            data[at] ^= 1
+            return Answer(answer.error, memoryview(data))
+
+        peers.answers = damage
+        assert self.repair(target, record) == InternalError.CONFLICT
+        assert VSEG not in target.station.store.copies
+        target.station.loop.run(1.0)
+        assert not [name for name in target.station.disk.listdir("data/replicas") if "copying" in name]
+
+    def test_short_sources_full_disks_and_open_vsegs(self) -> None:
+        peers, _, target, owner, record = self.two()
+        assert self.repair(target, owner.record(None)) == InternalError.BAD_REQUEST
+        assert self.repair(target, owner.record(owner.end + 100)) == InternalError.GAP
+        target.station.disk.room = 10
+        assert self.repair(target, record) == InternalError.FULL
+        target.station.disk.room = None
+        peers.services.clear()
+        peers.services[8] = Backup()
+        assert self.repair(target, record) == InternalError.UNKNOWN
+        assert not target.station.poison
+        assert isinstance(target.service.repairer, Repairer)
+
+
+class TestScrub:
+    """Rule 37."""
+
+    def test_damage_is_found_without_a_reader(self) -> None:
+        backup, metadata = Backup(), Metadata(5)
+        owners = [Owner(VsegId(5, 1, seq)) for seq in range(1, 4)]
+        for owner in owners:
+            for _ in range(20):
+                owner.push(PARTS, [300, 200, 100, 90])
+            backup.hold(owner)
+            metadata.put(owner.record(owner.end))
+        backup.apply(metadata)
+        scrub = Scrub(backup.service, piece_bytes=2000, pause_s=1.0, round_s=1000.0)
+        scrub.start()
+        backup.station.loop.run(200.0)
+        assert scrub.rounds == 1
+        assert scrub.bytes == sum(owner.end - owner.start for owner in owners)
+        assert not backup.damage
+        backup.station.file(owners[1].vseg)[owners[1].end - 20] ^= 1
+        backup.station.loop.run(1100.0)
+        assert scrub.rounds == 2
+        assert backup.damage == [owners[1].vseg]
+        scrub.stop()
+        backup.station.loop.run(5000.0)
+        assert scrub.rounds == 2
