@@ -14,18 +14,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers import api_versions, registry
 from kproto.handlers.context import Handler, RawHandle, RequestContext, Services
 from kproto.handlers.forwarding import FORWARDED
-from kproto.metadata.client import Forward
 from kproto.net.server import Connection, Exchange
 from kproto.wire import WireError
 from kproto.wire.framing import REQUEST_HEADER, response_frame
 from kproto.wire.messages import Codec, codec
 from kproto.wire.primitives import skip_tags
+
+if TYPE_CHECKING:
+    from kproto.metadata.client import Forward
 
 log = logging.getLogger(__name__)
 

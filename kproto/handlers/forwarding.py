@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import ConfigChange, NewPartitions, NewTopic, TopicOutcome, TopicRef
 from kproto.controller.names import OFFSETS_TOPIC
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, TopicRecord
-from kproto.metadata.client import ControllerPort, OnImage
-from kproto.metadata.vlogs import VlogTable
+
+if TYPE_CHECKING:
+    from kproto.metadata.client import ControllerPort, OnImage
+    from kproto.metadata.vlogs import VlogTable
 
 FORWARDED: Final = frozenset(
     {
