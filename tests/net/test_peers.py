@@ -639,6 +639,29 @@ def test_a_slow_peer_fills_a_bounded_queue_and_gets_everything_in_order():
     run(test)
 
 
+def test_a_peer_that_reads_nothing_for_long_is_lost(monkeypatch):
+    monkeypatch.setattr(peers, "UNANSWERED_MS", 300)
+
+    async def test() -> None:
+        fake = Fake(buffer=16_384)
+        link = peers_to(fake.port)
+        lost: list[int] = []
+        link.on_lost = lost.append
+        done: list[Answer | None] = []
+        link.request(2, Api.PUSH, [bytes(20_000_000)], done.append)
+        link.request(2, Api.PING, [b""], done.append)
+        sock = await fake.accept()
+        began = time.monotonic()
+        await until(lambda: lost == [2])
+        assert done == [None, None]
+        assert 0.2 < time.monotonic() - began < 5
+        link.close()
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
 def test_pieces_are_not_copied_while_they_wait():
     async def test() -> None:
         fake = Fake(buffer=16_384)
