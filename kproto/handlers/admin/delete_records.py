@@ -3,16 +3,22 @@
 Behaviour: offset -1 means the high watermark; an offset above it or below -1 is OFFSET_OUT_OF_RANGE; one
 below the log start changes nothing. Answers with the new log start, which consumers see at once; the files go
 after ``file.delete.delay.ms``. Internal topics are refused with INVALID_TOPIC_EXCEPTION, topics that are only
-compacted with POLICY_VIOLATION, as in Apache Kafka. Works on a full
-disk: it frees space. ``timeout_ms`` never runs out.
+compacted with POLICY_VIOLATION, as in Apache Kafka. Works on a full disk: it frees space.
+
+Where there are several copies the new log start is in the metadata before anything is done, so that no later
+leader brings back what is gone (rule 44); REQUEST_TIMED_OUT when the controller cannot be reached. Otherwise
+``timeout_ms`` never runs out.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import logging
+from collections.abc import Awaitable, Sequence
+from typing import Final, NamedTuple
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RequestContext, Services
+from kproto.handlers.leading import led_here
 from kproto.log.partition import Partition
 from kproto.metadata import TopicRecord
 from kproto.wire.generated.delete_records import (
@@ -23,11 +29,23 @@ from kproto.wire.generated.delete_records import (
     DeleteRecordsTopicResult,
 )
 
+log = logging.getLogger(__name__)
+
 HIGH_WATERMARK: Final = -1
 UNKNOWN: Final = -1
 
 
-def handle(ctx: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+class _Deletion(NamedTuple):
+    """One partition that is to begin at ``before``, and where its outcome goes."""
+
+    partition: Partition
+    before: int
+    result: DeleteRecordsPartitionResult
+
+
+def handle(
+    ctx: RequestContext, request: DeleteRecordsRequest
+) -> DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]:
     """Advance the log start of each partition; a fault in one does not stop the others."""
     services = ctx.broker
     image = services.image()
@@ -36,38 +54,71 @@ def handle(ctx: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsR
         partitions = wanted.setdefault(topic.name, {})
         partitions.update((each.partition_index, each) for each in topic.partitions)
     response = DeleteRecordsResponse()
+    copied: list[_Deletion] = []
     for name, partitions in wanted.items():
-        results = [_delete(services, image.topics.get(name), partition) for partition in partitions.values()]
+        record = image.topics.get(name)
+        results: list[DeleteRecordsPartitionResult] = []
+        for index, each in partitions.items():
+            result = DeleteRecordsPartitionResult(partition_index=index, low_watermark=UNKNOWN)
+            results.append(result)
+            try:
+                deletion = _Deletion(*_checked(services, record, each), result)
+            except KafkaError as error:
+                result.error_code = error.code
+                continue
+            if record is not None and record.replication_factor > 1:
+                copied.append(deletion)
+            else:
+                _delete(deletion)
         if results:
             response.topics.append(DeleteRecordsTopicResult(name=name, partitions=results))
-    return response
+    return _delete_copied(services, copied, response) if copied else response
 
 
-def _delete(
+def _checked(
     services: Services, topic: TopicRecord | None, wanted: DeleteRecordsPartition
-) -> DeleteRecordsPartitionResult:
-    result = DeleteRecordsPartitionResult(partition_index=wanted.partition_index, low_watermark=UNKNOWN)
+) -> tuple[Partition, int]:
+    """The partition and where it is to begin. Raises KafkaError."""
+    if topic is not None and topic.internal:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    partition = led_here(services, topic, wanted.partition_index)
+    high_watermark = partition.high_watermark
+    if "delete" not in partition.config.cleanup_policy:
+        raise KafkaError(ErrorCode.POLICY_VIOLATION)
+    before = high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
+    if not 0 <= before <= high_watermark:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+    return partition, before
+
+
+def _delete(deletion: _Deletion) -> None:
+    partition, before, result = deletion
     try:
-        partition = _partition(services, topic, wanted.partition_index)
-        high_watermark = partition.high_watermark
-        if "delete" not in partition.config.cleanup_policy:
-            raise KafkaError(ErrorCode.POLICY_VIOLATION)
-        before = high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
-        if not 0 <= before <= high_watermark:
-            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        if partition.deleted:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         result.low_watermark = partition.delete_records(before)
     except KafkaError as error:
         result.error_code = error.code
-    return result
 
 
-def _partition(services: Services, topic: TopicRecord | None, index: int) -> Partition:
-    if topic is not None and topic.internal:
-        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-    partition = services.logs.partition(topic.topic_id, index) if topic is not None else None
-    if partition is None:
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return partition
+async def _delete_copied(
+    services: Services, deletions: Sequence[_Deletion], response: DeleteRecordsResponse
+) -> DeleteRecordsResponse:
+    """Have the log starts written down, then delete where that was done."""
+    rows = [[one.partition.topic_id.hex(), one.partition.index, one.before] for one in deletions]
+    try:
+        known = await services.controller.propose("starts", rows)
+    except KafkaError as error:
+        log.warning("the controller did not take new log starts: %s", error)
+        for deletion in deletions:
+            deletion.result.error_code = ErrorCode.REQUEST_TIMED_OUT
+        return response
+    for deletion, is_known in zip(deletions, known, strict=True):
+        if is_known:
+            _delete(deletion)
+        else:
+            deletion.result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    return response
 
 
 HANDLER = Handler(key=21, min_version=0, max_version=2, handle=handle)

@@ -1,8 +1,10 @@
 """DescribeLogDirs (key 35), versions 1 to 5: how many bytes partitions take on disk (KIP-113).
 
 Behaviour: one log directory, the data directory; all partitions for a null topic list, else those of the list
-that exist, none for an empty list. Sizes are those of the record batches; partitions that are not open
-are answered from the last checkpoint, so that asking does not open thousands of them. Work goes on in slices.
+that exist, none for an empty list. A broker has the partitions that it leads: copies for others are virtual
+segments with chunks of many partitions (``kproto vlogs``). Sizes are those of the record batches; partitions
+that are not open are answered from the last checkpoint, so that asking does not open thousands of them. Work
+goes on in slices.
 Version notes: v3 top-level error; v4 size of the file system (KIP-827); v5 cordoned, which kproto's never is.
 """
 
@@ -13,8 +15,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kproto.handlers.context import Handler, RequestContext, Services
-from kproto.metadata import TopicRecord
+from kproto.handlers.context import Handler, RequestContext
+from kproto.metadata import MetadataImage, TopicRecord
 from kproto.wire.generated.describe_log_dirs import (
     DescribeLogDirsPartition,
     DescribeLogDirsRequest,
@@ -38,9 +40,12 @@ async def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> Descri
         usable_bytes=disk.f_frsize * disk.f_bavail,
     )
     done = 0
-    for topic, partitions in _wanted(services, request):
+    image = services.image()
+    for topic, partitions in _wanted(image, request):
         shown = DescribeLogDirsTopic(name=topic.name)
         for index in partitions:
+            if image.partition_streamlet(topic, index).leader != services.node_id:
+                continue
             size = services.logs.size_bytes(topic.topic_id, index)
             shown.partitions.append(DescribeLogDirsPartition(partition_index=index, partition_size=size))
             done += 1
@@ -52,10 +57,10 @@ async def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> Descri
 
 
 def _wanted(
-    services: Services, request: DescribeLogDirsRequest
+    image: MetadataImage, request: DescribeLogDirsRequest
 ) -> Iterator[tuple[TopicRecord, Iterable[int]]]:
     """Topics that exist with those of their partitions that are asked for, each once."""
-    topics = services.image().topics
+    topics = image.topics
     if request.topics is None:
         for topic in topics.values():
             yield topic, range(topic.partitions)
