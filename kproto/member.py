@@ -24,9 +24,11 @@ from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataSto
 from kproto.metadata.client import Forward, MetadataClient
 from kproto.net.internal import InternalListener
 from kproto.net.peers import Address, Peers
+from kproto.replica.reach import Reach
 from kproto.replica.scrub import Scrub
 from kproto.replica.service import ReplicaService
 from kproto.replica.store import ReplicaStore, Workers
+from kproto.replica.takeover import Takeover
 from kproto.vlog.manager import JOURNAL_DIRECTORY, boot_id
 from kproto.vlog.peer_backups import PeerBackups
 from kproto.vlog.worker import Worker
@@ -85,6 +87,7 @@ class ClusterMember:
         self.controller: Controller | RemoteController
         self._embedded: ControllerLoop | None = None
         self._vlogs: VlogManager | None = None
+        self._takeover: Takeover | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     # Start
@@ -133,12 +136,18 @@ class ClusterMember:
     def attach(self, vlogs: VlogManager, logs: LogManager) -> None:
         """Give the virtual logs their backups, and the log what it takes over from other leaders."""
         self._vlogs = vlogs
+        self._takeover = Takeover(
+            Reach(self.peers, self.controller, self.node_id), self.controller, logs, self._clock
+        )
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
         vlogs.members_changed(self._others())
 
     def serve(self) -> None:
         """Log and virtual logs are ready: take over what the metadata gives to this broker."""
+        assert self._takeover is not None
         self._scrub.start()
+        self.controller.subscribe(self._takeover.on_image)
+        self._takeover.on_image(self.controller.image)
 
     @property
     def epoch(self) -> int:
@@ -249,6 +258,8 @@ class ClusterMember:
         for task in list(self._tasks):
             task.cancel()
         self._scrub.stop()
+        if self._takeover is not None:
+            await self._takeover.close()
         if self._client is not None:
             await self._client.close()
         if self._embedded is not None:
