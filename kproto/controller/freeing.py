@@ -97,24 +97,14 @@ def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> D
     From the front of each virtual log only, so that what is left of it has no gap.
     """
     decision: Decision[list[VsegId]] = Decision([])
-    free = set(unneeded.free(image, table))
-    for vseg in sorted(free):
-        if len(decision.answer) == FREED_PER_TRANSACTION:
-            break
-        if _is_front(table, vseg, free):
+    gone: set[VsegId] = set()
+    for vseg in unneeded.free(image, table):
+        before = vseg._replace(seq=vseg.seq - 1)
+        if len(gone) < FREED_PER_TRANSACTION and (before not in table.vsegs or before in gone):
             decision.deletes.append(table.vsegs[vseg].key)
             decision.answer.append(vseg)
+            gone.add(vseg)
     return decision
-
-
-def _is_front(table: VlogTable, vseg: VsegId, free: set[VsegId]) -> bool:
-    """Nothing before it in its virtual log stays."""
-    before = vseg._replace(seq=vseg.seq - 1)
-    while before in table.vsegs:
-        if before not in free:
-            return False
-        before = before._replace(seq=before.seq - 1)
-    return True
 
 
 def decide_starts(

@@ -1,4 +1,4 @@
-"""The controller over real sockets: brokers register, follow, propose, die, and learn that they are fenced."""
+"""The controller over real sockets: brokers register, follow, propose, die, and learn of their fences."""
 
 from __future__ import annotations
 
