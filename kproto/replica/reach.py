@@ -1,0 +1,94 @@
+"""Asking the copies of a virtual segment: one after the other until one answers (rules 21-23)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TypeVar
+
+from kproto.metadata import MetadataImage
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
+from kproto.net.ports import PeerError, PeersPort
+from kproto.wire import WireError
+from kproto.wire.internal import Api, InternalError
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+ANSWER_SECONDS: Final = 5.0
+"""How long a copy may take before the next one is asked."""
+
+
+class NoCopyError(Exception):
+    """No copy of a virtual segment answers at the moment."""
+
+
+class Metadata(Protocol):
+    """The part of ``metadata.client.ControllerPort`` that new leaders use."""
+
+    @property
+    def image(self) -> MetadataImage: ...
+
+    @property
+    def table(self) -> VlogTable: ...
+
+    async def propose(self, kind: str, args: object) -> Any:
+        """JSON in, a committed decision and JSON out. Raises KafkaError."""
+        ...
+
+
+def eligible(image: MetadataImage, target: CopyTarget) -> bool:
+    """A copy counts in the data directory that metadata lists it for, on a live member (rules 3 and 22)."""
+    broker = image.brokers.get(target.node_id)
+    return broker is not None and broker.store_id == target.store_id
+
+
+class Reach:
+    """Sends requests about virtual segments to whoever has copies; counts what came back."""
+
+    def __init__(self, peers: PeersPort, metadata: Metadata, node_id: int) -> None:
+        self._peers = peers
+        self._metadata = metadata
+        self.node_id = node_id
+        self.requests = 0
+        self.bytes = 0
+        """Of all answers."""
+
+    def nodes(self, record: VsegRecord) -> list[int]:
+        """Whom to ask, in order: this node if it has a copy, else beginning with another one for each
+        segment. The owner's own journal is the only copy when there were no backups (rule 18b)."""
+        image = self._metadata.image
+        nodes = [target.node_id for target in record.backups if eligible(image, target)]
+        if not nodes and eligible(image, CopyTarget(record.node_id, record.store_id)):
+            nodes = [record.node_id]
+        if self.node_id in nodes:
+            nodes.remove(self.node_id)
+            return [self.node_id, *nodes]
+        turn = (record.id.seq + self.node_id) % len(nodes) if nodes else 0
+        return nodes[turn:] + nodes[:turn]
+
+    async def ask(self, record: VsegRecord, api: Api, body: bytes, decode: Callable[[memoryview], T]) -> T:
+        """The answer of the first copy that has a good one. Raises `NoCopyError`."""
+        problems: list[str] = []
+        for node_id in self.nodes(record):
+            self.requests += 1
+            try:
+                answer = await self._peers.call(node_id, api, body, ANSWER_SECONDS)
+                if answer.error == InternalError.NONE:
+                    self.bytes += len(answer.body)
+                    return decode(answer.body)
+                problems.append(f"{node_id}: error {answer.error}")
+            except (PeerError, WireError) as error:
+                problems.append(f"{node_id}: {error}")
+        told = ", ".join(problems) or "no broker with a copy is a member"
+        raise NoCopyError(f"virtual segment {'/'.join(map(str, record.id))} cannot be read ({told})")
+
+
+async def gather(work: list[Any]) -> list[Any]:
+    """Results in order; all are waited for, then the first error is raised."""
+    results = await asyncio.gather(*work, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return list(results)

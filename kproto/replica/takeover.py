@@ -1,0 +1,347 @@
+"""A new leader rebuilds streamlets from copies of their sources and commits them (rules 25, 27b, 28b, 29).
+
+The controller says what to take over: streamlets that are RECOVERING with this broker as leader. For each of
+their partitions the newest state frame is looked for in the virtual logs of the newest source, then of the
+one before, until it is found; all virtual logs are read in parallel, and for all partitions at once. With the
+chunks behind it that is all the log needs (`LogManager.take_over`); nothing is read of what is older. Then
+one proposal for up to 100 streamlets puts them online.
+
+What arrives while one round is running makes up the next round. What cannot be read now is tried again,
+alone; what has a newer leader epoch by then is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.adopting import GapError
+from kproto.metadata.records import RECOVERING, StreamletRecord
+from kproto.replica.messages import PartitionKey, ReadChunk
+from kproto.replica.reach import Metadata, NoCopyError, Reach, gather
+from kproto.replica.survey import Base, Found, ordered, survey
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.log.ports import Snapshot
+    from kproto.metadata import MetadataImage
+    from kproto.metadata.vlogs import VlogTable, VsegRecord
+
+log = logging.getLogger(__name__)
+
+PER_PROPOSAL: Final = 100
+"""Streamlets per commit (rule 19b)."""
+RETRY_SECONDS: Final = 0.2
+MOST_RETRY_SECONDS: Final = 5.0
+ROUNDS_KEPT: Final = 100
+
+
+class Claim(NamedTuple):
+    """One attempt: this broker recovers a streamlet under a leader epoch (rule 29)."""
+
+    topic_id: bytes
+    streamlet: int
+    leader_epoch: int
+
+
+class Logs(Protocol):
+    """The part of `LogManager` that is used."""
+
+    def take_over(
+        self,
+        topic_id: bytes,
+        index: int,
+        leader_epoch: int,
+        snapshot: Snapshot | None,
+        chunks: Sequence[memoryview],
+        log_start: int,
+    ) -> int: ...
+
+
+class Part:
+    """One partition while it is rebuilt."""
+
+    __slots__ = ("chunks", "claim", "key", "log_start", "sources", "state")
+
+    def __init__(self, claim: Claim, key: PartitionKey, sources: list[int], log_start: int) -> None:
+        self.claim = claim
+        self.key = key
+        self.sources = sources
+        """Owner epochs to look at, the newest last."""
+        self.log_start = log_start
+        self.state: Base | None = None
+        self.chunks: list[ReadChunk] = []
+
+    @property
+    def needed_from(self) -> int:
+        """The first offset that matters."""
+        return max(self.log_start, self.state.end_offset if self.state is not None else 0)
+
+    def add(self, found: Found) -> None:
+        """What one virtual log had of it."""
+        state = found.states.get(self.key)
+        if state is not None and (self.state is None or state.end_offset > self.state.end_offset):
+            self.state = state
+        self.chunks += found.chunks.get(self.key, ())
+
+    def outcome(self) -> tuple[Base, list[ReadChunk], int | None]:
+        """State, the chunks behind it in order, and the first missing offset (None: it is all there).
+
+        Without a state the log begins at its log start: everything below was freed, or it is new.
+        """
+        state = self.state
+        if state is None:
+            alive = [chunk for chunk in self.chunks if chunk.next_offset > self.log_start]
+            first = min((chunk.base_offset for chunk in alive), default=self.log_start)
+            state = Base(self.log_start, min(first, self.log_start))
+        run, missing = ordered(self.chunks, state.end_offset)
+        return state, run, missing
+
+    @property
+    def done(self) -> bool:
+        """No older source has to be looked at."""
+        return not self.sources or (self.state is not None and self.outcome()[2] is None)
+
+
+class NotSealedError(Exception):
+    """A source still has an open virtual segment though its owner is gone; the metadata will close it."""
+
+
+class Takeover:
+    """See the module's text. Call `on_image` with every image; all on one event loop."""
+
+    def __init__(self, reach: Reach, metadata: Metadata, logs: Logs, clock: Clock) -> None:
+        self._reach = reach
+        self._metadata = metadata
+        self._logs = logs
+        self._clock = clock
+        self._due: dict[tuple[bytes, int], int] = {}
+        """Topic id and streamlet to leader epoch: to be taken over, not begun."""
+        self._claimed: dict[tuple[bytes, int], int] = {}
+        """The same for what is due, running or waiting for another try."""
+        self._revision = -1
+        self._running: asyncio.Task[None] | None = None
+        self._later: set[asyncio.Task[None]] = set()
+        self._patience: dict[Claim, float] = {}
+        self.rounds: deque[dict[str, Any]] = deque(maxlen=ROUNDS_KEPT)
+        """Figures, one row per round: streamlets, partitions, bytes read, seconds."""
+
+    def on_image(self, image: MetadataImage) -> None:
+        """Look for streamlets that this broker has to recover."""
+        known = image.base_revision == self._revision
+        self._revision = image.revision
+        for topic_id in sorted(image.touched) if known else sorted(image.streamlets):
+            for record in image.streamlets.get(topic_id, ()):
+                key = (topic_id, record.index)
+                if self._is_mine(record) and self._claimed.get(key, -1) < record.leader_epoch:
+                    self._claimed[key] = self._due[key] = record.leader_epoch
+        self._start()
+
+    async def close(self) -> None:
+        """Stop; what is not committed yet is somebody else's, or the next process's."""
+        tasks = [task for task in (self._running, *self._later) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @property
+    def waiting(self) -> int:
+        """Streamlets that are being recovered here."""
+        return len(self._claimed)
+
+    def _is_mine(self, record: StreamletRecord) -> bool:
+        return record.leader == self._reach.node_id and record.state == RECOVERING
+
+    def _is_current(self, claim: Claim) -> bool:
+        """Rule 29: nobody began another attempt."""
+        part = self._metadata.image.streamlets.get(claim.topic_id, ())
+        if claim.streamlet >= len(part):
+            return False
+        record = part[claim.streamlet]
+        return self._is_mine(record) and record.leader_epoch == claim.leader_epoch
+
+    # Rounds
+
+    def _start(self) -> None:
+        if self._due and self._running is None:
+            self._running = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> None:
+        try:
+            while self._due:
+                due, self._due = self._due, {}
+                claims = [Claim(*key, epoch) for key, epoch in due.items()]
+                try:
+                    await self._round(claims)
+                except Exception as error:
+                    log.exception("taking over failed; trying again")
+                    for claim in claims:
+                        self._put_off(claim, repr(error))
+        finally:
+            self._running = None
+
+    async def _round(self, claims: list[Claim]) -> None:
+        """Take over what can be taken over; the rest is put off."""
+        began, read = self._clock.monotonic(), self._reach.bytes
+        parts = self._parts(claims)
+        failed: dict[Claim, str] = {}
+        committed = 0
+        open_claims = dict.fromkeys(claims)
+        while parts:
+            await self._look(parts, failed)
+            unfinished = {part.claim for part in parts if not part.done}
+            ready = [claim for claim in open_claims if claim not in unfinished and claim not in failed]
+            for claim in ready:
+                del open_claims[claim]
+            committed += await self._finish(ready, parts, failed)
+            parts = [part for part in parts if part.claim in open_claims and part.claim not in failed]
+        for claim, why in failed.items():
+            self._put_off(claim, why)
+        self._forget([claim for claim in claims if claim not in failed])
+        self.rounds.append(
+            {
+                "streamlets": len(claims),
+                "committed": committed,
+                "bytes": self._reach.bytes - read,
+                "seconds": round(self._clock.monotonic() - began, 6),
+            }
+        )
+
+    def _parts(self, claims: list[Claim]) -> list[Part]:
+        image, table = self._metadata.image, self._metadata.table
+        parts: list[Part] = []
+        for claim in claims:
+            topic = image.topics_by_id.get(claim.topic_id)
+            if topic is None or not self._is_current(claim):
+                continue
+            record = image.streamlets[claim.topic_id][claim.streamlet]
+            sources = sorted(dict.fromkeys(record.sources), key=record.sources[::-1].index, reverse=True)
+            first = claim.streamlet * topic.active_groups
+            for index in range(first, min(first + topic.active_groups, topic.partitions)):
+                key = (claim.topic_id, index)
+                parts.append(Part(claim, key, list(sources), table.log_start(*key)))
+        return parts
+
+    async def _look(self, parts: list[Part], failed: dict[Claim, str]) -> None:
+        """Ask the next older source of every partition that is not done."""
+        by_source: dict[int, list[Part]] = {}
+        for part in parts:
+            if not part.done:
+                by_source.setdefault(part.sources.pop(), []).append(part)
+        results = await asyncio.gather(
+            *(self._source(epoch, wanted) for epoch, wanted in by_source.items()), return_exceptions=True
+        )
+        for wanted, result in zip(by_source.values(), results, strict=True):
+            if isinstance(result, NoCopyError | NotSealedError):
+                failed.update((part.claim, str(result)) for part in wanted)
+            elif isinstance(result, BaseException):
+                raise result
+
+    async def _source(self, epoch: int, parts: list[Part], deep: bool = False) -> None:
+        """Look at all virtual logs of one owner."""
+        wanted = {part.key: part.needed_from for part in parts}
+        vlogs = sources_of(self._metadata.image, self._metadata.table, epoch)
+        for found in await gather([survey(self._reach, vsegs, wanted, deep) for vsegs in vlogs]):
+            for part in parts:
+                part.add(found)
+
+    async def _finish(self, ready: list[Claim], parts: list[Part], failed: dict[Claim, str]) -> int:
+        """Give the log what was found, and commit. Returns how many streamlets are online."""
+        of_claim: dict[Claim, list[Part]] = {}
+        for part in parts:
+            of_claim.setdefault(part.claim, []).append(part)
+        commits: list[Claim] = []
+        for claim in ready:
+            mine = of_claim.get(claim, [])
+            try:
+                for part in mine:
+                    if part.outcome()[2] is not None:
+                        await self._search(part)
+                if mine and self._is_current(claim):
+                    self._hand_over(mine)
+                    commits.append(claim)
+            except (GapError, NoCopyError, NotSealedError) as error:
+                failed[claim] = str(error)
+        committed = 0
+        for at in range(0, len(commits), PER_PROPOSAL):
+            committed += await self._commit(commits[at : at + PER_PROPOSAL], failed)
+        return committed
+
+    async def _search(self, part: Part) -> None:
+        """Chunks are missing behind the newest state: look everywhere, and do not stop at the first state."""
+        record = self._metadata.image.streamlets[part.claim.topic_id][part.claim.streamlet]
+        for epoch in dict.fromkeys(reversed(record.sources)):
+            await self._source(epoch, [part], deep=True)
+
+    def _hand_over(self, parts: list[Part]) -> None:
+        for part in parts:
+            state, run, missing = part.outcome()
+            if missing is not None:
+                later = [chunk.base_offset for chunk in part.chunks if chunk.base_offset > missing]
+                raise GapError(missing, min(later))
+            data = [chunk.data for chunk in run]
+            self._logs.take_over(*part.key, part.claim.leader_epoch, state, data, part.log_start)
+
+    async def _commit(self, claims: list[Claim], failed: dict[Claim, str]) -> int:
+        """Rule 27: the commit point."""
+        rows = [[claim.topic_id.hex(), claim.streamlet, claim.leader_epoch] for claim in claims]
+        while True:
+            try:
+                answers = await self._metadata.propose("commit", {"streamlets": rows})
+            except KafkaError as error:
+                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                    return 0
+                log.warning("%d streamlets wait for their commit: %s", len(claims), error)
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            for claim, answer in zip(claims, answers, strict=True):
+                if not answer:
+                    failed[claim] = "the controller did not commit it"
+            return sum(map(bool, answers))
+
+    # Another try
+
+    def _forget(self, claims: list[Claim]) -> None:
+        for claim in claims:
+            self._patience.pop(claim, None)
+            if self._claimed.get(claim[:2]) == claim.leader_epoch:
+                del self._claimed[claim[:2]]
+
+    def _put_off(self, claim: Claim, why: str) -> None:
+        """Try again after a while, a longer one each time."""
+        seconds = self._patience.get(claim, RETRY_SECONDS)
+        self._patience[claim] = min(seconds * 2, MOST_RETRY_SECONDS)
+        log.warning(
+            "streamlet %s/%d cannot be taken over yet: %s", claim.topic_id.hex(), claim.streamlet, why
+        )
+        task = asyncio.get_running_loop().create_task(self._again(claim, seconds))
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def _again(self, claim: Claim, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        if self._is_current(claim):
+            self._due.setdefault(claim[:2], claim.leader_epoch)
+            self._start()
+        else:
+            self._forget([claim])
+
+
+def sources_of(image: MetadataImage, table: VlogTable, epoch: int) -> list[list[VsegRecord]]:
+    """The closed virtual segments of an owner, by virtual log, in order.
+
+    A live owner's open ones hold nothing of what it handed over (rule 12b); those of one that is gone must be
+    closed first (rule 20): `NotSealedError`.
+    """
+    vlogs: dict[int, list[VsegRecord]] = {}
+    live = {broker.epoch for broker in image.brokers.values()}
+    for record in table.of_owner(epoch):
+        if not record.open:
+            vlogs.setdefault(record.id.vlog, []).append(record)
+        elif epoch not in live:
+            raise NotSealedError(f"virtual segment {'/'.join(map(str, record.id))} is not sealed")
+    return list(vlogs.values())
