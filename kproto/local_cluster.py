@@ -202,7 +202,8 @@ class LocalCluster:
     def _wait_until_up(self, node: Node, deadline: float) -> None:
         while time.monotonic() < deadline and self.state(node) != DEAD:
             try:
-                socket.create_connection(("127.0.0.1", node.port), timeout=1).close()
+                # The metrics endpoint opens last: the broker is a member then. Clients' port is bound first.
+                socket.create_connection(("127.0.0.1", node.metrics_port), timeout=1).close()
                 return
             except OSError:
                 time.sleep(0.01)
