@@ -8,13 +8,13 @@ is not sound is a `DamagedError`: another copy has it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.messages import PartitionKey, PartitionState, StateAnswer
 from kproto.vlog.frame import (
     DIRECT,
-    ENTRY,
     ENTRY_SIZE,
     FRAME_SIZE,
     KIND_STATE,
@@ -22,7 +22,6 @@ from kproto.vlog.frame import (
     decode_frame_header,
     decode_state,
     head_is_sound,
-    head_length,
 )
 from kproto.vlog.scan import CHUNK_HEAD, CRC_FROM, SMALLEST_CHUNK, JournalReader
 from kproto.wire.crc import crc32c
@@ -55,6 +54,10 @@ class Selection(NamedTuple):
     pieces: list[bytes]
 
 
+_KEY: Final = Struct(">16sI")
+_BRIEF: Final = Struct(">20s16xqi4xIIII")
+"""An entry (`kproto.vlog.frame`) without what nobody asks for here: topic id and partition in one, base
+offset, leader epoch, offsets, length, CRC, flags."""
 Catalog = dict[PartitionKey, list[int]]
 """Topic id and partition to ``[first offset, end offset, bytes, position of the first frame]``."""
 
@@ -66,20 +69,19 @@ def select(
 
     With ``offsets``, one per partition, chunks that end at or below it are left out.
     """
-    wanted = {key: i for i, key in enumerate(partitions)}
+    wanted = {_KEY.pack(*key): i for i, key in enumerate(partitions)}
     rows: list[list[int]] = []
     pieces: list[bytes] = []
     size = 0
     following = extent.begin
-    for header, head, first, reader in _frames(disk, extent):
+    for header, frame in _frames(disk, extent):
         following = header.position + header.length
-        at = first
-        for entry in ENTRY.iter_unpack(head[FRAME_SIZE : FRAME_SIZE + header.chunks * ENTRY_SIZE]):
-            length = entry[9]
-            i = wanted.get(entry[:2])
-            if i is not None and not (offsets and entry[5] + entry[8] <= offsets[i]):
-                pieces.append(_chunk(reader, at, entry, extent))
-                rows.append([i, entry[5], entry[5] + entry[8], length])
+        at = FRAME_SIZE + header.chunks * ENTRY_SIZE
+        for key, base, epoch, count, length, crc, flags in _BRIEF.iter_unpack(frame[FRAME_SIZE:at]):
+            i = wanted.get(key)
+            if i is not None and not (offsets and base + count <= offsets[i]):
+                pieces.append(_chunk(frame, at, base, epoch, count, length, crc, flags, extent))
+                rows.append([i, base, base + count, length])
                 size += length
             at += length
         if size >= max_bytes:
@@ -87,24 +89,35 @@ def select(
     return Selection(following, rows, pieces)
 
 
-def _chunk(reader: JournalReader, at: int, entry: tuple[bytes | int, ...], extent: Extent) -> bytes:
-    """The verified bytes of the chunk of ``entry`` at file position ``at``."""
-    _, _, _, _, _, base, epoch, _, offsets, length, crc, flags = entry
-    if isinstance(length, int) and length >= SMALLEST_CHUNK and flags != DIRECT:
-        data = bytes(reader.view(at, length))
-        if len(data) == length:
-            found, after, stamped, _, stored, _, delta = CHUNK_HEAD.unpack_from(data)
-            promised = (base, epoch, crc, offsets, length)
-            if promised == (found, stamped, stored, delta + 1, after + 12) and crc == crc32c(
-                memoryview(data)[CRC_FROM:]
-            ):
-                return data
-    raise DamagedError(f"{extent.path}: a chunk at byte {at} is not what its frame says")
+def _chunk(
+    frame: memoryview,
+    at: int,
+    base: int,
+    epoch: int,
+    count: int,
+    length: int,
+    crc: int,
+    flags: int,
+    extent: Extent,
+) -> bytes:
+    """A copy of the chunk at ``at`` in ``frame``, when it is what its entry says."""
+    data = bytes(frame[at : at + length])
+    if len(data) == length >= SMALLEST_CHUNK and not flags & DIRECT:
+        found, after, stamped, _, stored, _, delta = CHUNK_HEAD.unpack_from(data)
+        if (
+            stored == crc
+            and found == base
+            and stamped == epoch
+            and delta + 1 == count
+            and after + 12 == length
+            and crc32c(memoryview(data)[CRC_FROM:]) == crc
+        ):
+            return data
+    raise DamagedError(f"{extent.path}: the chunk at offset {base} is not what its frame says")
 
 
-def _frames(disk: Disk, extent: Extent) -> Iterator[tuple[FrameHeader, bytes, int, JournalReader]]:
-    """Per frame: header, the bytes that its chain covers, file position of its first chunk, and the
-    reader."""
+def _frames(disk: Disk, extent: Extent) -> Iterator[tuple[FrameHeader, memoryview]]:
+    """Headers and bytes of the frames. The bytes belong to a window of the file: copy what you keep."""
     reader = JournalReader(disk, extent.path)
     try:
         position = extent.begin
@@ -113,10 +126,10 @@ def _frames(disk: Disk, extent: Extent) -> Iterator[tuple[FrameHeader, bytes, in
             header = decode_frame_header(reader.view(at, FRAME_SIZE))
             if header is None or not _fits(header, position, extent):
                 raise DamagedError(f"{extent.path}: no frame of the segment at byte {at}")
-            head = bytes(reader.view(at, head_length(header)))
-            if not head_is_sound(head, 0, header):
+            frame = reader.view(at, header.length)
+            if len(frame) < header.length or not head_is_sound(frame, 0, header):
                 raise DamagedError(f"{extent.path}: the frame at byte {at} is damaged")
-            yield header, head, at + len(head), reader
+            yield header, frame
             position += header.length
     finally:
         reader.close()
@@ -131,24 +144,24 @@ def _fits(header: FrameHeader, position: int, extent: Extent) -> bool:
 
 def catalogue(disk: Disk, extent: Extent) -> Catalog:
     """What every partition has in ``extent``."""
-    found: Catalog = {}
-    for header, head, _, _ in _frames(disk, extent):
+    found: dict[bytes, list[int]] = {}
+    for header, frame in _frames(disk, extent):
         position = header.position
-        for entry in ENTRY.iter_unpack(head[FRAME_SIZE : FRAME_SIZE + header.chunks * ENTRY_SIZE]):
-            base, after = entry[5], entry[5] + entry[8]
-            row = found.get(entry[:2])
+        end = FRAME_SIZE + header.chunks * ENTRY_SIZE
+        for key, base, _, count, length, _, _ in _BRIEF.iter_unpack(frame[FRAME_SIZE:end]):
+            row = found.get(key)
             if row is None:
-                found[entry[:2]] = [base, after, entry[9], position]
+                found[key] = [base, base + count, length, position]
             else:
                 row[0] = min(row[0], base)
-                row[1] = max(row[1], after)
-                row[2] += entry[9]
-    return found
+                row[1] = max(row[1], base + count)
+                row[2] += length
+    return {_KEY.unpack(key): row for key, row in found.items()}
 
 
 def state_at(disk: Disk, extent: Extent, partitions: Sequence[PartitionKey]) -> StateAnswer:
     """The states of ``partitions`` in the state frame at the begin of ``extent``."""
-    for header, frame, _, _ in _frames(disk, extent):
+    for header, frame in _frames(disk, extent):
         snapshots = decode_state(frame) if header.kind == KIND_STATE else None
         if snapshots is None:
             break
@@ -166,11 +179,11 @@ def verify(disk: Disk, extent: Extent, begin: int, max_bytes: int) -> int:
     """Check the frames from ``begin`` on with all their chunks, until ``max_bytes`` were read; where to go
     on."""
     position = begin
-    for header, head, first, reader in _frames(disk, extent._replace(begin=begin)):
-        at = first
-        for entry in ENTRY.iter_unpack(head[FRAME_SIZE : FRAME_SIZE + header.chunks * ENTRY_SIZE]):
-            _chunk(reader, at, entry, extent)
-            at += entry[9]
+    for header, frame in _frames(disk, extent._replace(begin=begin)):
+        at = FRAME_SIZE + header.chunks * ENTRY_SIZE
+        for _, base, epoch, count, length, crc, flags in _BRIEF.iter_unpack(frame[FRAME_SIZE:at]):
+            _chunk(frame, at, base, epoch, count, length, crc, flags, extent)
+            at += length
         position += header.length
         if position - begin >= max_bytes:
             break
