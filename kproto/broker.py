@@ -220,6 +220,9 @@ class Broker:
             on_poison=self._vlogs.poison,
             scan_point=self._vlogs.scan_point,
         )
+        if self._member is not None:
+            ports.remote = self._member.remote
+            ports.on_log_start = self._member.note_log_start
         self._logs = LogManager(
             directory.path, self._disk, self._clock, settings, ports, directory.left_as, owner_epoch
         )

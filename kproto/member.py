@@ -25,6 +25,7 @@ from kproto.metadata.client import Forward, MetadataClient
 from kproto.net.internal import InternalListener
 from kproto.net.peers import Address, Peers
 from kproto.replica.reach import Reach
+from kproto.replica.remote import RemoteChunks
 from kproto.replica.scrub import Scrub
 from kproto.replica.service import ReplicaService
 from kproto.replica.store import ReplicaStore, Workers
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from kproto.config import Settings
     from kproto.directory import DataDirectory
     from kproto.log.manager import LogManager
+    from kproto.log.partition import Partition
     from kproto.vlog.manager import VlogManager
     from kproto.vlog.ports import OpenVseg
 
@@ -46,6 +48,9 @@ log = logging.getLogger(__name__)
 JOIN: Final = -1
 """The peer whose node id is not known before the first answer: the address of ``kproto.join``."""
 RETRY_SECONDS: Final = 0.1
+STARTS_SECONDS: Final = 0.2
+STARTS_AT_ONCE: Final = 100
+"""Log starts in one transaction (rule 19b)."""
 
 AnswerClient = Callable[[memoryview, str], Awaitable[bytes]]
 Report = Callable[[str], object]
@@ -88,6 +93,8 @@ class ClusterMember:
         self._embedded: ControllerLoop | None = None
         self._vlogs: VlogManager | None = None
         self._takeover: Takeover | None = None
+        self._starts: dict[tuple[bytes, int], int] = {}
+        """Log starts that the store does not know yet, by topic id and partition."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     # Start
@@ -125,6 +132,8 @@ class ClusterMember:
             self._epoch = me.epoch
         else:
             me = await self._client.register(BrokerRecord(self.node_id, 0, host, port, rack, *own))
+        self._reach = Reach(self.peers, self.controller, self.node_id)
+        self.remote = RemoteChunks(self._reach, self.controller)
         self.controller.subscribe(self._on_image)
         self._on_image(self.controller.image)
         if self._client is not None:
@@ -136,9 +145,7 @@ class ClusterMember:
     def attach(self, vlogs: VlogManager, logs: LogManager) -> None:
         """Give the virtual logs their backups, and the log what it takes over from other leaders."""
         self._vlogs = vlogs
-        self._takeover = Takeover(
-            Reach(self.peers, self.controller, self.node_id), self.controller, logs, self._clock
-        )
+        self._takeover = Takeover(self._reach, self.controller, logs, self._clock)
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
         vlogs.members_changed(self._others())
 
@@ -202,6 +209,29 @@ class ClusterMember:
     def _damaged(self, vseg: Any, problem: str) -> None:
         log.error("the copy of virtual segment %s here is damaged: %s", vseg, problem)
         self._begin(self._disown([list(vseg)]))
+
+    def note_log_start(self, partition: Partition) -> None:
+        """The log start of a partition moved: the store has to know before chunks are freed (rule 44)."""
+        if not self._starts:
+            self._begin(self._propose_starts())
+        self._starts[partition.topic_id, partition.index] = partition.log_start_offset
+
+    async def _propose_starts(self) -> None:
+        """Tell the controller what came together, until it has taken it or this owner epoch is over."""
+        while self._starts:
+            await asyncio.sleep(STARTS_SECONDS)
+            starts = list(self._starts.items())[:STARTS_AT_ONCE]
+            rows = [[topic_id.hex(), index, offset] for (topic_id, index), offset in starts]
+            try:
+                await self.controller.propose("starts", {"starts": rows})
+            except KafkaError as error:
+                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                    return
+                log.warning("%d log starts wait to be stored: %s", len(self._starts), error)
+                continue
+            for key, offset in starts:
+                if self._starts[key] == offset:
+                    del self._starts[key]
 
     async def _disown(self, vsegs: list[list[int]]) -> None:
         """Have the controller forget a copy, so that it is made anew (rule 17)."""
