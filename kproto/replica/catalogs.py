@@ -6,6 +6,7 @@ CRC-32C over both; a damaged or outdated one is made anew.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Final
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from kproto.replica.copies import Copy
     from kproto.replica.store import ReplicaStore
 
+KEPT: Final = 128
+"""Catalogs in memory."""
 _HEAD: Final = Struct(">QI")
 _ROW: Final = Struct(">16sIqqQQ")
 _CHECKSUM: Final = Struct(">I")
@@ -51,12 +54,18 @@ class Catalogs:
 
     def __init__(self, store: ReplicaStore) -> None:
         self._store = store
+        self._kept: OrderedDict[Copy, None] = OrderedDict()
+        """Copies whose catalog is in memory, those used last at the end."""
 
     def look_up(
         self, copy: Copy, extent: Extent, partitions: Sequence[PartitionKey]
     ) -> Callable[[], list[CatalogRow]]:
         """A job for a worker thread: the rows of ``partitions`` for ``extent``, the copy from its start."""
         closed = self._store.closed_end(copy.vseg) == extent.end
+        self._kept[copy] = None
+        self._kept.move_to_end(copy)
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)[0].catalog = None
 
         def job() -> list[CatalogRow]:
             known = copy.catalog

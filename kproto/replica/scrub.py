@@ -1,7 +1,8 @@
 """Reading closed copies again in the background, so that damage is found while other copies are there (37).
 
 One piece at a time, with a pause after each: the pace is ``piece_bytes`` every ``pause_s`` seconds, in the
-order of the segments' ids, round and round.
+order of the segments' ids, round and round. A round begins with what is missing altogether; the first one
+after a power loss looks at whole files, one with every pause.
 """
 
 from __future__ import annotations
@@ -44,11 +45,19 @@ class Scrub:
 
     def start(self) -> None:
         """Begin, after a pause."""
-        self._store.loop.call_later(self._pause_s, self._next)
+        self._store.loop.call_later(self._pause_s, self._round)
 
     def stop(self) -> None:
         """Begin no other piece."""
         self._stopped = True
+
+    def _round(self) -> None:
+        """What metadata lists here and is not here (rule 33), then everything else."""
+        if self._stopped:
+            return
+        for vseg in self._store.unfit():
+            self._service.on_damage(vseg, "there is no whole copy of it")
+        self._next()
 
     def _next(self) -> None:
         """Go on with the next closed copy, or rest at the end of a round."""
@@ -59,18 +68,29 @@ class Scrub:
         for vseg in later:
             self._after = vseg
             if store.closed_end(vseg) is not None:
-                store.find(vseg, self._begin)
+                verified = store.thorough and not store.copies[vseg].loaded
+                store.find(vseg, partial(self._begin, verified))
                 return
         self._after = VsegId(-1, -1, -1)
         self.rounds += 1
-        store.loop.call_later(self._round_s, self._next)
+        store.loop.call_later(self._round_s, self._round)
 
-    def _begin(self, copy: Copy | None) -> None:
+    def _begin(self, verified: bool, copy: Copy | None) -> None:
+        """The file is loaded; ``verified``: that was all there is to check."""
         end = self._store.closed_end(copy.vseg) if copy is not None else None
-        if copy is None or end is None or self._store.worth(copy.vseg, copy) is not Worth.USE:
-            self._store.loop.call_later(self._pause_s, self._next)
+        if copy is None or end is None:
+            self._next_soon()
+            return
+        usable = self._store.worth(copy.vseg, copy) is Worth.USE
+        if not usable:
+            self._service.on_damage(copy.vseg, copy.problem or f"it ends at {copy.end} instead of {end}")
+        if verified or not usable:
+            self._next_soon()
             return
         self._piece(copy, Extent(copy.path, copy.vseg, copy.base, copy.start, end), copy.start)
+
+    def _next_soon(self) -> None:
+        self._store.loop.call_later(self._pause_s, self._next)
 
     def _piece(self, copy: Copy, extent: Extent, begin: int) -> None:
         if self._stopped:
@@ -93,6 +113,6 @@ class Scrub:
             copy.presence = Presence.UNREADABLE
             copy.problem = str(error)
             self._service.on_damage(copy.vseg, copy.problem)
-            self._store.loop.call_later(self._pause_s, self._next)
+            self._next_soon()
 
         self._store.workers.reads.submit(lambda: reached.append(job()), done)

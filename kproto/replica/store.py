@@ -138,7 +138,7 @@ class ReplicaStore:
         """The largest owner epoch that metadata has shown."""
         self._suspect = False
         """The power was lost, and no table has said yet what this store should have."""
-        self._thorough = False
+        self.thorough = False
         """This process started after a power loss: files are checked chunk by chunk."""
         self._unclean = False
         """An earlier process may have left unsynced files."""
@@ -165,7 +165,7 @@ class ReplicaStore:
         same_boot = state.get("boot") == self._boot.hex() and any(self._boot)
         lost = not (same_boot or state.get("clean") or (new_directory and not state))
         self.limbo = {VsegId(*vseg) for vseg in state.get("limbo", ())}
-        self._thorough = lost
+        self.thorough = lost
         self._unclean = not state.get("clean")
         self._suspect = lost or bool(state.get("suspect"))
         self._write_state()
@@ -519,7 +519,7 @@ class ReplicaStore:
             return
         self._loading[copy.vseg] = [then]
         found: list[Inspection] = []
-        look = partial(inspect, self.disk, copy.path, copy.vseg, self._thorough)
+        look = partial(inspect, self.disk, copy.path, copy.vseg, self.thorough)
         copy.pins += 1
         self.workers.reads.submit(
             lambda: found.append(look()), lambda error: self._loaded(copy, found, error)

@@ -437,3 +437,44 @@ class TestScrub:
         scrub.stop()
         backup.station.loop.run(5000.0)
         assert scrub.rounds == 2
+
+    def test_what_is_missing_or_short_is_reported(self) -> None:
+        """Rule 33: a broker says what it lacks of what it is listed for."""
+        backup, metadata, owner = Backup(), Metadata(5), two_frames()
+        backup.hold(owner)
+        lost = Owner(VsegId(5, 1, 9))
+        metadata.put(owner.record(owner.end + 1))
+        metadata.put(lost.record(100))
+        metadata.put(Owner(VsegId(5, 1, 10)).record(0))
+        backup.apply(metadata)
+        scrub = Scrub(backup.service, pause_s=1.0)
+        scrub.start()
+        backup.station.loop.run(10.0)
+        assert backup.damage == [owner.vseg, lost.vseg, owner.vseg]
+
+    def test_after_a_power_loss_whole_files_are_looked_at(self) -> None:
+        backup, metadata, owner = Backup(), Metadata(5), two_frames()
+        backup.hold(owner)
+        metadata.put(owner.record(owner.end))
+        station = backup.station
+        station.lose_power(4)
+        station.store.apply(metadata.table, metadata.live)
+        service = ReplicaService(station.store, LocalPeers(), "data/journal")
+        damage: list[VsegId] = []
+        service.on_damage = lambda vseg, _problem: damage.append(vseg)
+        Scrub(service, pause_s=1.0).start()
+        station.loop.run(10.0)
+        assert damage == [VSEG], "what was never synced is gone, or torn"
+
+
+def test_only_so_many_catalogs_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogs, "KEPT", 3)
+    backup = Backup()
+    owners = [Owner(VsegId(5, 1, seq)) for seq in range(6)]
+    for owner in owners:
+        owner.push([PARTS[0]], [100])
+        backup.hold(owner)
+        assert backup.ask(Api.CATALOG, Look(owner.vseg, owner.end, PARTS).encode())[0] == 0
+    assert [backup.station.store.copies[owner.vseg].catalog is None for owner in owners] == [True] * 3 + [
+        False
+    ] * 3

@@ -1,0 +1,182 @@
+"""New leaders: what they rebuild from sealed copies is the fold of all chunks, whoever owned them."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kproto.clock import ManualClock
+from kproto.errors import KafkaError
+from kproto.log.partition import Partition
+from kproto.log.reader import FileRange, RemoteRange, load_blocking
+from kproto.replica import takeover
+from kproto.replica.reach import Reach
+from kproto.replica.remote import RemoteChunks
+from kproto.replica.takeover import Takeover
+from kproto.wire.batch import hop
+from tests.log.replicated import ME, Sealed
+from tests.replica.sealed_world import World
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
+
+
+class Run:
+    """A world whose owners are gone, and this broker's takeover of everything."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        world.log.epoch += 1
+        world.metadata.publish()
+        self.reach = Reach(world.peers, world.metadata, ME)
+        self.takeover = Takeover(self.reach, world.metadata, world.log.manager, ManualClock())
+        self.remote = RemoteChunks(self.reach, world.metadata)
+        world.log.manager.ports.remote = self.remote
+
+    async def online(self, patience: int = 200) -> None:
+        self.takeover.on_image(self.world.metadata.image)
+        for _ in range(patience):
+            if self.takeover.waiting == 0:
+                return
+            await asyncio.sleep(0.005)
+        raise AssertionError("it takes too long")
+
+    async def check(self, step: int = 1) -> None:
+        for key, sealed in self.world.truth.items():
+            await check_fold(self.world.log.partition(key[1]), sealed, step)
+
+
+async def read(partition: Partition, offset: int, max_bytes: int) -> bytes:
+    out = b""
+    for piece in partition.read(offset, max_bytes).pieces:
+        if isinstance(piece, RemoteRange):
+            out += await piece.load()
+        elif isinstance(piece, FileRange):
+            out += load_blocking([piece])[0]
+        else:
+            out += piece
+    return out
+
+
+async def check_fold(partition: Partition, sealed: Sealed, step: int) -> None:
+    alive = [chunk for chunk in sealed.chunks if chunk.end > sealed.log_start]
+    assert partition.log_start_offset == sealed.log_start
+    assert partition.log_end_offset == partition.high_watermark == sealed.end
+    epochs, _ = sealed.fold(len(sealed.chunks))
+    epochs.cut_front(sealed.log_start)
+    if alive:
+        assert partition.epochs.of_offset(sealed.end - 1) == epochs.of_offset(sealed.end - 1)
+    for number in range(0, len(alive), step):
+        data = await read(partition, max(alive[number].base, sealed.log_start), 3000)
+        count = len(list(hop(data)))
+        assert data
+        assert data == b"".join(chunk.data for chunk in alive[number : number + count])
+
+
+def simulate(seed: int, owners: int, go: Callable[[Run], object]) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), seed, world_size(seed))
+        for _ in range(owners):
+            world.owner(world.random.randint(0, 30))
+        run = Run(world)
+        asyncio.run(go(run))  # type: ignore[arg-type]
+
+
+def world_size(seed: int) -> int:
+    return 1 + seed % 5
+
+
+@given(seed=st.integers(0, 1 << 32), owners=st.integers(1, 4))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_all_chunks_of_all_owners(seed: int, owners: int) -> None:
+    async def go(run: Run) -> None:
+        run.world.peers.silent = run.world.random.choice((0, 0, 1, 7))
+        await run.online()
+        await run.check(3)
+        for key, sealed in run.world.truth.items():
+            partition = run.world.log.partition(key[1])
+            epochs, producers = sealed.fold(len(sealed.chunks))
+            assert partition.producers.encode() == producers.encode()
+            assert (partition.epochs.epochs, partition.epochs.starts) == (epochs.epochs, epochs.starts)
+
+    simulate(seed, owners, go)
+
+
+@given(seed=st.integers(0, 1 << 32), owners=st.integers(1, 3))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_freed_segments_are_not_missed(seed: int, owners: int) -> None:
+    async def go(run: Run) -> None:
+        run.world.free()
+        run.world.metadata.publish()
+        await run.online()
+        await run.check(3)
+
+    simulate(seed, owners, go)
+
+
+@pytest.mark.parametrize("problem", ["gone", "limbo", "rubbish"])
+def test_the_other_copy_is_asked(problem: str) -> None:
+    async def go(run: Run) -> None:
+        run.world.peers.failing[3] = problem
+        await run.online()
+        await run.check()
+
+    simulate(4, 2, go)
+
+
+def test_without_a_copy_it_waits_until_one_is_back() -> None:
+    async def go(run: Run) -> None:
+        run.world.peers.failing = {2: "gone", 3: "limbo"}
+        with pytest.raises(AssertionError, match="too long"):
+            await run.online(10)
+        with pytest.raises(KafkaError):
+            run.world.log.partition(0)
+        run.world.peers.failing = {}
+        await run.online()
+        await run.check()
+
+    simulate(4, 2, go)
+
+
+def test_a_refused_commit_is_tried_again() -> None:
+    async def go(run: Run) -> None:
+        run.world.metadata.refusals = 1
+        await run.online()
+        await run.check()
+        assert len(run.world.metadata.commits) == 2
+
+    simulate(4, 1, go)
+
+
+def test_commits_come_in_batches() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), 1, 250)
+        world.owner(20)
+        run = Run(world)
+        asyncio.run(run.online())
+        assert world.metadata.commits == [100, 100, 50]
+        assert not list(world.log.manager.partitions_open()), "opened on first use"
+        states = [api.name for _, api in world.peers.asked]
+        assert len(states) < 20, "asked once for all partitions"
+
+
+def test_a_newer_attempt_replaces_this_one() -> None:
+    async def go(run: Run) -> None:
+        run.takeover.on_image(run.world.metadata.image)
+        run.world.log.epoch += 1
+        run.world.metadata.publish()
+        await run.online()
+        await run.check()
+        assert all(
+            run.world.log.partition(key[1]).leader_epoch == run.world.log.epoch for key in run.world.keys
+        )
+
+    simulate(4, 2, go)
