@@ -91,13 +91,13 @@ class Part:
     def outcome(self) -> tuple[Base, list[ReadChunk], int | None]:
         """State, the chunks behind it in order, and the first missing offset (None: it is all there).
 
-        Without a state the log begins at its log start: everything below was freed, or it is new.
+        What is missing below the log start does not matter: it was freed, and the state behind it, too.
         """
-        state = self.state
-        if state is None:
+        state = self.state or Base(self.log_start, 0)
+        if state.end_offset < self.log_start:
             alive = [chunk for chunk in self.chunks if chunk.next_offset > self.log_start]
             first = min((chunk.base_offset for chunk in alive), default=self.log_start)
-            state = Base(self.log_start, min(first, self.log_start))
+            state = state._replace(end_offset=max(state.end_offset, min(first, self.log_start)))
         run, missing = ordered(self.chunks, state.end_offset)
         return state, run, missing
 
