@@ -412,7 +412,7 @@ class _Link:
         log.info("connection to broker %d: %s; %d requests unanswered", self.node_id, reason, len(waiting))
         for done in waiting.values():
             _call(done, None)
-        if lost and sock is not None and self.peers.on_lost is not None:
+        if lost and self.peers.on_lost is not None:
             self.peers.on_lost(self.node_id)
 
 

@@ -5,15 +5,18 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 from conftest import Kafka
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers import registry
+from kproto.handlers.dispatch import Dispatcher
 from kproto.handlers.forwarding import FORWARDED, RemoteController
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.testing import InProcessBroker, free_port
+from kproto.wire import WireError
 from kproto.wire.framing import request_frame
 from kproto.wire.generated.alter_configs import AlterableConfig as OldConfig
 from kproto.wire.generated.alter_configs import AlterConfigsRequest, AlterConfigsResource
@@ -134,6 +137,18 @@ def test_answers_keep_their_order_among_others(member):
     assert len(member.receive().brokers) == 2
 
 
+def test_requests_that_arrive_in_the_same_moment_are_kept_apart(pair):
+    with Kafka(pair[1].host, pair[1].port) as one, Kafka(pair[1].host, pair[1].port) as other:
+        clients = {"moment-one": one, "moment-two": other}
+        for client in clients.values():
+            client.call(3, 12, MetadataRequest(topics=[]))
+        pair[1]._loop.call_soon_threadsafe(time.sleep, 0.2)
+        for name, client in clients.items():
+            client.send(19, 7, CreateTopicsRequest(topics=[CreatableTopic(name, 1, 1)], timeout_ms=10_000))
+        made = [client.receive().topics[0] for client in clients.values()]
+        assert [(topic.name, topic.error_code) for topic in made] == [("moment-one", 0), ("moment-two", 0)]
+
+
 def test_topics_asked_for_are_created_here_too(member):
     wanted = [MetadataRequestTopic(name="asked-for")]
     answer = member.call(3, 12, MetadataRequest(topics=wanted, allow_auto_topic_creation=True))
@@ -174,6 +189,28 @@ def test_what_is_forwarded_is_served_or_nothing():
     served = FORWARDED & registry.APIS.keys()
     assert served == {19, 20, 33, 37, 44, 46}
     assert not any(registry.handler(key).raw for key in served)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        b"short",
+        request_frame(3, 12, MetadataRequest(topics=[]), 1)[4:],
+        request_frame(19, 7, CreateTopicsRequest(topics=[]), 1)[4:-1],
+        struct.pack(">hhih", 19, 99, 1, -1) + bytes(10),
+        struct.pack(">hhih", 0, 9, 1, -1) + bytes(100),
+    ],
+)
+def test_the_controller_answers_other_brokers_only_what_is_to_be_forwarded(frame):
+    def answer(forward) -> bytes:
+        return asyncio.run(Dispatcher(SimpleNamespace(forward=forward)).answer(memoryview(frame), "peer"))
+
+    with pytest.raises(WireError):
+        answer(None)
+    with pytest.raises(KafkaError) as elsewhere:
+        answer(lambda frame, peer: None)
+    assert elsewhere.value.code == ErrorCode.NOT_CONTROLLER
 
 
 class Unreachable:

@@ -38,6 +38,8 @@ class Office:
         self.epochs: dict[int, int] = {}
         self.asked: list[Api] = []
         self.lost_answers = 0
+        self.overlapping = False
+        """Tell changes again that were told before."""
         self.held_changes: asyncio.Event | None = None
         self._changed = asyncio.Event()
         self._log: list[Change] = []
@@ -117,7 +119,9 @@ class Office:
         kept = [change for change in self._log if change.revision > seen]
         if seen < newest and (not kept or kept[0].revision != seen + 1):
             return InternalError.NONE, encode_update(Update(CONTROLLER, newest, (), entries))
-        return InternalError.NONE, encode_update(Update(CONTROLLER, newest, kept))
+        return InternalError.NONE, encode_update(
+            Update(CONTROLLER, newest, self._log if self.overlapping else kept)
+        )
 
     async def _propose(self, caller: Caller, body: memoryview) -> Outcome:
         fields = decode_json(body)
@@ -134,8 +138,8 @@ class Office:
         return InternalError.NONE, encode_mixed({"revision": revision}, answer)
 
 
-def broker(node_id: int) -> BrokerRecord:
-    return BrokerRecord(node_id, 0, f"host-{node_id}", 9092, None, "127.0.0.1", 10092, f"store-{node_id}")
+def broker(node_id: int, epoch: int = 0) -> BrokerRecord:
+    return BrokerRecord(node_id, epoch, f"host-{node_id}", 9092, None, "127.0.0.1", 10092, f"store-{node_id}")
 
 
 class Member:
@@ -152,7 +156,7 @@ class Member:
         self.client.on_fenced = self.fenced.append
 
     async def join(self) -> BrokerRecord:
-        registered = await self.client.register(broker(self.node_id))
+        registered = await self.client.register(broker(self.node_id, epoch=99))
         self.client.start()
         return registered
 

@@ -59,9 +59,11 @@ def test_registered_brokers_are_in_the_image_when_register_returns():
     run(test)
 
 
-def test_each_revision_comes_once_in_order_with_the_table_at_the_same():
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_each_revision_comes_once_in_order_with_the_table_at_the_same(overlapping):
     async def test() -> None:
         office = Office()
+        office.overlapping = overlapping
         await office.found()
         member = Member([office.port])
         await member.join()
@@ -252,7 +254,7 @@ def test_a_proposal_whose_answer_was_lost_is_made_again():
     run(test)
 
 
-@pytest.mark.parametrize("through", ["heartbeat", "proposal", "image", "older metadata"])
+@pytest.mark.parametrize("through", ["heartbeat", "proposal", "image", "new epoch", "older metadata"])
 def test_a_fenced_broker_learns_it_once(through):
     async def test() -> None:
         office = Office()
@@ -270,6 +272,8 @@ def test_a_fenced_broker_learns_it_once(through):
             assert fenced.value.code == ErrorCode.STALE_BROKER_EPOCH
         elif through == "image":
             await office.put({}, ["brokers/7"])
+        elif through == "new epoch":
+            await office.put({"brokers/7": broker(7, epoch=2).encode()})
         else:
             office.close()
             office = Office(port=office.port)

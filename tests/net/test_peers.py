@@ -599,6 +599,64 @@ def test_requests_in_the_turn_in_which_a_connection_breaks_are_lost_with_it_and_
     run(test)
 
 
+def test_a_connection_that_cannot_be_written_ends_although_it_could_be_read(monkeypatch):
+    opened: list[socket.socket] = []
+    original = peers._open
+
+    async def remembering(*arguments) -> socket.socket:
+        opened.append(await original(*arguments))
+        return opened[-1]
+
+    monkeypatch.setattr(peers, "_open", remembering)
+
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        lost: list[int] = []
+        link.on_lost = lost.append
+        order: list[int] = []
+        link.request(2, Api.CHANGES, [b""], lambda answer: order.append(0 if answer is None else -1))
+        sock = await fake.accept()
+        await fake.request(sock)
+        opened[0].shutdown(socket.SHUT_WR)
+        link.request(2, Api.PING, [b""], lambda answer: order.append(1 if answer is None else -1))
+        link.request(2, Api.PING, [b""], lambda answer: order.append(2 if answer is None else -1))
+        assert order == []
+        await until(lambda: lost == [2])
+        assert order == [0, 1, 2]
+        link.close()
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("have", [5, 100, 5000])
+def test_half_an_answer_is_forgotten_with_its_connection(have):
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        call = asyncio.ensure_future(link.call(2, Api.PING))
+        sock = await fake.accept()
+        _, correlation, _ = await fake.request(sock)
+        whole = struct.pack(">iih", 6 + 4 * have, correlation, 0) + bytes(4 * have)
+        await asyncio.get_running_loop().sock_sendall(sock, whole[:have])
+        await asyncio.sleep(0.01)
+        sock.close()
+        with pytest.raises(PeerError):
+            await call
+        call = asyncio.ensure_future(link.call(2, Api.PING))
+        sock = await fake.accept()
+        _, correlation, _ = await fake.request(sock)
+        await fake.answer(sock, correlation, b"whole")
+        assert (await call).body == b"whole"
+        link.close()
+        sock.close()
+        fake.listener.close()
+
+    run(test)
+
+
 def test_a_slow_peer_fills_a_bounded_queue_and_gets_everything_in_order():
     async def test() -> None:
         fake = Fake(buffer=16_384)
