@@ -9,6 +9,7 @@ need javac openjdk-17-jdk-headless
 need java openjdk-17-jre-headless
 need mvn maven
 need go golang-go
+need etcd etcd-server
 need unshare util-linux
 need mount mount
 

@@ -20,9 +20,9 @@ from kproto.config.definition import (
     at_least,
     between,
     list_of,
-    one_of,
     only,
 )
+from kproto.config.store_url import store_problem
 from kproto.config.topic_configs import TOPIC_CONFIGS
 
 BOOLEAN, STRING, INT, LONG = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.INT, ConfigType.LONG
@@ -285,9 +285,10 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "kproto.metadata.store",
         STRING,
         "sqlite",
-        one_of("sqlite", "memory"),
-        "Where metadata is kept: sqlite is a file in the data directory; memory is for tests, all is lost "
-        "with the process.",
+        store_problem,
+        "Where metadata is kept: sqlite is a file in the data directory; "
+        "etcd://host:port[,host:port...]/prefix is etcd, shared by the brokers of a cluster; memory is for "
+        "tests, all is lost with the process.",
     ),
 )
 

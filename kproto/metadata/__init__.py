@@ -2,7 +2,7 @@
 
 ``records`` are the values and their stored form, ``image`` folds store changes into what brokers answer
 from, ``vlogs`` folds them into who has copies of which virtual segment, ``store`` is the ``MetadataStore``
-interface with the backends ``memory`` and ``sqlite``.
+interface with the backends ``memory``, ``sqlite`` and ``etcd``.
 May import ``errors check clock disk config wire net``.
 """
 

@@ -55,6 +55,9 @@ class MemoryStore:
     async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
         return self._leases.lease(name, holder, ttl_ms)
 
+    async def holder(self, name: str) -> str | None:
+        return self._leases.holder(name)
+
     async def release(self, name: str, holder: str) -> None:
         self._leases.release(name, holder)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from kproto.config.store_url import SCHEME, parse_etcd_url
+from kproto.metadata.store import StoreError
+
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.metadata.store import MetadataStore
@@ -15,12 +18,26 @@ SQLITE_FILE = "metadata.sqlite"
 async def open_store(kind: str, directory: str, clock: Clock) -> MetadataStore:
     """Open the store of a data directory; raises :class:`~kproto.metadata.store.StoreError`.
 
-    ``kind`` is ``sqlite`` or ``memory``; what is in memory is gone when the process ends, topics included.
+    ``kind`` is ``sqlite``, ``memory`` (gone when the process ends, topics included) or an ``etcd://`` URL.
     """
     if kind == "memory":
         from kproto.metadata.memory import MemoryStore
 
         return MemoryStore(clock)
+    if kind.startswith(SCHEME):
+        return await _open_etcd(kind)
     from kproto.metadata.sqlite import SqliteStore
 
     return await SqliteStore.open(os.path.join(directory, SQLITE_FILE), clock)
+
+
+async def _open_etcd(text: str) -> MetadataStore:
+    try:
+        url = parse_etcd_url(text)
+    except ValueError as error:
+        raise StoreError(f"kproto.metadata.store: {text!r} {error}") from None
+    try:
+        from kproto.metadata.etcd import EtcdStore
+    except ImportError as error:
+        raise StoreError(f"kproto.metadata.store: etcd needs 'kproto[etcd]' installed ({error})") from None
+    return await EtcdStore.open(url)

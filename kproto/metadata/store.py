@@ -32,6 +32,10 @@ class CompactedError(StoreError):
     """A watch asked for changes that are no longer kept: read everything again."""
 
 
+class UnknownOutcomeError(StoreError):
+    """Whether a transaction happened is not known: who goes on must read everything again."""
+
+
 class Entry(NamedTuple):
     """A key with its value and the revision of the transaction that wrote it last."""
 
@@ -87,6 +91,10 @@ class MetadataStore(Protocol):
         """Take or renew a lease; False while another holder has it."""
         ...
 
+    async def holder(self, name: str) -> str | None:
+        """Who has a lease; None when nobody has."""
+        ...
+
     async def release(self, name: str, holder: str) -> None:
         """Give a lease back; nothing happens when ``holder`` does not have it."""
         ...
@@ -118,6 +126,10 @@ class Leases:
             return False
         self._leases[name] = _Lease(holder, now + ttl_ms / 1000)
         return True
+
+    def holder(self, name: str) -> str | None:
+        current = self._leases.get(name)
+        return current.holder if current is not None and current.expires > self._clock.monotonic() else None
 
     def release(self, name: str, holder: str) -> None:
         current = self._leases.get(name)

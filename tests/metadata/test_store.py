@@ -1,4 +1,4 @@
-"""What every MetadataStore promises, shown for memory and SQLite by the same tests."""
+"""What every MetadataStore promises, shown for memory, SQLite and etcd by the same tests."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kproto.clock import ManualClock
+from kproto.config.store_url import EtcdUrl
 from kproto.metadata import ABSENT, Change, CompactedError, Condition, Entry, StoreError
+from kproto.metadata.etcd import EtcdStore
 from kproto.metadata.sqlite import SqliteStore
 from kproto.metadata.store import HISTORY_CHANGES
 
+from .etcd_process import shared_etcd
 from .stores import BACKENDS, opened, run
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
@@ -143,27 +146,45 @@ def test_a_watch_from_too_far_back_says_so(backend: str) -> None:
 
 
 def test_a_lease_belongs_to_one_holder_until_it_expires(backend: str) -> None:
+    """etcd has a clock of its own, counts in whole seconds and looks every half second."""
+
     async def body() -> None:
         clock = ManualClock()
+
+        async def advance(lifetimes: float) -> None:
+            clock.advance(lifetimes)
+            if backend == "etcd":
+                await asyncio.sleep(2 * lifetimes + (1.5 if lifetimes > 1 else 0))
+
+        ttl_ms = 2000 if backend == "etcd" else 1000
         async with opened(backend, clock) as store:
-            assert await store.lease("controller", "one", 1000)
-            assert not await store.lease("controller", "two", 1000)
-            clock.advance(0.9)
-            assert await store.lease("controller", "one", 1000)
-            clock.advance(0.9)
-            assert not await store.lease("controller", "two", 1000)
-            clock.advance(0.2)
-            assert await store.lease("controller", "two", 1000)
+            assert await store.holder("controller") is None
+            assert await store.lease("controller", "one", ttl_ms)
+            assert not await store.lease("controller", "two", ttl_ms)
+            assert await store.holder("controller") == "one"
+            await advance(0.7)
+            assert await store.lease("controller", "one", ttl_ms)
+            await advance(0.7)
+            assert not await store.lease("controller", "two", ttl_ms)
+            assert await store.holder("controller") == "one"
+            await advance(1.2)
+            assert await store.holder("controller") is None
+            assert await store.lease("controller", "two", ttl_ms)
             await store.release("controller", "one")
-            assert not await store.lease("controller", "one", 1000)
+            assert not await store.lease("controller", "one", ttl_ms)
             await store.release("controller", "two")
-            assert await store.lease("controller", "one", 1000)
+            assert await store.holder("controller") is None
+            assert await store.lease("controller", "one", ttl_ms)
+            assert await store.lease("other", "two", ttl_ms)
 
     run(body)
 
 
 def test_reopening(backend: str, tmp_path: Path) -> None:
     """Memory forgets; SQLite keeps entries and revision, and one process at a time has the file."""
+    if backend == "etcd":
+        run(etcd_keeps)
+        return
     if backend == "memory":
 
         async def forgets() -> None:
@@ -198,8 +219,31 @@ def test_reopening(backend: str, tmp_path: Path) -> None:
     run(body)
 
 
+async def etcd_keeps() -> None:
+    """Another store finds what the one before it wrote, and all changes; closed ones say so."""
+    url = EtcdUrl((shared_etcd(),), "tests/reopening")
+    store = await EtcdStore.open(url)
+    await store.transact([], {"k": b"1", "gone": b"2"})
+    await store.transact([], {}, ["gone"])
+    waiting = asyncio.ensure_future(anext(store.watch(2)))
+    await asyncio.sleep(0.05)
+    await store.close()
+    await store.close()
+    with pytest.raises(StoreError, match="closed"):
+        await store.get("k")
+    with pytest.raises(StoreError, match="closed"):
+        await waiting
+    again = await EtcdStore.open(url)
+    assert await again.range("") == (2, [Entry("k", b"1", 1)])
+    assert await anext(again.watch(1)) == Change(2, {}, ("gone",))
+    await again.close()
+
+
 def test_a_failed_commit_changes_nothing(backend: str, tmp_path: Path) -> None:
-    """SQLite refuses a write (the disk is full, say): the transaction fails, revision and data stay."""
+    """The store refuses a write (the disk is full, say): the transaction fails, revision and data stay."""
+    if backend == "etcd":
+        run(etcd_refuses)
+        return
     if backend == "memory":
 
         async def refused_condition() -> None:
@@ -227,3 +271,13 @@ def test_a_failed_commit_changes_nothing(backend: str, tmp_path: Path) -> None:
         await store.close()
 
     run(body)
+
+
+async def etcd_refuses() -> None:
+    """etcd takes no value as large as this."""
+    async with opened("etcd") as store:
+        await store.transact([], {"k": b"1"})
+        with pytest.raises(StoreError, match="too large"):
+            await store.transact([], {"big": b"x" * 1_800_000})
+        assert await store.range("") == (1, [Entry("k", b"1", 1)])
+        assert await store.transact([], {"big": b"x" * 1_200_000}) == (True, 2)
