@@ -148,10 +148,9 @@ class ReplicatedPusher(Pusher):
         the next one, which is made when something is to be pushed; until then a recovery finds the end by
         itself."""
         segment = self.vlog.open_segment
-        if segment is not None:
-            check(
-                may_roll(segment), f"vseg {segment.number} rolled at {segment.end}: {segment.durable} durable"
-            )
+        if segment is not None and not self._stopped:
+            if not may_roll(segment):
+                check(False, f"vseg {segment.number} rolled at {segment.end}: {segment.durable} durable")
             super().roll()
 
     def renew(self) -> None:

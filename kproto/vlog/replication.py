@@ -33,7 +33,7 @@ def fenced(answer: PushAnswer) -> bool:
 def counts(segment: VirtualSegment, open_segment: VirtualSegment | None) -> bool:
     """Whether an answer about ``segment`` still moves its durable header: a closed one ends where it ends,
     whatever a backup that was dropped says later (rules 13 and 15)."""
-    return segment is open_segment and not segment.closed
+    return segment is open_segment
 
 
 def may_roll(segment: VirtualSegment) -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 from kproto.vlog import states
 from kproto.vlog.frame import KIND_STATE, decode_frame_header
+from kproto.vlog.ports import PushAnswer, PushOutcome
 from kproto.vlog.recovery import recover
 from tests.vlog.cluster import ClusterPartition, ClusterWorld
 from tests.vlog.support import BOOT, recovered_bytes
@@ -104,6 +105,21 @@ def test_a_silent_backup_is_replaced_after_the_stall_time_and_its_late_answer_me
     world.flow()
     assert part.high_watermark == 2
     assert world.vsegs.records[1, 1].end == end
+    world.check()
+
+
+def test_a_backup_that_holds_less_than_it_was_sent_is_replaced() -> None:
+    world, part = begun()
+    part.append()
+    world.loop.turn()
+    (one, two) = world.backups.pushes
+    world.backups.pushes = []
+    two.done(two.node.push(two.first, b"".join(two.pieces)))
+    one.done(PushAnswer(PushOutcome.STORED, world.vsegs.records[1, 1].start + 1))
+    assert part.high_watermark == 1
+    assert one.node.target.node_id not in backups_of(world, 2)
+    world.flow()
+    assert part.high_watermark == 2
     world.check()
 
 
@@ -387,6 +403,21 @@ def test_a_journal_with_surplus_behind_a_segments_end_is_read_once() -> None:
         name = f"/data/journal/{1:016x}-{1:016x}-{key[1]:08x}.journal"
         assert all(chunk.path != name or record.end != record.start for chunk in chunks)
     assert not recovered.losses
+
+
+def test_surplus_that_was_not_framed_again_is_not_there() -> None:
+    """The process dies between the new segment's first byte and the frame that repeats what was given up."""
+    world, part = begun()
+    part.append()
+    world.loop.turn()
+    world.backups.cut(world.backups.pushes[0].node)
+    part.vlog.pending.clear()
+    world.vsegs.answer()
+    names = sorted(name for name in world.disk.names if "/0000" in name)  # type: ignore[attr-defined]
+    assert len(names) == 2
+    recovered = recover(world.disk, world.journal_path(), (), BOOT)
+    chunks = recovered.chunks[part.topic_id, part.index]
+    assert [chunk.base_offset for chunk in chunks] == [0], "rule 15: clipped to the end of its segment"
 
 
 def test_damage_in_a_journal_with_backups_costs_this_copy_only() -> None:
