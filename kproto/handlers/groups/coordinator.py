@@ -241,7 +241,8 @@ class GroupCoordinator:
     async def _load(self, index: int, shard: Shard) -> Shard:
         try:
             await shard.load(self._topic_id)
-        except KafkaError:
+        except KafkaError as error:
+            log.info("%s-%d cannot be loaded yet: %s", OFFSETS_TOPIC, index, error)
             raise KafkaError(ErrorCode.NOT_COORDINATOR) from None
         except Exception as error:
             log.exception("%s-%d cannot be loaded", OFFSETS_TOPIC, index)
