@@ -18,7 +18,7 @@ from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from kproto.disk import Disk
-    from kproto.replica.stored_file import WorkerPort
+    from kproto.vlog.worker import Works
 
 FILE_NAME: Final = "fences"
 _BARE: Final = Struct(">QI")
@@ -39,9 +39,7 @@ class Fences:
 
     __slots__ = ("_disk", "_fd", "_poison", "_reserved", "_slot", "_waiting", "_worker", "_writing", "epochs")
 
-    def __init__(
-        self, disk: Disk, directory: str, worker: WorkerPort, poison: Callable[[str], object]
-    ) -> None:
+    def __init__(self, disk: Disk, directory: str, worker: Works, poison: Callable[[str], object]) -> None:
         """Reads the file, or makes it. OSError passes through: without fences the store must not start."""
         self._disk = disk
         self._worker = worker

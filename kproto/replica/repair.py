@@ -18,9 +18,10 @@ from kproto.replica.copies import Copy
 from kproto.replica.messages import Buffer, Raw, Repair
 from kproto.replica.rules import Presence
 from kproto.replica.store import COPYING, ReplicaStore
-from kproto.replica.stored_file import Inspection, WorkerPort, inspect
+from kproto.replica.stored_file import Inspection, inspect
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.space import NO_SPACE
+from kproto.vlog.worker import Works
 from kproto.wire.internal import Api, InternalError
 
 if TYPE_CHECKING:
@@ -126,11 +127,11 @@ class Repairer:
             self.bytes += len(answer.body)
         return InternalError.NONE
 
-    async def _work(self, job: Callable[[], _Result], worker: WorkerPort | None = None) -> _Result:
+    async def _work(self, job: Callable[[], _Result], worker: Works | None = None) -> _Result:
         return await in_worker(worker or self._store.workers.background, job)
 
 
-async def in_worker(worker: WorkerPort, job: Callable[[], _Result]) -> _Result:
+async def in_worker(worker: Works, job: Callable[[], _Result]) -> _Result:
     """The result of ``job()``, run by ``worker``; its exception is raised here."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     results: list[_Result] = []

@@ -40,7 +40,6 @@ from kproto.replica.stored_file import (
     BESIDE,
     SUFFIX,
     Inspection,
-    WorkerPort,
     file_name,
     inspect,
     vseg_of_name,
@@ -56,6 +55,7 @@ from kproto.vlog.frame import (
     head_is_sound,
 )
 from kproto.vlog.space import NO_SPACE
+from kproto.vlog.worker import Works
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ class Workers(NamedTuple):
     """Threads for what waits for the disk: syncs that acks and seals wait for; syncs and deletions that
     nobody waits for; reads."""
 
-    acks: WorkerPort
-    background: WorkerPort
-    reads: WorkerPort
+    acks: Works
+    background: Works
+    reads: Works
 
 
 class ReplicaStore:
@@ -426,18 +426,22 @@ class ReplicaStore:
 
         def synced(error: BaseException | None) -> None:
             self._syncing = False
-            for copy in files:
-                copy.pins -= 1
-                if self.copies.get(copy.vseg) is not copy:
-                    self._retire(copy)
-            if error is not None:
-                self.poison(f"fdatasync of copies: {error}")
-                return
-            for _, answer in batch:
-                answer()
-            self._sync()
+            self._files_synced(files, error)
+            if error is None:
+                for _, answer in batch:
+                    answer()
+                self._sync()
 
         self.workers.acks.submit(sync_files, synced)
+
+    def _files_synced(self, files: Sequence[Copy], error: BaseException | None) -> None:
+        """A worker has done with the descriptors of ``files``."""
+        for copy in files:
+            copy.pins -= 1
+            if self.copies.get(copy.vseg) is not copy:
+                self._retire(copy)
+        if error is not None:
+            self.poison(f"fdatasync of copies: {error}")
 
     def _sync_file(self, copy: Copy) -> None:
         """In a worker. A failure is never retried (rule 35)."""
@@ -455,9 +459,16 @@ class ReplicaStore:
         self._timed[copy] = None
 
     def _sync_timed(self) -> None:
-        copies, self._timed = self._timed, {}
-        self._unsynced += [(copy, _nothing) for copy in copies if copy.fd != NO_FILE]
-        self._sync()
+        copies = [copy for copy in self._timed if copy.fd != NO_FILE]
+        self._timed = {}
+        for copy in copies:
+            copy.pins += 1
+
+        def sync_files() -> None:
+            for copy in copies:
+                self._sync_file(copy)
+
+        self.workers.background.submit(sync_files, partial(self._files_synced, copies))
 
     # Seals
 
@@ -722,7 +733,3 @@ def sync_path(disk: Disk, path: str) -> None:
 
 
 STORED: Final = frozenset({Push.STORE, Push.REPEATED})
-
-
-def _nothing() -> None:
-    """Nobody waits for this sync."""

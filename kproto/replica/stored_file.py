@@ -4,8 +4,7 @@ journal (`kproto.vlog.frame`), and what a start finds in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.rules import Presence
@@ -27,14 +26,6 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".replica"
 BESIDE: Final = ".catalog"
 """Behind the name of a copy: what is derived from it, and goes with it."""
-
-
-class WorkerPort(Protocol):
-    """The part of `kproto.vlog.worker.Worker` that is used here; a simulator has its own."""
-
-    def submit(
-        self, call: Callable[[], object], done: Callable[[BaseException | None], object]
-    ) -> object: ...
 
 
 class Inspection(NamedTuple):
