@@ -30,6 +30,7 @@ from kproto.replica.scrub import Scrub
 from kproto.replica.service import ReplicaService
 from kproto.replica.store import ReplicaStore, Workers
 from kproto.replica.takeover import Takeover
+from kproto.replica.unneeded import UnneededReports
 from kproto.vlog.manager import JOURNAL_DIRECTORY, boot_id
 from kproto.vlog.peer_backups import PeerBackups
 from kproto.vlog.worker import Worker
@@ -134,6 +135,7 @@ class ClusterMember:
             me = await self._client.register(BrokerRecord(self.node_id, 0, host, port, rack, *own))
         self._reach = Reach(self.peers, self.controller, self.node_id)
         self.remote = RemoteChunks(self._reach, self.controller)
+        self._unneeded = UnneededReports(self._reach, self.controller, lambda: self.epoch)
         self.controller.subscribe(self._on_image)
         self._on_image(self.controller.image)
         if self._client is not None:
@@ -153,6 +155,7 @@ class ClusterMember:
         """Log and virtual logs are ready: take over what the metadata gives to this broker."""
         assert self._takeover is not None
         self._scrub.start()
+        self._unneeded.start()
         self.controller.subscribe(self._takeover.on_image)
         self._takeover.on_image(self.controller.image)
 
@@ -290,6 +293,7 @@ class ClusterMember:
         self._scrub.stop()
         if self._takeover is not None:
             await self._takeover.close()
+            await self._unneeded.close()
         if self._client is not None:
             await self._client.close()
         if self._embedded is not None:

@@ -1,0 +1,147 @@
+"""A leader tells the controller which closed virtual segments hold nothing live of its own (30, 43, 44).
+
+Live is what lies at or above the log start that the store knows. Only the oldest virtual segment of each
+virtual log is looked at, because they are freed from the front; one catalog of it says how far each partition
+goes. When all leaders concerned agree, the controller deletes the record, and the backups their files.
+Reports are repeated as long as the record is there: a controller that starts anew has forgotten them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import ONLINE
+from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
+from kproto.replica.messages import Look, PartitionKey, decode_catalog
+from kproto.replica.reach import Metadata, NoCopyError, Reach
+from kproto.wire.internal import Api
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 10.0
+AT_ONCE: Final = 64
+"""Virtual segments of one virtual log that are reported with one look."""
+
+
+class Contents(NamedTuple):
+    """End offsets of the partitions that a virtual segment holds chunks of; ``asked`` is about whom that is
+    known."""
+
+    asked: frozenset[PartitionKey]
+    ends: list[tuple[PartitionKey, int]]
+
+
+def is_dead(contents: Contents, table: VlogTable) -> bool:
+    """Every chunk lies below the log start that the store knows (rule 44)."""
+    return all(end <= table.log_start(*key) for key, end in contents.ends)
+
+
+class UnneededReports:
+    """See the module's text. ``epoch`` is this broker's."""
+
+    def __init__(self, reach: Reach, metadata: Metadata, epoch: Callable[[], int]) -> None:
+        self._reach = reach
+        self._metadata = metadata
+        self._epoch = epoch
+        self._contents: dict[VsegId, Contents] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Look every few seconds from now on."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                await self.look()
+            except KafkaError as error:
+                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                    return
+                log.info("virtual segments that could be freed were not reported: %s", error)
+
+    async def look(self) -> int:
+        """Report once; the number of virtual segments. Raises KafkaError when the controller refuses."""
+        found: list[VsegId] = []
+        seen: set[VsegId] = set()
+        for epoch, keys in self._led().items():
+            for vlog in _vlogs(self._metadata.table, epoch):
+                found += await self._dead(vlog, keys, seen)
+        self._contents = {vseg: known for vseg, known in self._contents.items() if vseg in seen}
+        if found:
+            await self._metadata.propose("unneeded", {"vsegs": [list(vseg) for vseg in found]})
+        return len(found)
+
+    def _led(self) -> dict[int, frozenset[PartitionKey]]:
+        """By owner epoch that still has closed virtual segments: the partitions led here that have it among
+        their sources."""
+        image, table, me = self._metadata.image, self._metadata.table, self._epoch()
+        wanted = {vseg.owner_epoch for vseg, record in table.vsegs.items() if not record.open}
+        led: dict[int, list[PartitionKey]] = {}
+        for topic_id, index, sources in _served(image, self._reach.node_id, me):
+            for epoch in sources:
+                if epoch in wanted:
+                    led.setdefault(epoch, []).append((topic_id, index))
+        return {epoch: frozenset(keys) for epoch, keys in sorted(led.items())}
+
+    async def _dead(
+        self, vlog: Sequence[VsegRecord], keys: frozenset[PartitionKey], seen: set[VsegId]
+    ) -> list[VsegId]:
+        """The first ones of a virtual log that hold nothing live."""
+        dead: list[VsegId] = []
+        for record in vlog[:AT_ONCE]:
+            if record.open:
+                break
+            seen.add(record.id)
+            if not record.empty:
+                contents = await self._look_into(record, keys)
+                if contents is None or not is_dead(contents, self._metadata.table):
+                    break
+            dead.append(record.id)
+        return dead
+
+    async def _look_into(self, record: VsegRecord, keys: frozenset[PartitionKey]) -> Contents | None:
+        """What the virtual segment holds of the partitions; None when no copy tells now."""
+        known = self._contents.get(record.id)
+        if known is not None and keys <= known.asked:
+            return known
+        asked = sorted(keys)
+        body = Look(record.id, record.end or 0, asked).encode()
+        try:
+            rows = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
+        except NoCopyError as error:
+            log.info("%s", error)
+            return None
+        ends = [(key, row.end) for key, row in zip(asked, rows, strict=True) if row.frame >= 0]
+        self._contents[record.id] = Contents(keys, ends)
+        return self._contents[record.id]
+
+
+def _served(image: MetadataImage, node_id: int, epoch: int) -> Iterator[tuple[bytes, int, tuple[int, ...]]]:
+    """Topic id, partition and sources of all partitions with copies that the broker serves."""
+    for topic_id, part in image.streamlets.items():
+        topic = image.topics_by_id[topic_id]
+        for record in part:
+            if record.leader == node_id and record.state == ONLINE and record.sources[-1:] == (epoch,):
+                first = record.index * topic.active_groups
+                for index in range(first, min(first + topic.active_groups, topic.partitions)):
+                    yield topic_id, index, record.sources
+
+
+def _vlogs(table: VlogTable, epoch: int) -> list[list[VsegRecord]]:
+    """The virtual segments of an owner, a list for each virtual log, oldest first."""
+    by_vlog: dict[int, list[VsegRecord]] = {}
+    for record in table.of_owner(epoch):
+        by_vlog.setdefault(record.id.vlog, []).append(record)
+    return list(by_vlog.values())

@@ -1,0 +1,187 @@
+"""Leaders report what they do not need; with the controller's decisions that frees it, never too early."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kproto.controller.decision import Decision
+from kproto.controller.freeing import Unneeded, decide_free
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import StreamletRecord
+from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord, start_key
+from kproto.replica import unneeded as module
+from kproto.replica.messages import CatalogRow, Look, PartitionKey, encode_catalog
+from kproto.replica.reach import NoCopyError
+from kproto.replica.unneeded import UnneededReports
+from tests.controller.cluster_world import World, cluster
+
+
+class Copies:
+    """Stands in for Reach: what every virtual segment holds, as offsets; ``away`` ones have no copy now."""
+
+    def __init__(self, node_id: int) -> None:
+        self.node_id = node_id
+        self.ends: dict[VsegId, dict[PartitionKey, int]] = {}
+        self.away: set[VsegId] = set()
+        self.asked = 0
+
+    async def ask(self, record: VsegRecord, api: int, body: bytes, decode: Callable[[Any], Any]) -> Any:
+        self.asked += 1
+        if record.id in self.away:
+            raise NoCopyError("nobody")
+        held = self.ends.get(record.id, {})
+        keys = Look.decode(body).partitions
+        rows = [CatalogRow(0, held[key], 1, 0) if key in held else CatalogRow(0, 0, 0, -1) for key in keys]
+        return decode(memoryview(encode_catalog(rows)))
+
+
+class Leader:
+    """A broker of a world that reports; one `Unneeded` of the controller for all of them."""
+
+    def __init__(self, world: World, node: int, reports: Unneeded, copies: Copies | None = None) -> None:
+        self.world, self.node, self.reports = world, node, reports
+        self.copies = copies or Copies(node)
+        self.unneeded = UnneededReports(self.copies, self, lambda: world.epoch(node))  # type: ignore[arg-type]
+
+    @property
+    def image(self) -> MetadataImage:
+        return self.world.image
+
+    @property
+    def table(self) -> VlogTable:
+        return self.world.table
+
+    async def propose(self, kind: str, args: Any) -> Any:
+        assert kind == "unneeded"
+        vsegs = [VsegId(*row) for row in args["vsegs"]]
+        self.reports.report(self.node, self.world.epoch(self.node), vsegs)
+        self.world.commit(decide_free(self.world.image, self.world.table, self.reports))
+
+    def look(self) -> int:
+        return asyncio.run(self.unneeded.look())
+
+
+def start(world: World, key: PartitionKey, offset: int) -> None:
+    world.commit(Decision(None, {start_key(*key): str(offset).encode()}))
+
+
+def written(
+    world: World, node: int, *contents: dict[PartitionKey, int]
+) -> dict[VsegId, dict[PartitionKey, int]]:
+    """A closed virtual segment of ``node`` for each of ``contents``, and an open one."""
+    held = {}
+    for seq, ends in enumerate(contents):
+        held[world.open(node, seq, seq * 10).id] = ends
+    world.open(node, len(contents), len(contents) * 10)
+    return held
+
+
+def seqs(world: World) -> list[int]:
+    return sorted(vseg.seq for vseg in world.table.vsegs)
+
+
+def test_what_lies_below_the_log_start_is_freed_from_the_front() -> None:
+    world = cluster(3, t=(2, 3, [1, 1]))
+    topic = world.image.topics["t"].topic_id
+    a, b = (topic, 0), (topic, 1)
+    leader = Leader(world, 1, Unneeded())
+    leader.copies.ends = written(world, 1, {a: 10, b: 10}, {a: 20}, {b: 30})
+    assert leader.look() == 0
+    start(world, a, 20)
+    assert leader.look() == 0, "b is live in the first"
+    start(world, b, 9)
+    assert leader.look() == 0, "its last record is at 9"
+    start(world, b, 10)
+    assert leader.look() == 2
+    assert seqs(world) == [2, 3]
+    assert leader.look() == 0
+    start(world, b, 30)
+    assert leader.look() == 1
+    assert seqs(world) == [3], "the open one stays"
+
+
+def test_a_catalog_is_asked_for_once_and_again_for_partitions_that_came_later() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    leader = Leader(world, 1, Unneeded())
+    first = (world.image.topics["t"].topic_id, 0)
+    leader.copies.ends = written(world, 1, {first: 10}, {first: 20})
+    for _ in range(3):
+        leader.look()
+    assert leader.copies.asked == 1
+    world.topic("u", 1, 3, [1])
+    leader.look()
+    assert leader.copies.asked == 2
+
+
+def test_an_empty_one_and_one_of_deleted_topics_need_no_log_start() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    gone = (bytes(16), 0)
+    leader = Leader(world, 1, Unneeded())
+    world.open(1, 0, 0)
+    world.open(1, 1, 0)
+    leader.copies.ends[world.open(1, 2, 10).id._replace(seq=1)] = {gone: 5}
+    assert leader.look() == 2
+    assert seqs(world) == [2]
+
+
+def test_without_a_copy_that_tells_nothing_is_reported() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    leader = Leader(world, 1, Unneeded())
+    leader.copies.ends = written(world, 1, {}, {})
+    leader.copies.away = set(leader.copies.ends)
+    assert leader.look() == 0
+    leader.copies.away = set()
+    assert leader.look() == 2
+
+
+def test_every_leader_of_a_dead_owners_streamlets_has_its_say() -> None:
+    world = cluster(3, t=(2, 3, [1, 1]))
+    topic = world.image.topics["t"].topic_id
+    held = written(world, 1, {(topic, 0): 10, (topic, 1): 10})
+    world.fence(1)
+    world.seal_all(10)
+    reports = Unneeded()
+    leaders: dict[int, Leader] = {}
+    recovering: list[StreamletRecord] = world.assign()
+    for record in recovering:
+        leaders[record.leader] = Leader(world, record.leader, reports)
+        leaders[record.leader].copies.ends = held
+    assert [leader.look() for leader in leaders.values()] == [0, 0], "not theirs before the commit"
+    world.commit_all(recovering)
+    for index in (0, 1):
+        start(world, (topic, index), 10)
+    first, second = leaders.values()
+    assert first.look() == 2, "the closed one, and the one that ended empty"
+    assert seqs(world) == [0, 1], "the other leader has not said so"
+    assert second.look() == 2
+    assert seqs(world) == []
+
+
+def test_reports_are_repeated_while_the_record_is_there() -> None:
+    world = cluster(3, t=(2, 3, [1, 1]))
+    topic = world.image.topics["t"].topic_id
+    held = written(world, 1, {(topic, 0): 10})
+    world.fence(1)
+    world.seal_all(10)
+    world.commit_all(world.assign())
+    start(world, (topic, 0), 10)
+    reports = Unneeded()
+    leaders = [Leader(world, node, reports) for node in (2, 3)]
+    for leader in leaders:
+        leader.copies.ends = held
+    leaders[0].look()
+    reports._reports.clear()
+    leaders[1].look()
+    assert seqs(world) == [0, 1]
+    leaders[0].look()
+    assert seqs(world) == []
+
+
+def test_a_rule_taken_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "is_dead", lambda contents, table: True)
+    with pytest.raises(AssertionError):
+        test_what_lies_below_the_log_start_is_freed_from_the_front()
