@@ -107,6 +107,10 @@ class InternalListener:
 
     def bind(self, host: str, port: int) -> int:
         """Take the address and return the port; connections wait until :meth:`accept`. Raises OSError."""
+        if not self._secret and not _only_this_machine(host):
+            log.warning(
+                "kproto.cluster.secret is empty: whoever reaches %s:%d is taken for a broker", host, port
+            )
         return self._server.bind(host, port)
 
     def accept(self) -> None:
@@ -243,6 +247,10 @@ def _unknown(caller: Caller, body: memoryview, reply: Reply) -> None:  # noqa: A
 
 
 _NO_HANDLER: Final[tuple[InternalHandler, bool]] = (_unknown, True)
+
+
+def _only_this_machine(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def _same_secret(given: bytes, own: bytes) -> bool:

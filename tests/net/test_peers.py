@@ -247,6 +247,19 @@ def test_a_wrong_secret_is_refused(secret):
     run(test)
 
 
+@pytest.mark.parametrize(
+    ("secret", "host", "warned"), [("", "", True), ("", "127.0.0.1", False), (SECRET, "", False)]
+)
+def test_a_listener_that_trusts_everybody_says_so(secret, host, warned, caplog):
+    async def test() -> None:
+        listener = InternalListener(secret)
+        listener.bind(host, 0)
+        listener.close()
+
+    run(test)
+    assert ("kproto.cluster.secret" in caplog.text) is warned
+
+
 def test_a_broker_that_listens_at_anothers_address_is_not_taken_for_it():
     async def test() -> None:
         listener, port = listening(node_id=3)
