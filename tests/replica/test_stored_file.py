@@ -105,7 +105,7 @@ def test_a_closed_copy_is_used_up_to_its_end_or_not_at_all() -> None:
     for cut in range(len(whole) + 1):
         disk = disk_with(whole[:cut])
         for end in edges(owner):
-            complete = cut >= FILE_HEADER_SIZE + end - START and (cut >= FILE_HEADER_SIZE)
+            complete = cut >= (FILE_HEADER_SIZE + end - START if end > START else FILE_HEADER.size)
             assert worth(disk, True, end)[0] is (Worth.USE if complete else Worth.REPAIR)
 
 
