@@ -355,6 +355,16 @@ class LogManager:
         partition.close_deleted(lost=True)
         self.trash.add(self.clock.monotonic() + RELEASED_KEPT_S, partition.directory)
 
+    def may_lack(self, topic_id: bytes, index: int) -> bool:
+        """Whether other brokers may have data of a partition led here that is in no file here. Opens
+        nothing."""
+        taken = self._taken.get(topic_id, {}).get(index)
+        if taken is not None:
+            return taken.base > taken.log_start
+        stream = self.streams.get(topic_id)
+        partition = stream.partitions.get(index) if stream is not None else None
+        return partition is not None and next(partition.holes(), None) is not None
+
     def _release_lost(self, record: TopicRecord, image: MetadataImage) -> None:
         """Release what this broker does not lead any more, or not under the same leader epoch."""
         topic_id, streamlets = record.topic_id, image.streamlets[record.topic_id]

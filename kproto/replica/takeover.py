@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
@@ -107,6 +107,10 @@ class Part:
         return not self.sources or (self.state is not None and self.outcome()[2] is None)
 
 
+def _nobody(_: list[PartitionKey]) -> None:
+    """Nobody wants to know what was taken over."""
+
+
 class NotSealedError(Exception):
     """A source still has an open virtual segment though its owner is gone; the metadata will close it."""
 
@@ -127,6 +131,8 @@ class Takeover:
         self._running: asyncio.Task[None] | None = None
         self._later: set[asyncio.Task[None]] = set()
         self._patience: dict[Claim, float] = {}
+        self.on_online: Callable[[list[PartitionKey]], object] = _nobody
+        """Called with the partitions that went online (`BringOver.add`)."""
         self.rounds: deque[dict[str, Any]] = deque(maxlen=ROUNDS_KEPT)
         """Figures, one row per round: streamlets, partitions, bytes read, seconds."""
 
@@ -269,6 +275,7 @@ class Takeover:
         committed = 0
         for at in range(0, len(commits), PER_PROPOSAL):
             committed += await self._commit(commits[at : at + PER_PROPOSAL], failed)
+        self.on_online([part.key for claim in commits if claim not in failed for part in of_claim[claim]])
         return committed
 
     async def _search(self, part: Part) -> None:

@@ -1,0 +1,359 @@
+"""Bringing old data of taken-over partitions into files here, in the background (rule 27b).
+
+Oldest first, virtual segment by virtual segment for all partitions at once: each is read once, however many
+partitions have chunks in it. Chunks go to a temporary file per partition; when that has the size of a
+segment, or the hole is filled, it is synced, renamed and given to the partition (`Partition.fill`), so that a
+file here is whole or not there. Until then the copies are read (`remote`). What cannot be read now is tried
+again later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.epochs import EpochCache
+from kproto.log.files import FETCHING
+from kproto.log.segment import Group, Segment
+from kproto.metadata.vlogs import VsegRecord
+from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
+from kproto.replica.reach import Metadata, NoCopyError, Reach
+from kproto.replica.takeover import NotSealedError, sources_of
+from kproto.wire.batch import HEADER
+from kproto.wire.internal import Api
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.disk import Disk
+    from kproto.log.partition import Partition
+
+log = logging.getLogger(__name__)
+
+READ_BYTES: Final = 512 * 1024
+BYTES_PER_PARTITION: Final = 1024
+"""A read for many partitions brings more, because naming them costs, too."""
+SLICE_S: Final = 0.001
+REST_S: Final = 0.004
+"""After each slice the loop belongs to others for a while."""
+FIRST_REST_S: Final = 1.0
+AGAIN_S: Final = 5.0
+
+
+class Logs(Protocol):
+    """The part of `LogManager` that is used."""
+
+    def partition(self, topic_id: bytes, index: int) -> Partition | None: ...
+
+    def may_lack(self, topic_id: bytes, index: int) -> bool: ...
+
+
+class Filling:
+    """The first hole of a partition while it is filled. Chunks from ``next`` on are wanted, below ``end``."""
+
+    __slots__ = ("end", "group", "group_bytes", "next", "number", "partition", "pieces", "segment", "written")
+
+    def __init__(self, partition: Partition, start: int, end: int) -> None:
+        self.partition = partition
+        self.next = start
+        self.end = end
+        self.segment: Segment | None = None
+        self.group: Group | None = None
+        self.group_bytes = 0
+        self.number = 0
+        self.written = 0
+        self.pieces: list[memoryview] = []
+        """What is not in the temporary file yet."""
+
+    @property
+    def done(self) -> bool:
+        return self.next >= self.end or self.partition.deleted
+
+    def wants(self, chunk: ReadChunk) -> bool:
+        """Whether ``chunk`` is the next one."""
+        return not self.done and chunk.base_offset <= self.next < chunk.next_offset
+
+    def is_full(self, size: int) -> bool:
+        """Whether a chunk of ``size`` bytes begins another segment."""
+        segment = self.segment
+        return segment is not None and segment.size + size > self.partition.config.segment_file_bytes
+
+    def add(self, chunk: ReadChunk, now_ms: int) -> None:
+        """Take the next chunk."""
+        fields = HEADER.unpack_from(chunk.data)
+        if self.segment is None:
+            self._begin(chunk.base_offset, fields[8], now_ms)
+        segment = self.segment
+        assert segment is not None
+        segment.note(segment.size, len(chunk.data), chunk.base_offset, fields[8])
+        self.pieces.append(chunk.data)
+        self.next = segment.next_offset = chunk.next_offset
+
+    def _begin(self, base: int, timestamp: int, now_ms: int) -> None:
+        partition = self.partition
+        if self.group is None or self.group_bytes >= partition.config.segment_bytes:
+            self.group = Group(base, now_ms)
+            self.group.first_ts = timestamp
+            self.group_bytes = self.number = 0
+        self.segment = Segment(partition, self.group, self.number, base)
+        self.segment.closed = True
+        self.number += 1
+        self.written = 0
+
+    def finish(self) -> Segment:
+        """The segment is in its file, synced: make it one of the partition's."""
+        segment = self.segment
+        assert segment is not None
+        self.group_bytes += segment.size
+        segment.flushed = segment.synced = segment.wake_at = segment.size
+        segment.flushed_offset = segment.synced_offset = segment.next_offset
+        epochs = EpochCache.decode(self.partition.epochs.encode())
+        epochs.cut_end(segment.next_offset)
+        segment.footer = (b"", epochs.encode())
+        self.segment = None
+        return segment
+
+
+class Jobs(Protocol):
+    """A thread for writes (`vlog.worker.Worker`)."""
+
+    def submit(self, call: Callable[[], object], done: Callable[[BaseException | None], object]) -> None: ...
+
+
+class BringOver:
+    """See the module's text. All on one event loop; files are written in ``jobs``."""
+
+    def __init__(
+        self,
+        reach: Reach,
+        metadata: Metadata,
+        logs: Logs,
+        disk: Disk,
+        jobs: Jobs,
+        clock: Clock,
+        bytes_per_second: int = 0,
+    ) -> None:
+        self._reach = reach
+        self._metadata = metadata
+        self._logs = logs
+        self._disk = disk
+        self._jobs = jobs
+        self._clock = clock
+        self._rate = bytes_per_second
+        self._keys: dict[PartitionKey, None] = {}
+        """Partitions that may have holes."""
+        self._task: asyncio.Task[None] | None = None
+        self.bytes = 0
+        self.segments = 0
+        self.seconds = 0.0
+
+    def add(self, keys: Iterable[PartitionKey]) -> None:
+        """These partitions were taken over."""
+        self._keys.update(dict.fromkeys(keys))
+        if self._keys and self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop; unfinished files are removed when their partition is opened again."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def state(self) -> dict[str, Any]:
+        """Figures for people: partitions that may lack data, and what was brought so far."""
+        return {
+            "partitions": len(self._keys),
+            "bytes": self.bytes,
+            "segments": self.segments,
+            "seconds": round(self.seconds, 3),
+        }
+
+    async def _run(self) -> None:
+        try:
+            await asyncio.sleep(FIRST_REST_S)
+            while self._keys:
+                before, began = self.segments, self._clock.monotonic()
+                try:
+                    await self._pass()
+                except OSError as error:
+                    log.warning("old data cannot be written: %s", error)
+                except Exception:
+                    log.exception("bringing old data over failed; trying again")
+                self.seconds += self._clock.monotonic() - began
+                if self._keys and self.segments == before:
+                    await asyncio.sleep(AGAIN_S)
+        finally:
+            self._task = None
+
+    # One pass over all sources
+
+    async def _pass(self) -> None:
+        """Fill the first hole of each partition as far as its chunks can be had in order."""
+        fillings, sources = await self._begin()
+        problems: list[str] = []
+        for epoch in sorted({epoch for epochs in sources.values() for epoch in epochs}):
+            mine = {key: fillings[key] for key, epochs in sources.items() if epoch in epochs}
+            try:
+                for vlog in sources_of(self._metadata.image, self._metadata.table, epoch):
+                    for record in vlog:
+                        if not record.empty:
+                            await self._segment(record, mine)
+            except (NoCopyError, NotSealedError) as error:
+                problems.append(str(error))
+        for filling in fillings.values():
+            await self._complete(filling)
+        if problems:
+            log.warning("old data cannot be brought over yet: %s", "; ".join(problems))
+
+    async def _begin(self) -> tuple[dict[PartitionKey, Filling], dict[PartitionKey, tuple[int, ...]]]:
+        """Holes and sources of the partitions that have holes; the others are forgotten."""
+        fillings: dict[PartitionKey, Filling] = {}
+        sources: dict[PartitionKey, tuple[int, ...]] = {}
+        until = self._clock.monotonic() + SLICE_S
+        for key in list(self._keys):
+            image = self._metadata.image
+            topic = image.topics_by_id.get(key[0])
+            filling = self._open(key)
+            if filling is not None and topic is not None:
+                fillings[key] = filling
+                sources[key] = image.partition_streamlet(topic, key[1]).sources
+            if self._clock.monotonic() > until:
+                await asyncio.sleep(REST_S)
+                until = self._clock.monotonic() + SLICE_S
+        return fillings, sources
+
+    def _open(self, key: PartitionKey) -> Filling | None:
+        """The first hole of a partition; it is forgotten when it has none, or is led elsewhere."""
+        try:
+            partition = self._logs.partition(*key) if self._logs.may_lack(*key) else None
+        except (KafkaError, OSError) as error:
+            log.info("partition %s-%d is not brought over: %s", key[0].hex(), key[1], error)
+            if isinstance(error, KafkaError) and error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                del self._keys[key]
+            return None
+        hole = next(partition.holes(), None) if partition is not None else None
+        if partition is None or hole is None:
+            del self._keys[key]
+            return None
+        return Filling(partition, *hole)
+
+    async def _segment(self, record: VsegRecord, fillings: dict[PartitionKey, Filling]) -> None:
+        """Take from one virtual segment what continues the fillings."""
+        keys = [key for key, filling in fillings.items() if not filling.done]
+        if not keys:
+            return
+        end = record.end or 0
+        rows = await self._reach.ask(record, Api.CATALOG, Look(record.id, end, keys).encode(), decode_catalog)
+        useful = [
+            (key, row.frame)
+            for key, row in zip(keys, rows, strict=True)
+            if row.frame >= 0 and row.first <= fillings[key].next < row.end
+        ]
+        if not useful:
+            return
+        keys = [key for key, _ in useful]
+        position = min(frame for _, frame in useful)
+        size = max(READ_BYTES, BYTES_PER_PARTITION * len(keys))
+        while position < end and not all(fillings[key].done for key in keys):
+            offsets = [fillings[key].next for key in keys]
+            body = Read(record.id, position, end, keys, size, offsets).encode()
+            answer = await self._reach.ask(record, Api.READ, body, ReadAnswer.decode)
+            if answer.next <= position:
+                raise NoCopyError(f"virtual segment {record.id}: reading does not get past {position}")
+            await self._take(answer.chunks, [fillings[key] for key in keys])
+            position = answer.next
+
+    async def _take(self, chunks: list[ReadChunk], fillings: list[Filling]) -> None:
+        size = 0
+        now_ms = self._clock.wall_ms()
+        until = self._clock.monotonic() + SLICE_S
+        for chunk in chunks:
+            filling = fillings[chunk.partition]
+            if not filling.wants(chunk):
+                continue
+            if filling.is_full(len(chunk.data)):
+                await self._complete(filling)
+            filling.add(chunk, now_ms)
+            size += len(chunk.data)
+            if filling.done:
+                await self._complete(filling)
+            elif self._clock.monotonic() > until:
+                await asyncio.sleep(REST_S)
+                until = self._clock.monotonic() + SLICE_S
+        await self._write([filling for filling in fillings if filling.pieces])
+        self.bytes += size
+        if self._rate > 0:
+            await asyncio.sleep(size / self._rate)
+
+    # Files
+
+    async def _write(self, fillings: list[Filling]) -> None:
+        """Put what was taken into the temporary files."""
+        jobs: list[tuple[str, str, int, list[memoryview]]] = []
+        for filling in fillings:
+            segment, partition = filling.segment, filling.partition
+            if segment is not None:
+                partition.has_directory = True
+                jobs.append((partition.directory, segment.path + FETCHING, filling.written, filling.pieces))
+                filling.written = segment.size
+                filling.pieces = []
+        if jobs:
+            await self._in_thread(lambda: _write_all(self._disk, jobs))
+
+    async def _complete(self, filling: Filling) -> None:
+        """Make what was taken a segment of its partition."""
+        if filling.segment is None or filling.partition.deleted:
+            return
+        await self._write([filling])
+        segment = filling.finish()
+        await self._in_thread(lambda: _publish(self._disk, segment.path + FETCHING, segment.path))
+        if not filling.partition.fill(segment):
+            if not filling.partition.deleted:
+                await self._in_thread(lambda: self._disk.unlink(segment.path))
+            return
+        self.segments += 1
+        try:
+            segment.write_index()
+        except OSError as error:
+            segment.footer = None  # made again when it is needed
+            log.warning("%s cannot be written: %s", segment.index_path, error.strerror)
+
+    async def _in_thread(self, job: Callable[[], object]) -> None:
+        """Run ``job`` in the writing thread; OSError passes through."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def done(error: BaseException | None) -> None:
+            if future.cancelled():
+                return
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(None)
+
+        self._jobs.submit(job, done)
+        await future
+
+
+def _write_all(disk: Disk, jobs: list[tuple[str, str, int, list[memoryview]]]) -> None:
+    for directory, path, position, pieces in jobs:
+        if position == 0:
+            disk.makedirs(directory)
+        fd = disk.open(path, create=True)
+        try:
+            if position == 0:
+                disk.truncate(fd, 0)
+            disk.pwritev(fd, pieces, position)
+        finally:
+            disk.close(fd)
+
+
+def _publish(disk: Disk, temporary: str, path: str) -> None:
+    """Sync before the rename: a file with a segment's name is always whole."""
+    fd = disk.open(temporary)
+    try:
+        disk.datasync(fd)
+    finally:
+        disk.close(fd)
+    disk.rename(temporary, path)

@@ -1,0 +1,191 @@
+"""Old data brought over: afterwards everything is in files here, and it is the fold of all chunks."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kproto.clock import SystemClock
+from kproto.directory import LeftAs
+from kproto.disk import Disk
+from kproto.replica import bring_over, takeover
+from kproto.replica.bring_over import BringOver
+from tests.log.support import batch
+from tests.replica.sealed_world import World
+from tests.replica.test_takeover import Run, simulate
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(bring_over, "FIRST_REST_S", 0.0)
+    monkeypatch.setattr(bring_over, "AGAIN_S", 0.01)
+    monkeypatch.setattr(bring_over, "REST_S", 0.0)
+
+
+class AtOnce:
+    """Does what a thread would do, at once."""
+
+    def submit(self, call: Callable[[], object], done: Callable[[BaseException | None], object]) -> None:
+        error: BaseException | None = None
+        try:
+            call()
+        except OSError as raised:
+            error = raised
+        asyncio.get_running_loop().call_soon(done, error)
+
+
+def bringing(run: Run, rate: int = 0, disk: Disk | None = None) -> BringOver:
+    found = BringOver(
+        run.reach,
+        run.world.metadata,
+        run.world.log.manager,
+        disk or run.world.log.disk,
+        AtOnce(),
+        SystemClock(),
+        rate,
+    )
+    run.takeover.on_online = found.add
+    return found
+
+
+async def finished(bring: BringOver, patience: int = 500) -> None:
+    for _ in range(patience):
+        if not bring.state()["partitions"]:
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it takes too long")
+
+
+@given(seed=st.integers(0, 1 << 32), owners=st.integers(1, 4))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+def test_afterwards_nobody_else_is_needed(seed: int, owners: int) -> None:
+    async def go(run: Run) -> None:
+        world = run.world
+        bring = bringing(run)
+        if seed % 3 == 0:
+            world.free()
+            world.metadata.publish()
+        world.peers.silent = world.random.choice((0, 0, 3))
+        await run.online()
+        await run.check(5)
+        await finished(bring)
+        world.peers.failing = dict.fromkeys((2, 3), "gone")
+        await run.check(3)
+        for key in world.keys:
+            partition = world.log.partition(key[1])
+            assert not list(partition.holes())
+            partition.flush()
+        # An earlier process's files are enough, whatever is asked of the copies later.
+        world.log.online.clear()
+        world.log.restart(LeftAs.KILLED)
+        world.peers.failing = {}
+        again = Run(world)
+        await again.online()
+        world.peers.failing = dict.fromkeys((2, 3), "gone")
+        await again.check(3)
+
+    simulate(seed, owners, go)
+
+
+def test_what_cannot_be_read_is_tried_again() -> None:
+    async def go(run: Run) -> None:
+        bring = bringing(run)
+        await run.online()
+        run.world.peers.failing = dict.fromkeys((2, 3), "gone")
+        with pytest.raises(AssertionError, match="too long"):
+            await finished(bring, 10)
+        run.world.peers.failing = {}
+        await finished(bring)
+        await run.check()
+        assert bring.bytes > 0
+        await bring.close()
+
+    simulate(4, 2, go)
+
+
+def test_a_partition_that_is_lost_meanwhile_is_left_alone() -> None:
+    async def go(run: Run) -> None:
+        world = run.world
+        bring = bringing(run, rate=20_000)
+        await run.online()
+        await asyncio.sleep(0.02)
+        world.log.online.clear()
+        again = Run(world)
+        await again.online()
+        await finished(bring)
+        await again.check()
+
+    simulate(4, 2, go)
+
+
+def test_appends_go_on_while_a_hole_is_filled() -> None:
+    async def go(run: Run) -> None:
+        world = run.world
+        bring = bringing(run, rate=200_000)
+        await run.online()
+        count = 0
+        while bring.state()["partitions"]:
+            for key in world.keys:
+                chunk = batch(b"x" * 100, b"y")
+                world.log.partition(key[1]).append(memoryview(bytearray(chunk)))
+                world.truth[key].add(chunk, world.log.epoch)
+            world.log.journal.push()
+            world.log.tick(1.0)
+            count += 1
+            await asyncio.sleep(0.002)
+        assert count > 1
+        await run.check()
+
+    simulate(4, 2, go)
+
+
+class FullDisk(Disk):
+    """No room for what is brought over, for a while."""
+
+    __slots__ = ("times",)
+
+    def pwritev(self, fd: int, buffers: object, position: int, length: int = -1) -> int:
+        if self.times > 0:
+            self.times -= 1
+            raise OSError(28, "No space left on device")
+        return super().pwritev(fd, buffers, position, length)  # type: ignore[arg-type]
+
+
+def test_a_full_disk_is_waited_out() -> None:
+    async def go(run: Run) -> None:
+        disk = FullDisk()
+        disk.times = 2
+        bring = bringing(run, disk=disk)
+        await run.online()
+        await finished(bring)
+        await run.check()
+
+    simulate(4, 2, go)
+
+
+def test_many_partitions_read_each_segment_once() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), 1, 100)
+        for _ in range(2):
+            world.owner(30)
+        run = Run(world)
+
+        async def go() -> None:
+            bring = bringing(run)
+            await run.online()
+            before = len(world.peers.asked)
+            await finished(bring)
+            sizes = [(one.end or 0) - one.start for vlog in world.vlogs for one in vlog.records()]
+            most = sum(3 + size // bring_over.READ_BYTES for size in sizes)
+            assert len(world.peers.asked) - before <= most
+            assert not [name for _, _, names in os.walk(directory) for name in names if "fetching" in name]
+
+        asyncio.run(go())
