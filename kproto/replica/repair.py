@@ -17,7 +17,7 @@ from kproto.net.ports import PeerError
 from kproto.replica.copies import Copy
 from kproto.replica.messages import Buffer, Raw, Repair
 from kproto.replica.rules import Presence
-from kproto.replica.store import COPYING, ReplicaStore
+from kproto.replica.store import COPYING, ReplicaStore, sync_path
 from kproto.replica.stored_file import Inspection, inspect
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.space import NO_SPACE
@@ -75,17 +75,24 @@ class Repairer:
             self._running.discard(record.id)
 
     async def _has(self, record: VsegRecord) -> bool:
-        """This store has all of it already."""
+        """This store has all of it already, listed or given up: verified, and synced now."""
+        store = self._store
         future: asyncio.Future[Copy | None] = asyncio.get_running_loop().create_future()
-        self._store.find(record.id, future.set_result)
+        store.find(record.id, future.set_result)
         copy = await future
-        return (
-            copy is not None
-            and copy.presence is Presence.READABLE
-            and copy.start == record.start
-            and record.end is not None
-            and copy.end >= record.end
-        )
+        if copy is None or copy.presence is not Presence.READABLE or copy.end < (record.end or 0):
+            return False
+        copy.pins += 1
+        try:
+            look = partial(inspect, store.disk, copy.path, record.id, True)
+            found = await self._work(look, store.workers.reads)
+            if is_whole(found, record):
+                await self._work(partial(sync_path, store.disk, copy.path))
+                store.hold(copy)
+                return True
+        finally:
+            copy.pins -= 1
+        return False
 
     async def _copy(self, record: VsegRecord, end: int, source: int) -> InternalError:
         store = self._store

@@ -701,8 +701,12 @@ class ReplicaStore:
         copy = Copy(vseg, path)
         copy.take(found)
         copy.settled = True
-        copy.held_until = self.clock.monotonic() + HELD_S
         self.copies[vseg] = copy
+        self.hold(copy)
+
+    def hold(self, copy: Copy) -> None:
+        """Keep it for some time, whether metadata lists it or not."""
+        copy.held_until = self.clock.monotonic() + HELD_S
 
     def journal_is_whole(self, found: Inspection) -> bool:
         """Whether a journal of an earlier process of this broker still has everything that was acked."""

@@ -376,6 +376,26 @@ class TestRepair:
         assert self.repair(target, record) == InternalError.NONE
         assert len(target.read_all(read)) == 3
 
+    def test_a_copy_that_was_given_up_counts_when_it_is_whole(self) -> None:
+        """No byte is copied, and it is kept until it is listed; but not with damage inside."""
+        peers, _, target, owner, record = self.two()
+        twin = Owner(VSEG)
+        twin.frames = owner.frames
+        target.station.store.table = Metadata(5).table
+        target.hold(twin)
+        metadata = Metadata(5)
+        metadata.put(record._replace(backups=(OTHER,)))
+        assert self.repair(target, record) == InternalError.NONE
+        assert target.service.repairer.bytes == 0
+        target.apply(metadata)
+        target.station.loop.run(1.0)
+        assert VSEG in target.station.store.copies
+        target.station.file(VSEG)[FILE_HEADER_SIZE + 60 + 136 + 100] ^= 1
+        assert self.repair(target, record) == InternalError.NONE
+        assert target.service.repairer.bytes > 0
+        assert bytes(target.station.file(VSEG)) == owner.first + b"".join(frame for _, frame in owner.frames)
+        assert peers.services
+
     def test_what_is_whole_is_not_copied_again(self) -> None:
         _, _, target, _, record = self.two()
         assert self.repair(target, record) == InternalError.NONE
