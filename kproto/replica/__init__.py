@@ -1,12 +1,18 @@
-"""Copies of other brokers' virtual logs, and how new leaders get data back from them (rules 6-8, 14-25).
+"""Copies of other brokers' virtual logs, and how new leaders get data back from them (rules 6-8, 14-25, 27b).
 
-May import ``errors check clock disk directory memory config wire net metadata log vlog``. Pure, without I/O:
-``rules`` (may this push be stored, what is this file worth), ``messages`` (bodies of SEAL, STATE, READ, RAW,
-REPAIR, CATALOG), ``reading`` (which chunks of which frames somebody wants). Shells: ``store`` (the files of
-copies, the only writer), ``stored_file`` (what a start finds in one of them), ``fences`` (owner epochs that
-may write no more), ``service`` (answers other brokers' requests from the store), ``scrub`` (reads closed
-copies again in the background). Nothing here touches sockets, clocks or threads but through what it is given.
+May import ``errors check clock disk directory memory config wire net metadata log vlog``. Nothing here
+touches sockets, clocks or threads but through what it is given. The side of a backup:
+
+- Pure, without I/O: ``rules`` (may this push be stored, what is this file worth), ``messages`` (bodies of
+  SEAL, STATE, READ, RAW, REPAIR, CATALOG), ``reading`` (which chunks of which frames somebody wants).
+- ``store`` (the only writer) over ``copies``, ``stored_file`` (what a start finds in a file) and ``fences``
+  (owner epochs that may write no more); ``service`` answers other brokers from it, with ``catalogs`` (what a
+  closed copy holds of each partition); ``repair`` makes a copy anew, ``scrub`` looks after all of them.
+
+The side of a new leader: ``reach`` (asks the copies of a virtual segment until one answers), ``survey``
+(state and last chunks of partitions), ``takeover`` (rebuilds partitions and commits), ``remote`` (reads of
+what is not here yet), ``bring_over`` (gets it here), ``unneeded`` (tells the controller what can be freed).
 
 The way of a push: ``net.internal`` hands over the request body -> ``service`` -> ``rules.decide_push`` ->
-one ``pwritev`` by ``store`` -> (class ``SYNCED`` only) a group fdatasync in the worker -> the answer.
+one ``pwritev`` by ``store`` -> (class ``SYNCED`` only) a group fdatasync in a worker -> the answer.
 """
