@@ -203,7 +203,7 @@ def _adopt_run(
         last = segments[-1]
         local.cut_end(last.next_offset)
         last.measure()
-        if entry is not None and last.next_offset <= entry.synced_base:
+        if entry is not None and _is_synced(last, entry):
             last.mark_synced()
         try:
             ensure_index(partition, last)
@@ -227,6 +227,13 @@ def _segments(partition: Partition, names: Sequence[SegmentName], entry: Entry |
             segment.synced_offset = segment.next_offset
         segments.append(segment)
     return segments
+
+
+def _is_synced(segment: Segment, entry: Entry) -> bool:
+    """Whether the checkpoint vouches for all of the segment's file."""
+    if segment.base_offset == entry.synced_base:
+        return segment.size <= entry.synced
+    return segment.next_offset <= entry.synced_base
 
 
 def _trust(names: Sequence[SegmentName], entry: Entry | None) -> Trust:

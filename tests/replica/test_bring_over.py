@@ -56,7 +56,7 @@ def bringing(run: Run, rate: int = 0, disk: Disk | None = None) -> BringOver:
     return found
 
 
-async def finished(bring: BringOver, patience: int = 500) -> None:
+async def finished(bring: BringOver, patience: int = 4000) -> None:
     for _ in range(patience):
         if not bring.state()["partitions"]:
             return
@@ -114,7 +114,7 @@ def test_what_cannot_be_read_is_tried_again() -> None:
 def test_a_partition_that_is_lost_meanwhile_is_left_alone() -> None:
     async def go(run: Run) -> None:
         world = run.world
-        bring = bringing(run, rate=20_000)
+        bring = bringing(run, rate=500_000)
         await run.online()
         await asyncio.sleep(0.02)
         world.log.online.clear()

@@ -41,7 +41,7 @@ class Run:
         self.remote = RemoteChunks(self.reach, world.metadata)
         world.log.manager.ports.remote = self.remote
 
-    async def online(self, patience: int = 200) -> None:
+    async def online(self, patience: int = 2000) -> None:
         self.takeover.on_image(self.world.metadata.image)
         for _ in range(patience):
             if self.takeover.waiting == 0:
