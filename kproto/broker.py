@@ -325,6 +325,8 @@ class Broker:
             self._open_recovered()
             self._vlogs.tick()
             await asyncio.sleep(0.01)
+        if self._member is not None:
+            await self._member.finish()
         clean = self._logs.close()
         self._vlogs.close()
         return clean

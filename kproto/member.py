@@ -20,16 +20,18 @@ from kproto.controller.service import ControllerService
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.forwarding import RemoteController
-from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable
+from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
 from kproto.metadata.client import Forward, MetadataClient
 from kproto.net.internal import InternalListener
 from kproto.net.peers import Address, Peers
+from kproto.replica.bring_over import BringOver
 from kproto.replica.reach import Reach
 from kproto.replica.remote import RemoteChunks
 from kproto.replica.scrub import Scrub
 from kproto.replica.service import ReplicaService
 from kproto.replica.store import ReplicaStore, Workers
 from kproto.replica.takeover import Takeover
+from kproto.replica.unneeded import UnneededReports
 from kproto.replica.unneeded import UnneededReports
 from kproto.vlog.manager import JOURNAL_DIRECTORY, boot_id
 from kproto.vlog.peer_backups import PeerBackups
@@ -49,6 +51,8 @@ log = logging.getLogger(__name__)
 JOIN: Final = -1
 """The peer whose node id is not known before the first answer: the address of ``kproto.join``."""
 RETRY_SECONDS: Final = 0.1
+FINISH_SECONDS: Final = 3.0
+"""How long the end of the process waits for the controller."""
 STARTS_SECONDS: Final = 0.2
 STARTS_AT_ONCE: Final = 100
 """Log starts in one transaction (rule 19b)."""
@@ -75,6 +79,7 @@ class ClusterMember:
         self.peers = Peers(self.node_id, settings.kproto_cluster_secret, self._address_of, lambda: self.epoch)
         loop = asyncio.get_running_loop()
         self._workers = [Worker(loop, f"kproto-replica-{name}") for name in ("ack", "rest", "read")]
+        self._fill_worker = Worker(loop, "kproto-bring-over")
         store = ReplicaStore(
             directory.path,
             directory.disk,
@@ -94,6 +99,8 @@ class ClusterMember:
         self._embedded: ControllerLoop | None = None
         self._vlogs: VlogManager | None = None
         self._takeover: Takeover | None = None
+        self._bring_over: BringOver | None = None
+        self._unneeded: UnneededReports | None = None
         self._starts: dict[tuple[bytes, int], int] = {}
         """Log starts that the store does not know yet, by topic id and partition."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -148,13 +155,27 @@ class ClusterMember:
         """Give the virtual logs their backups, and the log what it takes over from other leaders."""
         self._vlogs = vlogs
         self._takeover = Takeover(self._reach, self.controller, logs, self._clock)
+        self._bring_over = BringOver(
+            self._reach,
+            self.controller,
+            logs,
+            self._directory.disk,
+            self._fill_worker,
+            self._clock,
+            self._settings.kproto_recovery_read_bytes_per_second,
+        )
+        self._takeover.on_online = self._bring_over.add
+        self._unneeded = UnneededReports(self._reach, self.controller, lambda: self.epoch)
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
+        vlogs.unsealed = self._unsealed
         vlogs.members_changed(self._others())
 
     def serve(self) -> None:
         """Log and virtual logs are ready: take over what the metadata gives to this broker."""
         assert self._takeover is not None
+        assert self._unneeded is not None
         self._scrub.start()
+        self._unneeded.start()
         self._unneeded.start()
         self.controller.subscribe(self._takeover.on_image)
         self._takeover.on_image(self.controller.image)
@@ -191,6 +212,10 @@ class ClusterMember:
     def _copies_of(self, topic_id: bytes) -> int:
         topic = self.controller.image.topics_by_id.get(topic_id)
         return topic.replication_factor if topic is not None else 1
+
+    def _unsealed(self, owner_epoch: int, vlog: int, seq: int) -> bool:
+        vseg = self.table.vsegs.get(VsegId(owner_epoch, vlog, seq))
+        return vseg is not None and vseg.open
 
     def _store_of(self, node_id: int) -> str | None:
         broker = self.controller.image.brokers.get(node_id)
@@ -285,14 +310,31 @@ class ClusterMember:
 
     # Stop
 
+    async def finish(self) -> None:
+        """All is durable and nothing is appended any more: tell the controller where the virtual logs end,
+        so that nothing has to be sealed, whoever starts first."""
+        assert self._vlogs is not None
+        ends = self._vlogs.finish()
+        if not ends:
+            return
+        try:
+            proposal = self.controller.propose("close_vsegs", {"vsegs": ends})
+            closed = await asyncio.wait_for(proposal, FINISH_SECONDS)
+        except (KafkaError, TimeoutError) as error:
+            log.warning("the controller does not know where the virtual logs end: %s", error or "no answer")
+            return
+        if all(closed):
+            self._vlogs.recorded()
+
     async def close(self) -> None:
         """Leave: no more requests to or from other brokers; copies are synced."""
         self._on_fenced = None
         for task in list(self._tasks):
             task.cancel()
         self._scrub.stop()
-        if self._takeover is not None:
-            await self._takeover.close()
+        for part in (self._takeover, self._bring_over, self._unneeded):
+            if part is not None:
+                await part.close()
             await self._unneeded.close()
         if self._client is not None:
             await self._client.close()
@@ -303,7 +345,7 @@ class ClusterMember:
         synced = asyncio.Event()
         self.replicas.store.close(synced.set)
         await synced.wait()
-        for worker in self._workers:
+        for worker in (*self._workers, self._fill_worker):
             worker.close()
 
 

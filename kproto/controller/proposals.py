@@ -4,6 +4,7 @@
 kind               arguments                                       answer
 =================  ==============================================  ===========================================
 ``open_vseg``      vlog, seq, copies, policy, start, exclude       ``{"backups": [[node, store id], ...]}``
+``close_vsegs``    ``{"vsegs": [[vlog, seq, end], ...]}``          ``[bool, ...]``
 ``commit``         ``{"streamlets": [[topic, streamlet,            ``[bool, ...]``
                    leader epoch], ...]}``
 ``starts``         ``{"starts": [[topic, partition, offset]]}``    ``[bool, ...]``
@@ -32,7 +33,7 @@ from kproto.controller.freeing import Start, Unneeded, decide_free, decide_start
 from kproto.controller.recoveries import Recoveries, summary
 from kproto.controller.recovery import Attempt, decide_commit
 from kproto.controller.repair import decide_disowned
-from kproto.controller.vsegs import Opening, backups_json, decide_open_vseg
+from kproto.controller.vsegs import Opening, backups_json, decide_close_vsegs, decide_open_vseg
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VsegId
@@ -63,6 +64,7 @@ class Proposals:
         self.repairs: Callable[[], dict[str, int]] = dict
         self._kinds: dict[str, Kind] = {
             "open_vseg": self._open_vseg,
+            "close_vsegs": self._close_vsegs,
             "commit": self._commit,
             "starts": self._starts,
             "unneeded": self._unneeded,
@@ -87,6 +89,19 @@ class Proposals:
         opening = Opening.of_arguments(node_id, epoch, args)
         return backups_json(
             await controller.decide(lambda: decide_open_vseg(controller.image, controller.table, opening))
+        )
+
+    async def _close_vsegs(self, node_id: int, epoch: int, args: object) -> list[bool]:
+        controller = self._controller
+        closes = [
+            (
+                VsegId(epoch, integer(vlog, "a virtual log", 0, U32), integer(seq, "a number", 0, U32)),
+                integer(end, "an end", 0, OFFSET_MAX),
+            )
+            for vlog, seq, end in _rows(args, "vsegs")
+        ]
+        return await controller.decide(
+            lambda: decide_close_vsegs(controller.image, controller.table, node_id, closes)
         )
 
     async def _commit(self, node_id: int, epoch: int, args: object) -> list[bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from kproto.controller import rules
@@ -78,6 +78,28 @@ def decide_open_vseg(
         decision.answer,
     )
     decision.puts[record.key] = record.encode()
+    return decision
+
+
+def decide_close_vsegs(
+    image: MetadataImage, table: VlogTable, node_id: int, closes: Sequence[tuple[VsegId, int]]
+) -> Decision[list[bool]]:
+    """An owner that ends in peace says where its open virtual segments end: nothing is left to be sealed.
+
+    The answer: which of them end there now. Raises STALE_BROKER_EPOCH as `decide_open_vseg`.
+    """
+    decision: Decision[list[bool]] = Decision([])
+    for vseg, end in closes:
+        if not rules.is_current(image, node_id, vseg.owner_epoch):
+            raise KafkaError(
+                ErrorCode.STALE_BROKER_EPOCH, f"Broker {node_id} is no member as {vseg.owner_epoch}."
+            )
+        known = table.vsegs.get(vseg)
+        if known is not None and known.open and end >= known.start:
+            decision.puts[known.key] = known._replace(end=end).encode()
+            decision.answer.append(True)
+        else:
+            decision.answer.append(known is not None and known.end == end)
     return decision
 
 

@@ -19,6 +19,7 @@ from kproto import directory
 from kproto.check import check
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
+from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import Journal, JournalFile
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kproto.disk import Disk
     from kproto.log.ports import LogPartition, LogSegment, VirtualLogPort
     from kproto.vlog.classes import VlogClass
+    from kproto.vlog.frame import FileHeader
     from kproto.vlog.ports import Backups, Vsegs
     from kproto.vlog.recovery import Recovered
     from kproto.vlog.replicated import ReplicatedPusher
@@ -59,6 +61,11 @@ def _nobody() -> None:
 def _one_copy(_: bytes) -> int:
     """Without a cluster there are no backups, whatever replication factor a topic has."""
     return 1
+
+
+def _perhaps(*_: int) -> bool:
+    """Before metadata is there."""
+    return True
 
 
 def _file_bytes(settings: Settings) -> int:
@@ -159,6 +166,11 @@ class VlogManager:
         self._replication: Replication | None = None
         self._copies_of: Callable[[bytes], int] = _one_copy
         self._drain_until: float | None = None
+        self._recorded = False
+        """The store knows where the last segments with backups ended."""
+        self.unsealed: Callable[[int, int, int], bool] = _perhaps
+        """Whether the store does not know yet where a virtual segment of an earlier process, by owner epoch,
+        virtual log and number, ended; asked for those with backups only."""
 
     # Backups
 
@@ -335,7 +347,7 @@ class VlogManager:
         """A file is wanted and the limit or the disk says no: hurry, and close what nobody appends to."""
         if not self.cleaner.closed:
             for pusher in self._pushers.values():
-                if pusher.idle:
+                if pusher.idle and pusher.klass.copies == 1:
                     pusher.roll()
         self.cleaner.press()
         self._sync_inherited()
@@ -395,7 +407,7 @@ class VlogManager:
         if recovered is None:
             return
         recovered.settle(self._settled)
-        gone = recovered.droppable()
+        gone = recovered.droppable(self._unsealed)
         for path, size in gone:
             self.journal.remove(path, size)
             self.journal.inherited -= size
@@ -403,6 +415,9 @@ class VlogManager:
             self._inherited = None
         if gone:
             self._room_changed()
+
+    def _unsealed(self, header: FileHeader) -> bool:
+        return header.copies > 1 and self.unsealed(header.owner_epoch, header.vlog, header.vseg)
 
     def _sync_inherited(self) -> None:
         """Flush, a slice at a time, and sync, in the thread, segments that old journal files wait for."""
@@ -467,8 +482,25 @@ class VlogManager:
             pusher.run()
         return all(pusher.idle for pusher in self._pushers.values())
 
+    def finish(self) -> list[tuple[int, int, int]]:
+        """After a drain: push no more, and say where each virtual log with backups ended, as (virtual log,
+        number of the last segment, its end). Tell the store, then call `recorded`: nothing is left to be
+        sealed by the next start (rules 2b and 20)."""
+        ends: list[tuple[int, int, int]] = []
+        for pusher in self._replicated():
+            last = pusher.last_end
+            pusher.stop()
+            if last is not None:
+                ends.append((pusher.vlog.vlog_id, *last))
+        return ends
+
+    def recorded(self) -> None:
+        """The store has what `finish` returned."""
+        self._recorded = True
+
     def close(self) -> None:
-        """Stop. After a drain, and with all segments flushed and synced, no journal file is left behind."""
+        """Stop. After a drain, and with all segments flushed and synced, no journal file is left behind, but
+        for those of segments with backups whose end the store does not know (rule 18b)."""
         self.space.closed = True
         self.cleaner.stopped = True
         self.journal.remove = self.journal.remove_now
@@ -477,8 +509,12 @@ class VlogManager:
         self._timed_worker.close()
         self._clean_worker.close()
         for pusher, segment, file in files:
-            if file is not None and segment is not None:
-                pusher.vlog.close()
+            if file is None or segment is None:
+                continue
+            pusher.vlog.close()
+            if pusher.klass.copies > 1 and not self._recorded and self.poisoned is None:
+                self._leave(segment, file)
+            else:
                 self.cleaner.closed.append(Closed(pusher.vlog, segment, file))
         if self.poisoned is None:
             self._drop_inherited()
@@ -487,6 +523,15 @@ class VlogManager:
         for left in self.cleaner.closed:
             left.file.close()
         self.journal.close()
+
+    def _leave(self, segment: VirtualSegment, file: JournalFile) -> None:
+        """Keep the file of a last segment for the next start, no longer than it has to be."""
+        try:
+            self._disk.truncate(file.fd, FILE_HEADER_SIZE + segment.end - segment.start)
+            file.sync()
+        except OSError as error:
+            self.poison(f"{file.path}: {error}")
+        file.close()
 
     def state(self) -> list[dict[str, Any]]:
         """One row for each virtual log, for people."""

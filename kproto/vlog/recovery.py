@@ -46,13 +46,14 @@ class InheritedFile:
     """A journal file of an earlier process; ``needed`` maps the partitions that need it to the end offset of
     their last chunk in it."""
 
-    __slots__ = ("_disk", "_fd", "needed", "path", "size")
+    __slots__ = ("_disk", "_fd", "header", "needed", "path", "size")
 
-    def __init__(self, disk: Disk, path: str, size: int) -> None:
+    def __init__(self, disk: Disk, path: str, header: FileHeader) -> None:
         self._disk = disk
         self._fd = -1
         self.path = path
-        self.size = size
+        self.header = header
+        self.size = header.size
         self.needed: dict[PartitionKey, int] = {}
 
     def read(self, position: int, length: int) -> bytes:
@@ -125,11 +126,14 @@ class Recovered:
         for files in self.files:
             yield from tuple(files[0].needed)
 
-    def droppable(self) -> list[tuple[str, int]]:
-        """Remove and return (path, bytes) of files nobody needs; the oldest of a virtual log first."""
+    def droppable(self, unsealed: Callable[[FileHeader], bool]) -> list[tuple[str, int]]:
+        """Remove and return (path, bytes) of files nobody needs; the oldest of a virtual log first.
+
+        One that is ``unsealed`` stays: the controller may yet ask where its virtual segment ended (rule 18b).
+        """
         gone: list[tuple[str, int]] = []
         for files in self.files:
-            while files and not files[0].needed:
+            while files and not files[0].needed and not unsealed(files[0].header):
                 file = files.pop(0)
                 file.close()
                 gone.append((file.path, file.size))
@@ -174,7 +178,7 @@ class _Recovery:
         found: dict[PartitionKey, list[ScannedChunk]] = {}
         for key in sorted(by_vlog):
             files = by_vlog[key]
-            inherited = [InheritedFile(self._disk, path, header.size) for header, path in files]
+            inherited = [InheritedFile(self._disk, path, header) for header, path in files]
             self._result.files.append(inherited)
             self._vlog(files, inherited, begin.get(key), found)
             self._result.bytes += sum(file.size for file in inherited)

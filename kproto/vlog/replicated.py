@@ -67,6 +67,7 @@ class ReplicatedPusher(Pusher):
         "_shared",
         "_targets",
         "_timer",
+        "_unrecorded",
         "_widen_at",
         "_widen_wait",
         "bytes",
@@ -91,6 +92,9 @@ class ReplicatedPusher(Pusher):
         self._doubted: Frame | None = None
         self._proposed: JournalFile | None = None
         """The journal file of the segment that is being proposed: at most one is."""
+        self._unrecorded: list[JournalFile] = []
+        """Files of closed segments whose end the store does not know yet: if all backups are gone, too, they
+        are asked for it (rule 18b), so they are pinned."""
         self._renewing = False
         """A new segment is wanted though nothing asks for room."""
         self._busy = False
@@ -125,6 +129,14 @@ class ReplicatedPusher(Pusher):
         """Call `wake` when there is room."""
         return self._renewing or not self.idle
 
+    @property
+    def last_end(self) -> tuple[int, int] | None:
+        """Number and end of the last segment, when all of it is durable and no other is being opened."""
+        vlog = self.vlog
+        if not self.idle or vlog.lost or self._proposed is not None or not vlog.numbered:
+            return None
+        return vlog.numbered, vlog.position
+
     def run(self) -> None:
         """Send what may be sent now."""
         self._scheduled = False
@@ -151,6 +163,7 @@ class ReplicatedPusher(Pusher):
         if segment is not None and not self._stopped:
             if not may_roll(segment):
                 check(False, f"vseg {segment.number} rolled at {segment.end}: {segment.durable} durable")
+            self._pin()
             super().roll()
 
     def renew(self) -> None:
@@ -304,6 +317,7 @@ class ReplicatedPusher(Pusher):
             self._shared.lose()
             return
         self._proposed = None
+        self._unpin()
         try:
             self._journal.start(
                 file, vlog.vlog_id, number, vlog.position, self.klass.copies, self.klass.policy
@@ -439,6 +453,7 @@ class ReplicatedPusher(Pusher):
             return
         for node_id in failed:
             self._shared.suspects.add(node_id)
+        self._pin()
         self._file = None
         self._flight = self._doubted = None
         self._renewing = True
@@ -449,6 +464,17 @@ class ReplicatedPusher(Pusher):
         if self.group_sync is not None:
             self.group_sync.left(file, segment.end)
         self._owner.segment_closed(vlog, segment, file)
+
+    def _pin(self) -> None:
+        """Keep the file of the open segment, which is about to be closed, until the store knows its end."""
+        if self._file is not None:
+            self._file.pins += 1
+            self._unrecorded.append(self._file)
+
+    def _unpin(self) -> None:
+        for file in self._unrecorded:
+            file.pins -= 1
+        self._unrecorded = []
 
     def _may_widen(self) -> bool:
         backups = [target.node_id for target in self._targets]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kproto.controller.vsegs import Opening, decide_open_vseg
+from kproto.controller.vsegs import Opening, decide_close_vsegs, decide_open_vseg
 from kproto.errors import ErrorCode, KafkaError
-from kproto.metadata.vlogs import VsegId
+from kproto.metadata.vlogs import VsegId, VsegRecord
 
 from .cluster_world import World, cluster, nodes
 
@@ -158,3 +158,18 @@ def test_rubbish_is_refused(args: object) -> None:
     with pytest.raises(KafkaError) as refused:
         Opening.of_arguments(1, 1, args)
     assert refused.value.code is ErrorCode.INVALID_REQUEST
+
+
+def test_an_owner_that_ends_in_peace_says_where_its_segments_end() -> None:
+    world = cluster(4)
+    one = world.open(1, 0, 0)
+    two = world.open(1, 1, 640)
+    other = world.open(1, 0, 0, vlog=2)
+    closes = [(one.id, 640), (two.id, 900), (two.id, 500), (other.id, 0), (other.id._replace(seq=9), 1)]
+    decision = decide_close_vsegs(world.image, world.table, 1, closes)
+    assert decision.answer == [True, True, False, True, False]
+    assert [VsegRecord.decode(key, value).end for key, value in decision.puts.items()] == [900, 0]
+    world.register(1)
+    with pytest.raises(KafkaError) as refused:
+        decide_close_vsegs(world.image, world.table, 1, closes)
+    assert refused.value.code is ErrorCode.STALE_BROKER_EPOCH

@@ -11,7 +11,7 @@ from kproto.vlog.frame import KIND_STATE, decode_frame_header
 from kproto.vlog.ports import PushAnswer, PushOutcome
 from kproto.vlog.recovery import recover
 from tests.vlog.cluster import ClusterPartition, ClusterWorld
-from tests.vlog.support import BOOT, recovered_bytes
+from tests.vlog.support import BOOT
 
 
 def begun(copies: int = 3, others: int = 3, **overrides: str) -> tuple[ClusterWorld, ClusterPartition]:
@@ -572,14 +572,70 @@ def test_partitions_that_left_stay_as_they_were_unless_deleted() -> None:
     world.check_states()
 
 
-def test_a_clean_end_leaves_no_journal_file() -> None:
-    world, part = begun()
+def ended(world: ClusterWorld, part: ClusterPartition, tell: bool) -> list[str]:
+    """End in peace, everything in synced segment files; the journal files that are left."""
     for _ in range(10):
         part.append(200_000)
     world.flow()
     assert world.manager.drain()
+    ends = world.manager.finish()
+    last = max(seq for _, seq in world.vsegs.records)
+    assert ends == [(1, last, part.vlog.position)]
+    part.append()
+    world.flow()
+    assert not world.backups.pushes, "pushed after its end was told"
+    if tell:
+        world.manager.recorded()
     part.segment.flush(1 << 40)
     part.segment.sync()
     world.manager.close()
-    assert [name for name in world.disk.names if "/journal/" in name] == []  # type: ignore[attr-defined]
-    assert recovered_bytes(world, recover(world.disk, world.journal_path(), (), BOOT), part) == {}
+    return [name for name in world.disk.names if "/journal/" in name]  # type: ignore[attr-defined]
+
+
+def test_a_clean_end_that_the_store_knows_leaves_no_journal_file() -> None:
+    world, part = begun()
+    assert ended(world, part, tell=True) == []
+
+
+def test_a_clean_end_that_the_store_does_not_know_leaves_what_may_be_asked_for() -> None:
+    """Rule 18b: when no backup comes back, the journal alone tells where the segment ended."""
+    world, part = begun()
+    (name,) = ended(world, part, tell=False)
+    assert name.endswith(f"{max(seq for _, seq in world.vsegs.records):08x}.journal")
+    recovered = recover(world.disk, world.journal_path(), (), BOOT)
+    size = recovered.bytes
+    assert size < 1_100_000, "no more of it than was written"
+    asked: list[tuple[int, int, int]] = []
+    after = ClusterWorld.begin()
+    after.manager._disk = world.disk
+    sealed = False
+
+    def unsealed(*vseg: int) -> bool:
+        asked.append(vseg)  # type: ignore[arg-type]
+        return not sealed
+
+    after.manager.unsealed = unsealed
+    after.manager.inherit(recovered, lambda *_: True, lambda *_: [])
+    assert asked == [(1, 1, max(seq for _, seq in world.vsegs.records))]
+    assert after.manager.journal.inherited == size
+    sealed = True
+    after.loop.advance(10.0)
+    after.manager.tick()
+    assert after.manager.journal.inherited == 0
+
+
+def test_the_file_of_a_segment_stays_until_the_store_knows_its_end() -> None:
+    """Rule 13 closes it here at once, but a recovery would still ask the owner's store for it."""
+    world, part = begun()
+    part.append()
+    world.loop.turn()
+    world.backups.cut(world.backups.pushes[0].node)
+    part.segment.flush(1 << 40)
+    part.segment.sync()
+    world.manager.cleaner.press()
+    world.loop.turn()
+    assert f"/data/journal/{1:016x}-{1:016x}-{1:08x}.journal" in world.disk.names  # type: ignore[attr-defined]
+    world.flow()
+    world.manager.cleaner.press()
+    world.loop.turn()
+    assert f"/data/journal/{1:016x}-{1:016x}-{1:08x}.journal" not in world.disk.names  # type: ignore[attr-defined]
