@@ -131,11 +131,13 @@ class Server:
         return bound
 
     def bind(self, host: str, port: int) -> int:
-        """Take ``host``:``port`` (0: any free port) and return the port. Raises OSError when it is taken.
+        """Take ``host``:``port`` (0: any free port; no host: all interfaces of IPv4) and return the port.
+
+        Raises OSError when it is taken.
 
         Connections wait in the kernel's queue until :meth:`accept`.
         """
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
         sock = socket.socket(family, socket.SOCK_STREAM)
         try:

@@ -1,102 +1,20 @@
-"""Brokers talking to brokers over real sockets: greetings, pipelines, slow peers, ends of all kinds."""
+"""Requests to other brokers over real sockets: pipelines, slow peers, ends of all kinds."""
 
 import asyncio
 import random
 import socket
 import struct
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import pytest
+from talking import SECRET, Fake, is_closed, listening, peers_to, run, until
 
-from kproto.net import internal, peers
-from kproto.net.internal import Caller, InternalListener
+from kproto.net import peers
+from kproto.net.internal import InternalListener, Reply
 from kproto.net.peers import Answer, PeerError, Peers
 from kproto.wire import WireError
-from kproto.wire.internal import Api, InternalError, encode_json
-
-SECRET = "open sesame"
-
-
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    """Run on a loop of its own; anything the loop reports fails the test."""
-    errors: list[dict[str, object]] = []
-
-    async def main() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
-        await asyncio.wait_for(test(), 30)
-        await asyncio.sleep(0)
-
-    asyncio.run(main())
-    assert errors == []
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        await asyncio.sleep(0.002)
-
-
-def listening(node_id: int = 2, secret: str = SECRET, **options) -> tuple[InternalListener, int]:
-    listener = InternalListener(secret, node_id=node_id, **options)
-    listener.serve(Api.PING, lambda caller, body, reply: reply(InternalError.NONE, body))
-    port = listener.bind("127.0.0.1", 0)
-    listener.accept()
-    return listener, port
-
-
-def peers_to(port: int, secret: str = SECRET, epoch: int = 7, **options) -> Peers:
-    return Peers(1, secret, lambda _: ("127.0.0.1", port), lambda: epoch, **options)
-
-
-async def is_closed(sock: socket.socket) -> bool:
-    try:
-        return await asyncio.get_running_loop().sock_recv(sock, 1) == b""
-    except ConnectionResetError:
-        return True
-
-
-class Fake:
-    """A peer by hand: accepts one connection and greets it, then does what the test says."""
-
-    def __init__(self, hello: bytes | None = None, buffer: int | None = None) -> None:
-        self.listener = socket.socket()
-        if buffer is not None:
-            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.listener.bind(("127.0.0.1", 0))
-        self.listener.listen()
-        self.listener.setblocking(False)
-        self.port = self.listener.getsockname()[1]
-        self.hello = struct.pack(">iih", 6, 0, 0) if hello is None else hello
-
-    async def accept(self) -> socket.socket:
-        loop = asyncio.get_running_loop()
-        sock, _ = await loop.sock_accept(self.listener)
-        await self.request(sock)
-        await loop.sock_sendall(sock, self.hello)
-        return sock
-
-    async def request(self, sock: socket.socket) -> tuple[int, int, bytes]:
-        """``(api, correlation, body)`` of the next request."""
-        size = struct.unpack(">i", await self.exactly(sock, 4))[0]
-        frame = await self.exactly(sock, size)
-        api, _, correlation = struct.unpack_from(">hhi", frame)
-        return api, correlation, frame[20:]
-
-    async def exactly(self, sock: socket.socket, size: int) -> bytes:
-        loop = asyncio.get_running_loop()
-        data = b""
-        while len(data) < size:
-            part = await loop.sock_recv(sock, size - len(data))
-            assert part, "closed by the peers' side"
-            data += part
-        return data
-
-    async def answer(self, sock: socket.socket, correlation: int, body: bytes = b"", error: int = 0) -> None:
-        frame = struct.pack(">iih", len(body) + 6, correlation, error) + body
-        await asyncio.get_running_loop().sock_sendall(sock, frame)
+from kproto.wire.internal import Api, InternalError
 
 
 def test_bodies_of_all_sizes_come_back_and_stay_valid():
@@ -136,241 +54,6 @@ def test_many_pieces_and_large_requests_go_through():
         assert answers[1] is not None
         assert len(answers[1].body) == 40_000_000
         link.close()
-        listener.close()
-
-    run(test)
-
-
-def test_callers_are_named_and_answers_overtake_each_other():
-    async def test() -> None:
-        listener, port = listening()
-        callers: list[Caller] = []
-        waiting: list[internal.Reply] = []
-
-        def hold(caller: Caller, body: memoryview, reply: internal.Reply) -> None:
-            callers.append(caller)
-            waiting.append(reply)
-
-        listener.serve(Api.CHANGES, hold)
-        epoch = 7
-        link = Peers(1, SECRET, lambda _: ("127.0.0.1", port), lambda: epoch)
-        order: list[str] = []
-        link.request(2, Api.CHANGES, [b""], lambda _: order.append("held"))
-        assert (await link.call(2, Api.PING, b"x")).body == b"x"
-        epoch = 8
-        link.request(2, Api.CHANGES, [b""], lambda _: order.append("later"))
-        await until(lambda: len(waiting) == 2)
-        assert callers == [Caller(1, 7), Caller(1, 8)]
-        waiting[1](InternalError.NONE)
-        await until(lambda: order == ["later"])
-        waiting[0](InternalError.LIMBO, b"a", b"b")
-        waiting[0](InternalError.NONE)  # a second answer is none
-        await until(lambda: order == ["later", "held"])
-        assert (await link.call(2, Api.PING, b"y")).body == b"y"
-        link.close()
-        listener.close()
-
-    run(test)
-
-
-def test_what_is_not_served_is_answered_unknown():
-    async def test() -> None:
-        listener, port = listening()
-        link = peers_to(port)
-        assert (await link.call(2, Api.RAW)).error == InternalError.UNKNOWN
-        link.close()
-        listener.close()
-
-    run(test)
-
-
-def test_async_handlers_answer_also_when_they_fail():
-    async def test() -> None:
-        listener, port = listening()
-
-        async def propose(caller: Caller, body: memoryview) -> tuple[int, list[bytes]]:
-            await asyncio.sleep(0.001)
-            if body == b"rubbish":
-                raise WireError("rubbish")
-            if body == b"bug":
-                raise RuntimeError("a bug")
-            return InternalError.FENCED, [b"to ", bytes(body)]
-
-        listener.serve_async(Api.PROPOSE, propose)
-        link = peers_to(port)
-        answer = await link.call(2, Api.PROPOSE, b"you")
-        assert (answer.error, bytes(answer.body)) == (InternalError.FENCED, b"to you")
-        assert (await link.call(2, Api.PROPOSE, b"rubbish")).error == InternalError.BAD_REQUEST
-        assert (await link.call(2, Api.PROPOSE, b"bug")).error == InternalError.REFUSED
-        link.close()
-        listener.close()
-
-    run(test)
-
-
-def test_bodies_are_the_handlers_own_unless_borrowed():
-    async def test() -> None:
-        listener, port = listening()
-        kept: list[memoryview] = []
-
-        def keep(caller: Caller, body: memoryview, reply: internal.Reply) -> None:
-            kept.append(body)
-            reply(InternalError.NONE)
-
-        listener.serve(Api.PUSH, keep)
-        link = peers_to(port)
-        bodies = [bytes([place]) * size for place, size in enumerate((5, 50_000, 200_000, 5, 90_000))]
-        for body in bodies:
-            await link.call(2, Api.PUSH, body)
-        assert [bytes(body) for body in kept] == bodies
-        listener.serve(Api.PUSH, keep, borrowing=True)
-        await link.call(2, Api.PUSH, b"first")
-        await link.call(2, Api.PUSH, b"later")
-        assert bytes(kept[-2]) == b"later"
-        link.close()
-        listener.close()
-
-    run(test)
-
-
-@pytest.mark.parametrize("secret", ["", "open sesam", "open sesamee", "épée"])
-def test_a_wrong_secret_is_refused(secret):
-    async def test() -> None:
-        listener, port = listening()
-        link = peers_to(port, secret)
-        with pytest.raises(PeerError):
-            await link.call(2, Api.PING)
-        assert await link.refused(2) is False
-        link.close()
-        listener.close()
-
-    run(test)
-
-
-@pytest.mark.parametrize(
-    ("secret", "host", "warned"), [("", "", True), ("", "127.0.0.1", False), (SECRET, "", False)]
-)
-def test_a_listener_that_trusts_everybody_says_so(secret, host, warned, caplog):
-    async def test() -> None:
-        listener = InternalListener(secret)
-        listener.bind(host, 0)
-        listener.close()
-
-    run(test)
-    assert ("kproto.cluster.secret" in caplog.text) is warned
-
-
-def test_a_broker_that_listens_at_anothers_address_is_not_taken_for_it():
-    async def test() -> None:
-        listener, port = listening(node_id=3)
-        link = peers_to(port)
-        with pytest.raises(PeerError):
-            await link.call(2, Api.PING)
-        assert (await link.call(-1, Api.PING, b"whoever")).body == b"whoever"
-        assert (await link.call(3, Api.PING, b"three")).body == b"three"
-        link.close()
-        listener.close()
-
-    run(test)
-
-
-def hello(secret: object = SECRET, to: object = 2, api: int = Api.HELLO, node: int = 1) -> bytes:
-    body = encode_json({"secret": secret, "to": to})
-    return struct.pack(">ihhiiq", len(body) + 20, api, 0, 1, node, 7) + body
-
-
-def ping(body: bytes = b"", node: int = 1, version: int = 0) -> bytes:
-    return struct.pack(">ihhiiq", len(body) + 20, Api.PING, version, 2, node, 7) + body
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        ping(),
-        hello(api=Api.PING),
-        hello(secret=5),
-        hello(to=None),
-        hello(secret="wrong") + ping(),
-        hello(to=3) + ping(),
-        hello(node=-1),
-        struct.pack(">ihhiiq", 20 + 1, Api.HELLO, 0, 1, 1, 7) + b"[",
-        struct.pack(">ihhiiq", 20 + 2, Api.HELLO, 1, 1, 1, 7) + b"{}",
-        struct.pack(">i", 19) + bytes(19),
-        struct.pack(">i", 0),
-        struct.pack(">i", -1),
-        struct.pack(">i", internal.HELLO_BYTES + 1),
-        struct.pack(">hhih", 18, 3, 1, -1),
-        hello() + ping(node=5),
-        hello() + struct.pack(">i", 5) + b"short",
-        hello() + struct.pack(">i", internal.LIMITS.max_frame_bytes + 1),
-    ],
-)
-def test_who_does_not_begin_right_is_closed_and_served_nothing(sent):
-    async def test() -> None:
-        listener, port = listening()
-        served: list[bytes] = []
-        listener.serve(Api.PING, lambda caller, body, reply: served.append(bytes(body)))
-        loop = asyncio.get_running_loop()
-        sock = socket.create_connection(("127.0.0.1", port))
-        sock.setblocking(False)
-        await loop.sock_sendall(sock, sent)
-        received = b""
-        try:
-            while part := await loop.sock_recv(sock, 1000):
-                received += part
-        except ConnectionResetError:
-            pass
-        assert served == []
-        assert len(received) in (0, 10)  # the answer to HELLO at most
-        sock.close()
-        listener.close()
-
-    run(test)
-
-
-def test_a_silent_connection_is_closed(monkeypatch):
-    monkeypatch.setattr(internal, "GREETING_SECONDS", 0.0)
-
-    async def test() -> None:
-        listener = InternalListener(SECRET, internal.LIMITS.__class__(stalled_frame_seconds=0.1))
-        port = listener.bind("127.0.0.1", 0)
-        listener.accept()
-        sock = socket.create_connection(("127.0.0.1", port))
-        sock.setblocking(False)
-        assert await is_closed(sock)
-        sock.close()
-        listener.close()
-
-    run(test)
-
-
-def test_another_version_is_answered_as_a_bad_request():
-    async def test() -> None:
-        listener, port = listening()
-        fake = Fake()
-        sock = socket.create_connection(("127.0.0.1", port))
-        sock.setblocking(False)
-        await asyncio.get_running_loop().sock_sendall(sock, hello() + ping(version=1))
-        assert await fake.exactly(sock, 10) == struct.pack(">iih", 6, 1, InternalError.NONE)
-        assert await fake.exactly(sock, 10) == struct.pack(">iih", 6, 2, InternalError.BAD_REQUEST)
-        sock.close()
-        fake.listener.close()
-        listener.close()
-
-    run(test)
-
-
-def test_a_listener_tells_who_is_gone():
-    async def test() -> None:
-        listener, port = listening()
-        gone: list[Caller] = []
-        listener.on_closed = gone.append
-        link = peers_to(port, epoch=12)
-        await link.call(2, Api.PING)
-        socket.create_connection(("127.0.0.1", port)).close()
-        assert gone == []
-        link.close()
-        await until(lambda: gone == [Caller(1, 12)])
         listener.close()
 
     run(test)
@@ -804,7 +487,7 @@ def test_a_callback_may_close_or_ask_again_and_a_broken_one_harms_nobody():
 def test_a_call_that_takes_too_long_fails_and_the_connection_lives():
     async def test() -> None:
         listener, port = listening()
-        replies: list[internal.Reply] = []
+        replies: list[Reply] = []
         listener.serve(Api.RAW, lambda caller, body, reply: replies.append(reply))
         link = peers_to(port)
         with pytest.raises(PeerError, match="not answered"):
@@ -835,53 +518,6 @@ def test_a_host_name_is_looked_up():
         listener, port = listening()
         link = Peers(1, SECRET, lambda _: ("localhost", port), lambda: 7)
         assert (await link.call(2, Api.PING, b"by name")).body == b"by name"
-        link.close()
-        listener.close()
-
-    run(test)
-
-
-def test_a_failing_handler_costs_its_connection_and_no_other():
-    async def test() -> None:
-        listener, port = listening()
-
-        def bug(caller: Caller, body: memoryview, reply: internal.Reply) -> None:
-            raise RuntimeError("a bug in a handler")
-
-        listener.serve(Api.PUSH, bug)
-        one, other = peers_to(port), peers_to(port)
-        await other.call(2, Api.PING)
-        with pytest.raises(PeerError):
-            await one.call(2, Api.PUSH)
-        assert (await other.call(2, Api.PING, b"here")).body == b"here"
-        assert (await one.call(2, Api.PING, b"again")).body == b"again"
-        one.close()
-        other.close()
-        listener.close()
-
-    run(test)
-
-
-def test_memory_for_requests_is_bounded_and_given_back():
-    async def test() -> None:
-        listener, port = listening(memory_bytes=4_000_000)
-        held: list[tuple[memoryview, internal.Reply]] = []
-        listener.serve(Api.PUSH, lambda caller, body, reply: held.append((body, reply)))
-        link = peers_to(port)
-        done: list[Answer | None] = []
-        for _ in range(30):
-            link.request(2, Api.PUSH, [bytes(400_000)], done.append)
-        await until(lambda: len(held) >= 8)
-        await asyncio.sleep(0.05)
-        assert len(held) <= 11  # the rest is not read
-        while len(done) < 30:
-            replies, held = held, []
-            for _, reply in replies:
-                reply(InternalError.NONE)
-            await asyncio.sleep(0.001)
-        assert all(done)
-        assert listener.memory.used == 0
-        assert listener.memory.partial == 0
         link.close()
         listener.close()
 
