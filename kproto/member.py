@@ -32,7 +32,6 @@ from kproto.replica.service import ReplicaService
 from kproto.replica.store import ReplicaStore, Workers
 from kproto.replica.takeover import Takeover
 from kproto.replica.unneeded import UnneededReports
-from kproto.replica.unneeded import UnneededReports
 from kproto.vlog.manager import JOURNAL_DIRECTORY, boot_id
 from kproto.vlog.peer_backups import PeerBackups
 from kproto.vlog.worker import Worker
@@ -165,7 +164,6 @@ class ClusterMember:
             self._settings.kproto_recovery_read_bytes_per_second,
         )
         self._takeover.on_online = self._bring_over.add
-        self._unneeded = UnneededReports(self._reach, self.controller, lambda: self.epoch)
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
         vlogs.unsealed = self._unsealed
         vlogs.members_changed(self._others())
@@ -175,7 +173,6 @@ class ClusterMember:
         assert self._takeover is not None
         assert self._unneeded is not None
         self._scrub.start()
-        self._unneeded.start()
         self._unneeded.start()
         self.controller.subscribe(self._takeover.on_image)
         self._takeover.on_image(self.controller.image)
@@ -335,7 +332,6 @@ class ClusterMember:
         for part in (self._takeover, self._bring_over, self._unneeded):
             if part is not None:
                 await part.close()
-            await self._unneeded.close()
         if self._client is not None:
             await self._client.close()
         if self._embedded is not None:
