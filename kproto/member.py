@@ -315,7 +315,7 @@ class ClusterMember:
         if not ends:
             return
         try:
-            proposal = self.controller.propose("close_vsegs", {"vsegs": ends})
+            proposal = self.controller.propose("close_vsegs", {"vsegs": [list(end) for end in ends]})
             closed = await asyncio.wait_for(proposal, FINISH_SECONDS)
         except (KafkaError, TimeoutError) as error:
             log.warning("the controller does not know where the virtual logs end: %s", error or "no answer")
