@@ -311,7 +311,7 @@ class ClusterMember:
         """All is durable and nothing is appended any more: tell the controller where the virtual logs end,
         so that nothing has to be sealed, whoever starts first."""
         assert self._vlogs is not None
-        ends = self._vlogs.finish()
+        ends = [list(end) for end in self._vlogs.finish()]
         if not ends:
             return
         try:
