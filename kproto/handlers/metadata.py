@@ -5,9 +5,10 @@ Missing topics are created when broker (``auto.create.topics.enable``) and clien
 answer waits for that and tells the new topic at once, where Apache Kafka lets the client ask again. A
 partition without a live leader, or whose leader is still rebuilding it, has leader -1 and
 LEADER_NOT_AVAILABLE; for ``isr`` see ``partitions``.
-Version notes: v1 rack, controller; v2 cluster id; v4 allow_auto_topic_creation; v5 offline replicas; v7
-leader epoch; v8-10 cluster operations, v8+ topic operations (KIP-430); v10 topic ids in the answer, v12 in
-the request (KIP-516); v13 a top-level error code, unused here.
+Version notes: v0 names live replicas only, with REPLICA_NOT_AVAILABLE when others are missing; v1 rack,
+controller; v2 cluster id; v4 allow_auto_topic_creation; v5 offline replicas; v7 leader epoch; v8-10 cluster
+operations, v8+ topic operations (KIP-430); v10 topic ids in the answer, v12 in the request (KIP-516); v13 a
+top-level error code, unused here.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def _answer(
         ],
         cluster_id=image.cluster_id,
         controller_id=image.controller_id,
-        topics=[_shown(image, each, operations, shortages) for each in found],
+        topics=[_shown(image, each, operations, shortages, ctx.version) for each in found],
         cluster_authorized_operations=on_cluster,
     )
 
@@ -175,7 +176,7 @@ def _encoded(image: MetadataImage, found: Found, version: int, shortages: Shorta
 
 
 def _shown(
-    image: MetadataImage, found: Found, operations: int, shortages: Shortages
+    image: MetadataImage, found: Found, operations: int, shortages: Shortages, version: int
 ) -> MetadataResponseTopic:
     topic = found.topic
     return MetadataResponseTopic(
@@ -183,15 +184,15 @@ def _shown(
         name=found.name,
         topic_id=found.topic_id,
         is_internal=is_internal(found.name or ""),
-        partitions=_partitions(image, topic, shortages) if topic is not None else [],
+        partitions=_partitions(image, topic, shortages, version) if topic is not None else [],
         topic_authorized_operations=operations,
     )
 
 
 def _partitions(
-    image: MetadataImage, topic: TopicRecord, shortages: Shortages
+    image: MetadataImage, topic: TopicRecord, shortages: Shortages, version: int
 ) -> list[MetadataResponsePartition]:
-    return [
+    shown = [
         MetadataResponsePartition(
             error_code=state.error,
             partition_index=state.partition,
@@ -203,6 +204,11 @@ def _partitions(
         )
         for state in partition_states(image, topic, 0, topic.partitions, shortages)
     ]
+    for each in shown if version == 0 else ():
+        if each.offline_replicas:
+            each.replica_nodes = [node for node in each.replica_nodes if node in image.brokers]
+            each.error_code = each.error_code or ErrorCode.REPLICA_NOT_AVAILABLE
+    return shown
 
 
 HANDLER = Handler(key=3, min_version=0, max_version=13, handle=handle)

@@ -51,6 +51,7 @@ _ATTRIBUTES_LOW_BYTE: Final = 22
 _ZSTD: Final = 4
 _NONE: Final = ErrorCode.NONE
 _TELLS_LOG_START: Final = (
+    ErrorCode.NOT_ENOUGH_REPLICAS,
     ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
     ErrorCode.INVALID_PRODUCER_EPOCH,
     ErrorCode.INVALID_TIMESTAMP,
@@ -170,9 +171,7 @@ class Producer:
                     outcomes.append((index, _NONE, None, base_offset, time_ms, log_start))
                 except Exception as error:
                     failed = True
-                    code, message = error_of(error)
-                    log_start = partition.log_start_offset if code in _TELLS_LOG_START else -1
-                    outcomes.append((index, code, message, -1, -1, log_start))
+                    outcomes.append(self._refused(error, route, index))
             if parts:
                 topics.append((key, outcomes))
             else:
@@ -211,6 +210,13 @@ class Producer:
         else:
             route.partitions[index] = partition
         return partition
+
+    def _refused(self, error: Exception, route: _Route | None, index: int) -> Outcome:
+        code, message = error_of(error)
+        log_start = -1
+        if route is not None and code in _TELLS_LOG_START:
+            log_start = led_here(self._services, route.record, index).log_start_offset
+        return index, code, message, -1, -1, log_start
 
     def _route(self, version: int, key: Key) -> _Route:
         image = self._services.image()

@@ -80,6 +80,8 @@ def test_acks_all_is_refused_below_min_insync_replicas(tmp_path: Path, needed: i
             assert await produced(world, "t", acks=1) == (NONE, 1 if refused else 2)
             assert await produced(world, "t") == (expected[0], -1 if refused else 3)
             assert world.partition("t").log_end_offset == (2 if refused else 4)
+            world.partition("t").delete_records(1)
+            assert (await produce(world, "t")).log_start_offset == 1, "told with the refusal, too"
             await world.register(3)
             await settled(world, "t", 3)
             assert (await produced(world, "t"))[0] == NONE
@@ -188,6 +190,21 @@ def test_metadata_shows_how_many_copies_there_are(tmp_path: Path) -> None:
             for version in range(14):
                 code, leader, replicas, isr = await shown(world, "t", version)
                 assert (code, leader, replicas, len(isr), isr[0]) == (NONE, ME, [1, 2, 3], 2, ME)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("version", [0, 1, 5, 12])
+def test_replicas_that_are_gone(tmp_path: Path, version: int) -> None:
+    """Version 0 names live replicas only, and says so."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (1, 2, 3))
+            await world.fence(2)
+            code = ErrorCode.REPLICA_NOT_AVAILABLE if version == 0 else NONE
+            replicas = [1, 3] if version == 0 else [1, 2, 3]
+            assert await shown(world, "t", version) == (code, ME, replicas, [1, 3])
 
     run(scenario)
 

@@ -2,8 +2,9 @@
 
 Behaviour: topics come sorted by name, all of them for an empty list; a page ends after the smaller of the
 client's limit and ``max.request.partition.size.limit`` partitions (at least one) and names where the next one
-begins. A cursor on a topic that is not in the client's list is INVALID_REQUEST for all of them. There are no
-eligible leader replicas in kproto: both lists are empty.
+begins. A partition without leader has leader -1 and, other than in Metadata, no error. A cursor on a topic
+that is not in the client's list is INVALID_REQUEST for all of them. There are no eligible leader replicas in
+kproto: both lists are empty.
 """
 
 from __future__ import annotations
@@ -90,7 +91,6 @@ def _topic(
         is_internal=topic.internal,
         partitions=[
             DescribeTopicPartitionsResponsePartition(
-                error_code=state.error,
                 partition_index=state.partition,
                 leader_id=state.leader,
                 leader_epoch=state.leader_epoch,
