@@ -279,6 +279,8 @@ class Broker:
                 more = self._logs.tick(began)
                 more |= self._open_recovered()
                 self._vlogs.tick()
+                if self._member is not None:
+                    self._member.tick()
             except Exception:
                 log.exception("housekeeping failed; trying again")
             rest = max(BUSY_TICK_SECONDS, BUSY_REST * (self._clock.monotonic() - began))
@@ -380,7 +382,13 @@ async def _serve(settings: Settings, announce: Announce) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     broker = Broker(settings)
-    await broker.start()
+    starting, stopping = asyncio.ensure_future(broker.start()), asyncio.ensure_future(stop.wait())
+    await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():
+        starting.cancel()  # it may have been waiting for its cluster
+        await asyncio.wait((starting,))
+        return 0
+    starting.result()
     announce(broker.host, broker.port)
     gc.collect()
     gc.freeze()

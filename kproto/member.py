@@ -138,7 +138,7 @@ class ClusterMember:
             me = await self.controller.register_broker(Registration(self.node_id, host, port, rack, *own))
             self._epoch = me.epoch
         else:
-            me = await self._client.register(BrokerRecord(self.node_id, 0, host, port, rack, *own))
+            me = await self._registered(self._client, BrokerRecord(self.node_id, 0, host, port, rack, *own))
         self._reach = Reach(self.peers, self.controller, self.node_id)
         self.remote = RemoteChunks(self._reach, self.controller)
         self._unneeded = UnneededReports(self._reach, self.controller, lambda: self.epoch)
@@ -149,6 +149,16 @@ class ClusterMember:
         if self._embedded is not None:
             self._embedded.start()
         return me.epoch
+
+    async def _registered(self, client: MetadataClient, broker: BrokerRecord) -> BrokerRecord:
+        """Ask until there is a controller: brokers of a cluster start in any order."""
+        while True:
+            try:
+                return await client.register(broker)
+            except KafkaError as error:
+                if error.code is not ErrorCode.NOT_CONTROLLER:
+                    raise
+                log.warning("no controller answers at %s yet", self._settings.kproto_join)
 
     def attach(self, vlogs: VlogManager, logs: LogManager) -> None:
         """Give the virtual logs their backups, and the log what it takes over from other leaders."""
@@ -266,6 +276,12 @@ class ClusterMember:
             log.warning("damaged copies could not be reported: %s", error)
 
     # Ownership
+
+    def tick(self) -> None:
+        """A few times a second: without a controller for too long, a broker stops serving (rule 34)."""
+        grace = self._settings.kproto_controller_grace_ms / 1000
+        if self._client is not None and self._client.silence() > grace:
+            self.fenced(f"no controller was heard for {grace:.0f} s")
 
     def fenced(self, reason: str) -> None:
         """This epoch is over: nothing is acked as owner any more (rule 16)."""
