@@ -51,6 +51,7 @@ from kproto.metadata.records import (
     FORMAT_KEY,
     NEXT_PRODUCER_KEY,
 )
+from kproto.metadata.store import UnknownOutcomeError
 from kproto.metadata.vlogs import VlogTable, start_key
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Controller:
     __slots__ = (
         "_busy",
         "_change_listeners",
+        "_deposed",
         "_epoch",
         "_guard",
         "_image",
@@ -85,6 +87,7 @@ class Controller:
         "_settings",
         "_store",
         "_table",
+        "on_deposed",
     )
 
     def __init__(self, store: MetadataStore, settings: Settings, node_id: int) -> None:
@@ -105,6 +108,10 @@ class Controller:
         self._refilling = asyncio.Lock()
         self._producer_id = 0
         self._producer_id_end = 0
+        self._deposed = False
+        self.on_deposed: Callable[[str], object] = lambda _: None
+        """Called with the reason when this is the acting controller no more (rule 16): each later decision
+        is refused with NOT_CONTROLLER, and nothing is published any more."""
 
     @property
     def image(self) -> MetadataImage:
@@ -157,26 +164,35 @@ class Controller:
 
         Raises :class:`StoreError` when the store cannot be used or another controller started meanwhile.
         """
-        revision, entries = await self._store.range("")
-        values = {entry.key: entry for entry in entries}
-        self._last_broker_epoch = _number(values, BROKER_EPOCH_KEY)
-        self._next_producer_id = _number(values, NEXT_PRODUCER_KEY)
+        revision, values = await self._load()
         epoch = _number(values, CONTROLLER_EPOCH_KEY) + 1
         puts = {CONTROLLER_EPOCH_KEY: str(epoch).encode()}
         conditions = [Condition(CONTROLLER_EPOCH_KEY, _revision(values, CONTROLLER_EPOCH_KEY))]
         if FORMAT_KEY not in values:
             puts |= {FORMAT_KEY: FORMAT, CLUSTER_KEY: _new_cluster_id().encode()}
             conditions.append(Condition(FORMAT_KEY, ABSENT))
-        image = load_image(revision, entries)
-        self._table.load(revision, entries)
         done = await self._store.transact(conditions, puts)
-        if not done.succeeded or done.revision != revision + 1:
-            raise StoreError("another controller has started on the same metadata")
         self._guard = Condition(CONTROLLER_EPOCH_KEY, done.revision)
-        change = Change(done.revision, puts, ())
-        self._table.apply(change)
-        self._image = image.apply(change).with_controller(self._node_id)
+        if done.succeeded and done.revision == revision + 1:
+            change = Change(done.revision, puts, ())
+            self._table.apply(change)
+            self._image = self._image.apply(change)
+        elif done.succeeded:  # the controller before wrote until the epoch was ours
+            _, values = await self._load()
+        if not done.succeeded or _revision(values, CONTROLLER_EPOCH_KEY) > done.revision:
+            raise StoreError("another controller has started on the same metadata")
+        self._image = self._image.with_controller(self._node_id)
         return self._image
+
+    async def _load(self) -> tuple[int, Mapping[str, Entry]]:
+        """Image and everything else of the store as it is; its revision and entries."""
+        revision, entries = await self._store.range("")
+        values = {entry.key: entry for entry in entries}
+        self._last_broker_epoch = _number(values, BROKER_EPOCH_KEY)
+        self._next_producer_id = _number(values, NEXT_PRODUCER_KEY)
+        self._image = load_image(revision, entries)
+        self._table.load(revision, entries)
+        return revision, values
 
     async def register_broker(self, registration: Registration) -> BrokerRecord:
         """Give a starting broker its epoch, and its streamlets their next leader epochs, at once."""
@@ -307,12 +323,18 @@ class Controller:
 
     async def _commit(self, puts: Mapping[str, bytes], deletes: tuple[str, ...]) -> None:
         """Write one transaction and publish its image; raises :class:`KafkaError`."""
+        if self._deposed:
+            raise _deposed()
         try:
             done = await self._store.transact([self._guard], puts, deletes)
+        except UnknownOutcomeError as error:
+            raise self._depose(str(error)) from error
         except StoreError as error:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         if not done.succeeded:
-            raise KafkaError(ErrorCode.NOT_CONTROLLER, "Another controller has taken over.")
+            raise self._depose("another controller has taken over")
+        if done.revision != self._image.revision + 1:
+            raise self._depose(f"revision {done.revision} follows {self._image.revision}: others write, too")
         self._last_broker_epoch = int(puts.get(BROKER_EPOCH_KEY, self._last_broker_epoch))
         self._next_producer_id = int(puts.get(NEXT_PRODUCER_KEY, self._next_producer_id))
         change = Change(done.revision, puts, deletes)
@@ -323,6 +345,12 @@ class Controller:
         for on_image in self._listeners:
             on_image(self._image)
 
+    def _depose(self, reason: str) -> KafkaError:
+        """End the term: the image may not be the newest one any more."""
+        self._deposed = True
+        self.on_deposed(reason)
+        return _deposed()
+
 
 def _number(values: Mapping[str, Entry], key: str) -> int:
     entry = values.get(key)
@@ -332,6 +360,10 @@ def _number(values: Mapping[str, Entry], key: str) -> int:
 def _revision(values: Mapping[str, Entry], key: str) -> int:
     entry = values.get(key)
     return entry.revision if entry is not None else ABSENT
+
+
+def _deposed() -> KafkaError:
+    return KafkaError(ErrorCode.NOT_CONTROLLER, "Another controller has taken over.")
 
 
 def _new_topic_id() -> bytes:

@@ -1,0 +1,374 @@
+"""Elections of the controller: the decisions, and candidates on stores in memory and in real etcd."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from kproto.clock import ManualClock, SystemClock
+from kproto.config import load
+from kproto.config.store_url import EtcdUrl
+from kproto.controller import Controller
+from kproto.controller.election import (
+    CONTROLLER_LEASE,
+    Candidate,
+    Election,
+    Standing,
+    granted,
+    refused,
+    unanswered,
+)
+from kproto.controller.registration import Registration
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import Condition, MetadataStore, StoreError
+from kproto.metadata.etcd import EtcdStore
+from kproto.metadata.memory import MemoryStore
+from tests.metadata.etcd_process import etcd_cluster, shared_etcd
+
+from .worlds import run
+
+TTL_MS = 2000
+
+
+# --- decisions ----------------------------------------------------------------------------------------
+
+
+def test_a_granted_lease_counts_from_when_it_was_asked_for() -> None:
+    assert granted(Standing(), 10.0, 3.0, 10.5) == Standing(True, 13.0)
+    assert granted(Standing(True, 13.0), 11.0, 3.0, 11.1) == Standing(True, 14.0)
+
+
+def test_an_answer_that_took_as_long_as_the_lease_lives_elects_nobody() -> None:
+    assert not granted(Standing(), 10.0, 3.0, 13.0).acting
+    assert granted(Standing(), 10.0, 3.0, 12.9).acting
+
+
+def test_a_late_answer_does_not_shorten_what_a_later_one_gave() -> None:
+    assert granted(Standing(True, 14.0), 10.0, 3.0, 11.5) == Standing(True, 14.0)
+
+
+def test_a_refusal_ends_the_term_at_once() -> None:
+    assert refused(Standing(True, 99.0)) == Standing(False, 99.0)
+
+
+@pytest.mark.parametrize(("now", "acting"), [(12.9, True), (13.0, False), (14.0, False)])
+def test_silence_ends_the_term_with_the_lease(now: float, acting: bool) -> None:
+    assert unanswered(Standing(True, 13.0), now).acting is acting
+    assert not unanswered(Standing(False, 13.0), now).acting
+
+
+def test_candidates_in_the_lease() -> None:
+    candidate = Candidate(3, "fe80::1", 9192, "ä")
+    assert Candidate.decode(candidate.encode()) == candidate
+    for text in ("", "1", "[1]", "{", "null"):
+        assert Candidate.decode(text) is None
+
+
+# --- candidates ---------------------------------------------------------------------------------------
+
+
+class Node:
+    """A candidate whose controller is the real one; ``events`` is shared by the nodes of a test."""
+
+    def __init__(self, node_id: int, store: MetadataStore, events: list[tuple[str, int, int]]) -> None:
+        self.node_id = node_id
+        self.store = store
+        self.events = events
+        self.controller: Controller | None = None
+        self.leaders: list[int | None] = []
+        self.election = Election(
+            store,
+            Candidate(node_id, "127.0.0.1", 9000 + node_id, f"store-{node_id}"),
+            SystemClock(),
+            TTL_MS,
+            self._elected,
+            self._deposed,
+            lambda leader: self.leaders.append(leader.node_id if leader is not None else None),
+        )
+        self.task = asyncio.ensure_future(self.election.run())
+
+    async def _elected(self) -> None:
+        controller = Controller(self.store, load(), self.node_id)
+        controller.on_deposed = self.election.step_down
+        await controller.start()
+        self.controller = controller
+        entry = await self.store.get("epochs/controller")
+        assert entry is not None
+        self.events.append(("elected", self.node_id, int(entry.value)))
+
+    async def _deposed(self, reason: str) -> None:
+        self.events.append(("deposed", self.node_id, 0))
+        self.controller = None
+
+    async def stop(self) -> None:
+        self.task.cancel()
+        await asyncio.wait([self.task])
+
+
+async def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def acting(nodes: list[Node]) -> list[Node]:
+    return [node for node in nodes if node.controller is not None]
+
+
+def test_one_of_two_acts_and_the_other_knows_where_it_is() -> None:
+    async def body() -> None:
+        store = MemoryStore()
+        events: list[tuple[str, int, int]] = []
+        one, two = Node(1, store, events), Node(2, store, events)
+        await until(lambda: acting([one, two]))
+        await until(lambda: two.election.leader is not None)
+        assert acting([one, two]) == [one]
+        assert one.election.leader == two.election.leader == Candidate(1, "127.0.0.1", 9001, "store-1")
+        await one.stop()
+        await until(lambda: acting([two]))
+        assert events == [("elected", 1, 1), ("deposed", 1, 0), ("elected", 2, 2)]
+        assert two.leaders == [1, 2]
+        assert one.leaders == [1, None]
+        await two.stop()
+        assert await store.holder(CONTROLLER_LEASE) is None
+
+    run(body)
+
+
+def test_a_failed_guard_ends_the_term() -> None:
+    """Somebody took the next controller epoch although the lease is ours: our next transaction finds out."""
+
+    async def body() -> None:
+        store = MemoryStore()
+        events: list[tuple[str, int, int]] = []
+        node = Node(1, store, events)
+        await until(lambda: acting([node]))
+        old = node.controller
+        assert old is not None
+        await old.register_broker(Registration(1, "h", 9092))
+        revision = old.image.revision
+        await Controller(store, load(), 9).start()
+        with pytest.raises(KafkaError) as refusal:
+            await old.register_broker(Registration(2, "h", 9093))
+        assert refusal.value.code == ErrorCode.NOT_CONTROLLER
+        await until(lambda: len(events) == 3)
+        assert events == [("elected", 1, 1), ("deposed", 1, 0), ("elected", 1, 3)]
+        with pytest.raises(KafkaError):
+            await old.register_broker(Registration(2, "h", 9093))
+        assert old.image.revision == revision
+        assert node.controller is not None
+        await node.controller.register_broker(Registration(2, "h", 9093))
+        await node.stop()
+
+    run(body)
+
+
+def test_writes_past_the_controller_end_its_term() -> None:
+    """Not the guard but a gap in the revisions tells it."""
+
+    async def body() -> None:
+        store = MemoryStore()
+        controller = Controller(store, load(), 1)
+        reasons: list[str] = []
+        controller.on_deposed = reasons.append
+        await controller.start()
+        await store.transact([], {"configs/default": b"{}"})
+        for _ in range(2):
+            with pytest.raises(KafkaError) as refusal:
+                await controller.allocate_producer_ids()
+            assert refusal.value.code == ErrorCode.NOT_CONTROLLER
+        assert len(reasons) == 1
+
+    run(body)
+
+
+def test_who_cannot_begin_gives_the_lease_back() -> None:
+    async def body() -> None:
+        store = MemoryStore()
+        tries: list[str] = []
+
+        async def elected() -> None:
+            tries.append("elected")
+            raise StoreError("no")
+
+        async def deposed(reason: str) -> None:
+            tries.append(reason)
+
+        broken = Election(store, Candidate(1, "h", 1, "s"), SystemClock(), TTL_MS, elected, deposed)
+        task = asyncio.ensure_future(broken.run())
+        await until(lambda: len(tries) >= 2)
+        assert tries[:2] == ["elected", "it could not begin: no"]
+        events: list[tuple[str, int, int]] = []
+        node = Node(2, store, events)
+        await until(lambda: acting([node]))
+        task.cancel()
+        await asyncio.wait([task])
+        await node.stop()
+
+    run(body)
+
+
+def test_a_silent_store_ends_the_term_in_time() -> None:
+    """The store hangs: the term ends when the lease does, also while the controller is still starting."""
+
+    class Hanging(MemoryStore):
+        hangs = False
+
+        async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
+            if self.hangs:
+                await asyncio.get_running_loop().create_future()
+            return await super().lease(name, holder, ttl_ms)
+
+    async def body() -> None:
+        store = Hanging(ManualClock())
+        events: list[str] = []
+
+        async def elected() -> None:
+            events.append("elected")
+            try:
+                await asyncio.get_running_loop().create_future()
+            except asyncio.CancelledError:
+                events.append("cancelled")
+                raise
+
+        async def deposed(reason: str) -> None:
+            events.append("deposed")
+
+        election = Election(store, Candidate(1, "h", 1, "s"), SystemClock(), 500, elected, deposed)
+        task = asyncio.ensure_future(election.run())
+        await until(lambda: events)
+        store.hangs = True
+        began = asyncio.get_running_loop().time()
+        await until(lambda: len(events) == 3)
+        assert asyncio.get_running_loop().time() - began < 0.7
+        assert events == ["elected", "cancelled", "deposed"]
+        assert not election.acting
+        store.hangs = False
+        await until(lambda: len(events) == 4)
+        task.cancel()
+        await asyncio.wait([task])
+
+    run(body)
+
+
+# --- with etcd ----------------------------------------------------------------------------------------
+
+
+def with_stores(address: str, count: int, work: Callable[[list[EtcdStore]], Awaitable[None]]) -> None:
+    """Stores of as many brokers on one prefix of its own."""
+
+    async def body() -> None:
+        url = EtcdUrl((address,), f"tests/{secrets.token_hex(8)}")
+        stores = [await EtcdStore.open(url) for _ in range(count)]
+        try:
+            await work(stores)
+        finally:
+            for store in stores:
+                await store.close()
+
+    run(body)
+
+
+def test_rivals_with_etcd_never_share_an_epoch() -> None:
+    """Terms end in every way, over and over; whoever is controller writes under its guard all the time."""
+
+    async def work(stores: list[EtcdStore]) -> None:
+        events: list[tuple[str, int, int]] = []
+        nodes = [Node(number, store, events) for number, store in enumerate(stores, 1)]
+        ids: list[int] = []
+
+        async def write(node: Node) -> None:
+            while True:
+                controller = node.controller
+                if controller is None:
+                    await asyncio.sleep(0.01)
+                    continue
+                try:
+                    first, _ = await controller.allocate_producer_ids()
+                    ids.append(first)
+                except KafkaError as error:
+                    assert error.code == ErrorCode.NOT_CONTROLLER  # noqa: PT017
+
+        writers = [asyncio.ensure_future(write(node)) for node in nodes]
+        for turn in range(6):
+            before = len(ids)
+            await until(lambda before=before: len(ids) > before + 10)  # type: ignore[misc]
+            now = acting(nodes)[0]
+            if turn % 3 == 0:
+                now.election.step_down("the test says so")
+            elif turn % 3 == 1:
+                other = next(node for node in nodes if node is not now).election._candidate.encode()
+                while await stores[0].holder(CONTROLLER_LEASE) != other:
+                    await stores[0].release(CONTROLLER_LEASE, now.election._candidate.encode())
+                    await stores[0].lease(CONTROLLER_LEASE, other, TTL_MS)
+            else:
+                await Controller(stores[0], load(), 9).start()
+            await until(lambda now=now: now.controller is None, 10)  # type: ignore[misc]
+        epochs = [epoch for what, _, epoch in events if what == "elected"]
+        assert len(epochs) >= 5
+        assert epochs == sorted(set(epochs))
+        assert ids == list(range(0, 1000 * len(ids), 1000))
+        for each in writers:
+            assert not each.done() or each.exception() is None
+            each.cancel()
+        for node in nodes:
+            await node.stop()
+
+    with_stores(shared_etcd(), 2, work)
+
+
+def test_a_controller_that_cannot_reach_etcd_stops_before_the_next_one_begins() -> None:
+    async def work(stores: list[EtcdStore]) -> None:
+        events: list[tuple[str, int, int]] = []
+        nodes = [Node(number, store, events) for number, store in enumerate(stores, 1)]
+        await until(lambda: acting(nodes))
+        old = acting(nodes)[0]
+        await until(lambda: all(node.election.leader is not None for node in nodes))
+        zombie = old.controller
+        await old.store.close()
+        await until(lambda: len(events) == 3)
+        other = 3 - old.node_id
+        assert events == [("elected", old.node_id, 1), ("deposed", old.node_id, 0), ("elected", other, 2)]
+        assert zombie is not None
+        with pytest.raises(KafkaError):
+            await zombie.allocate_producer_ids()
+        for node in nodes:
+            await node.stop()
+
+    with_stores(shared_etcd(), 2, work)
+
+
+def test_a_term_outlives_a_restart_of_etcd(tmp_path: Path) -> None:
+    """etcd is killed and back within the lease: the controller goes on; the guard holds as before."""
+
+    def body(address: str, restart: Callable[[], None]) -> None:
+        async def work(stores: list[EtcdStore]) -> None:
+            events: list[tuple[str, int, int]] = []
+            nodes = [Node(number, store, events) for number, store in enumerate(stores, 1)]
+            await until(lambda: acting(nodes))
+            now = acting(nodes)[0]
+            restart()
+            assert now.controller is not None
+            for number in range(20):
+                assert (await now.controller.allocate_producer_ids())[0] == 1000 * number
+            entry = await stores[1].get("epochs/controller")
+            assert entry is not None
+            guard = Condition("epochs/controller", entry.revision)
+            assert (await stores[1].transact([guard], {})).succeeded
+            assert events == [("elected", now.node_id, 1)]
+            for node in nodes:
+                await node.stop()
+
+        with_stores(address, 2, work)
+
+    with etcd_cluster(tmp_path) as (etcd,):
+
+        def restart() -> None:
+            etcd.kill()
+            etcd.start()
+
+        body(etcd.address, restart)
