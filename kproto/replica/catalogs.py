@@ -17,6 +17,7 @@ from kproto.replica.stored_file import BESIDE
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
+    from kproto.disk import Disk
     from kproto.replica.copies import Copy
     from kproto.replica.store import ReplicaStore
 
@@ -72,8 +73,7 @@ class Catalogs:
             if known is None or known[0] != extent.end:
                 known = extent.end, self._load(extent) if closed else catalogue(self._store.disk, extent)
                 copy.catalog = known
-            catalog = known[1]
-            return [CatalogRow(*catalog[key]) if key in catalog else _NONE for key in partitions]
+            return _rows(known[1], partitions)
 
         return job
 
@@ -91,3 +91,12 @@ class Catalogs:
         finally:
             disk.close(fd)
         return found
+
+
+def look_up(disk: Disk, extent: Extent, partitions: Sequence[PartitionKey]) -> list[CatalogRow]:
+    """The rows of ``partitions`` for ``extent``, which nobody keeps. In a worker."""
+    return _rows(catalogue(disk, extent), partitions)
+
+
+def _rows(catalog: Catalog, partitions: Sequence[PartitionKey]) -> list[CatalogRow]:
+    return [CatalogRow(*catalog[key]) if key in catalog else _NONE for key in partitions]

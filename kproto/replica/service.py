@@ -15,12 +15,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.metadata.vlogs import VlogTable, VsegId
-from kproto.replica.catalogs import Catalogs
+from kproto.replica.catalogs import Catalogs, look_up
 from kproto.replica.copies import Copy
 from kproto.replica.messages import (
     NOTHING,
     PUSH_ANSWER,
     PUSH_FIRST,
+    CatalogRow,
     Look,
     Raw,
     Read,
@@ -75,6 +76,8 @@ class ReplicaService:
         self.journal_directory = journal_directory
         self.catalogs = Catalogs(store)
         self.repairer = Repairer(store, peers)
+        self._journals: dict[VsegId, Copy] = {}
+        """Journals of earlier processes here that are read like copies."""
         self.pushes = 0
         self.push_bytes = 0
         self.refused = 0
@@ -201,9 +204,14 @@ class ReplicaService:
         request = Look.decode(body)
 
         def found(copy: Copy, extent: Extent) -> None:
+            job: Callable[[], list[CatalogRow]]
+            if copy is self._journals.get(copy.vseg):
+                job = partial(look_up, self.store.disk, extent, request.partitions)
+            else:
+                job = self.catalogs.look_up(copy, extent, request.partitions)
             self._run(
                 copy,
-                self.catalogs.look_up(copy, extent, request.partitions),
+                job,
                 reply,
                 lambda rows: reply(InternalError.NONE, encode_catalog(rows)),
             )
@@ -235,6 +243,12 @@ class ReplicaService:
         None: from its start, or up to its end."""
 
         def loaded(copy: Copy | None) -> None:
+            if copy is None and not fence:
+                self._find_journal(vseg, whole)
+            else:
+                whole(copy)
+
+        def whole(copy: Copy | None) -> None:
             worth = self.store.worth(vseg, copy)
             if copy is None or not eligible(worth):
                 reply(WORTH_ERRORS.get(worth, InternalError.UNKNOWN))
@@ -255,6 +269,30 @@ class ReplicaService:
             self.store.fences.add(vseg.owner_epoch, lambda: self.store.find(vseg, loaded))
         else:
             self.store.find(vseg, loaded)
+
+    def _find_journal(self, vseg: VsegId, done: Callable[[Copy | None], object]) -> None:
+        """The owner's own copy of a vseg that lists no others, in the journal of an earlier process (18b)."""
+        record = self.store.table.vsegs.get(vseg)
+        known = self._journals.get(vseg)
+        if known is not None and known.presence is Presence.READABLE:
+            done(known)
+            return
+        if record is None or record.open or record.backups or record.store_id != self.store.me.store_id:
+            done(None)
+            return
+        path = os.path.join(self.journal_directory, journal_name(*vseg))
+        found: list[Inspection] = []
+
+        def inspected(error: BaseException | None) -> None:
+            if error is not None or found[0].header is None or not self.store.journal_is_whole(found[0]):
+                done(None)
+                return
+            copy = self._journals[vseg] = Copy(vseg, path)
+            copy.take(found[0])
+            done(copy)
+
+        look = partial(inspect, self.store.disk, path, vseg, True)
+        self.store.workers.reads.submit(lambda: found.append(look()), inspected)
 
     def _run(
         self,

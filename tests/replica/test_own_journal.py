@@ -1,0 +1,72 @@
+"""The owner's own journal is the only copy of a virtual segment without backups (rule 18b): the next process
+there reads it like a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from kproto.metadata.vlogs import CopyTarget
+from kproto.replica.messages import Look, Read, StateAnswer, decode_catalog
+from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.journal import file_name
+from kproto.wire.internal import Api, InternalError
+from tests.replica.support import ME, OTHER, Metadata, Owner
+from tests.replica.test_service import PARTS, VSEG, Backup
+
+
+def left_behind(
+    closed: bool = True,
+    backups: Sequence[CopyTarget] = (),
+    store: CopyTarget = ME,
+    policy: FlushPolicy = FlushPolicy.MEMORY,
+) -> tuple[Backup, Owner]:
+    """A store whose broker owned a virtual segment in an earlier process."""
+    backup, owner = Backup(), Owner(VSEG, 5000, policy)
+    owner.push(PARTS[:2], [100, 200])
+    owner.push_state()
+    owner.push(PARTS[:1], [300])
+    disk = backup.station.disk
+    fd = disk.open(f"data/journal/{file_name(*VSEG)}", create=True)
+    disk.pwritev(fd, [owner.first, *(frame for _, frame in owner.frames), bytes(4096)], 0)
+    disk.close(fd)
+    metadata = Metadata(9)
+    record = owner.record(owner.end if closed else None, backups)
+    metadata.put(record._replace(node_id=store.node_id, store_id=store.store_id))
+    backup.apply(metadata)
+    return backup, owner
+
+
+def test_it_is_read_like_a_copy() -> None:
+    backup, owner = left_behind()
+    error, body = backup.ask(Api.STATE, Look(VSEG, owner.end, PARTS).encode())
+    answer = StateAnswer.decode(memoryview(body))
+    assert (error, answer.position) == (0, owner.frames[1][0])
+    assert [one.end_offset for one in answer.states] == [owner.chunks[0][2], owner.chunks[1][2]]
+    found = backup.read_all(Read(VSEG, owner.start, owner.end, PARTS, 1))
+    assert [(PARTS[i], base, end, data) for i, base, end, data in found] == [one[:4] for one in owner.chunks]
+    error, body = backup.ask(Api.CATALOG, Look(VSEG, owner.end, PARTS[:2]).encode())
+    rows = decode_catalog(memoryview(body))
+    assert [(row.bytes, row.frame) for row in rows] == [(400, owner.start), (200, owner.start)]
+    assert not [name for name in backup.station.disk.listdir("data/journal") if not name.endswith(".journal")]
+
+
+@pytest.mark.parametrize(
+    ("closed", "backups", "store"),
+    [(False, (), ME), (True, (OTHER,), ME), (True, (), OTHER)],
+    ids=["open", "there are backups", "of another store"],
+)
+def test_it_is_no_copy(closed: bool, backups: Sequence[CopyTarget], store: CopyTarget) -> None:
+    backup, owner = left_behind(closed, backups, store)
+    error, body = backup.ask(Api.READ, Read(VSEG, owner.start, owner.end, PARTS, 1).encode())
+    assert error in (InternalError.UNKNOWN, InternalError.GAP)
+    assert not body
+
+
+def test_after_a_power_loss_it_counts_when_it_was_synced() -> None:
+    for policy in (FlushPolicy.MEMORY, FlushPolicy.SYNCED):
+        backup, owner = left_behind(policy=policy)
+        backup.station.store._boot = bytes([9]) * 16
+        error, _ = backup.ask(Api.READ, Read(VSEG, owner.start, owner.end, PARTS, 1).encode())
+        assert (error == InternalError.NONE) == (policy is FlushPolicy.SYNCED)
