@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from aetcd import rpc
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kproto.config.store_url import EtcdUrl
 from kproto.metadata import ABSENT, Change, CompactedError, Condition, Entry, StoreError
 from kproto.metadata.etcd import EtcdStore
+from kproto.metadata.etcd_layout import Head
 from kproto.metadata.etcd_members import Members, UnreachableError
 from kproto.metadata.opening import open_store
 from kproto.metadata.store import UnknownOutcomeError
 
 from .etcd_process import etcd_cluster, free_ports, shared_etcd
 from .stores import run
+from .test_store import Model, transactions
 
 MANY = {f"streamlets/{number:08x}": b'[1,0,[1,2,3],0,["%d"]]' % number for number in range(10_001)}
 
@@ -99,15 +103,12 @@ def test_who_comes_after_a_crash_finishes_a_large_transaction(
 ) -> None:
     """The process dies when the head was written and the entries were not."""
 
-    async def dies(head: object) -> bool:
-        raise StoreError("the process is gone")
-
     async def body() -> None:
         async with stores() as (one, other):
             await one.transact([], {"a": b"1"})
             watch = other.watch(1)
             with monkeypatch.context() as patch:
-                patch.setattr(EtcdStore, "_finish", lambda self, head: dies(head))
+                patch.setattr(EtcdStore, "_finish", lambda self, head: _dies(head))
                 assert await one.transact([], MANY) == (True, 2)
             assert len(await raw(one, one._layout.entries)) == 1
             if next_call == "get":
@@ -172,6 +173,67 @@ def test_two_stores_that_write_at_once_take_turns() -> None:
             for change in first:
                 state.update((key, Entry(key, value, change.revision)) for key, value in change.puts.items())
             assert await one.range("") == (16, [state[key] for key in sorted(state)])
+
+    run(body)
+
+
+def test_who_finishes_late_changes_nothing() -> None:
+    """Two finish the same large transaction; the slower one goes on when its entries are already old."""
+
+    async def body() -> None:
+        async with stores(count=3) as (one, slow, fast):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(EtcdStore, "_finish", lambda self, head: _dies(head))
+                assert await one.transact([], MANY) == (True, 1)
+            held = asyncio.Event()
+            guarded = slow._guarded
+
+            async def late(head: Head, operations: Sequence[Any]) -> Any:
+                await held.wait()
+                return await guarded(head, operations)
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(
+                    EtcdStore, "_guarded", lambda self, *a: late(*a) if self is slow else guarded(*a)
+                )
+                reading = asyncio.ensure_future(slow.get("streamlets/00000001"))
+                await asyncio.sleep(0.2)
+                newer = dict.fromkeys(list(MANY)[:5], b"newer")
+                assert await fast.transact([], newer, list(MANY)[5:10]) == (True, 2)
+                held.set()
+                assert await reading == Entry("streamlets/00000001", b"newer", 2)
+            left = {**dict(list(MANY.items())[10:]), **newer}
+            assert {entry.key: entry.value for entry in (await one.range(""))[1]} == left
+
+    run(body)
+
+
+async def _dies(head: object) -> bool:
+    raise StoreError("the process is gone")
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps=st.lists(st.tuples(st.integers(0, 1), transactions), max_size=4))
+def test_two_stores_agree_with_one_model(steps: list[tuple[int, list[Any]]]) -> None:
+    """What a store remembers of its own transactions never hides those of another one."""
+
+    async def body() -> None:
+        model = Model()
+        async with stores() as both:
+            for which, some in steps:
+                for raw_conditions, puts, deletes in some:
+                    newest = {key: entry.revision for key, entry in model.entries.items()}
+                    conditions = [
+                        Condition(key, newest.get(key, ABSENT) if number % 2 else number)
+                        for key, number in dict(raw_conditions).items()
+                    ]
+                    done = await both[which].transact(conditions, puts, deletes)
+                    assert done.succeeded == model.transact(conditions, puts, deletes)
+                    assert done.revision == model.revision
+            wanted = [model.entries[key] for key in sorted(model.entries)]
+            assert await both[0].range("") == await both[1].range("") == (model.revision, wanted)
+            changes = [c async for c in _until(both[1].watch(0), model.revision)] if model.changes else []
+            assert [(c.revision, c.puts, tuple(sorted(c.deletes))) for c in changes] == model.changes
 
     run(body)
 
