@@ -7,6 +7,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aetcd import rpc
@@ -186,16 +187,15 @@ def test_who_finishes_late_changes_nothing() -> None:
                 patch.setattr(EtcdStore, "_finish", lambda self, head: _dies(head))
                 assert await one.transact([], MANY) == (True, 1)
             held = asyncio.Event()
-            guarded = slow._guarded
+            guarded = EtcdStore._guarded
 
-            async def late(head: Head, operations: Sequence[Any]) -> Any:
-                await held.wait()
-                return await guarded(head, operations)
+            async def late(self: EtcdStore, head: Head, operations: Sequence[Any]) -> Any:
+                if self is slow:
+                    await held.wait()
+                return await guarded(self, head, operations)
 
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(
-                    EtcdStore, "_guarded", lambda self, *a: late(*a) if self is slow else guarded(*a)
-                )
+                patch.setattr(EtcdStore, "_guarded", late)
                 reading = asyncio.ensure_future(slow.get("streamlets/00000001"))
                 await asyncio.sleep(0.2)
                 newer = dict.fromkeys(list(MANY)[:5], b"newer")
