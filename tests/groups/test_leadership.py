@@ -280,3 +280,41 @@ def test_a_deleted_offsets_topic_has_no_coordinators(tmp_path: Path) -> None:
             assert (await found_by(here))[0] == 0, "created anew"
 
     run(scenario)
+
+
+def test_groups_are_listed_while_one_of_their_partitions_leaves(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running(tmp_path, 2) as cluster:
+            here, there = await prepared(cluster)
+            await here.call(LIST, 4)
+            assert await commit(here, 3) == 0
+            others = [index for index in here.loaded if index != INDEX]
+            await cluster.lead(INDEX, there.node_id)
+            here.port.gate.clear()
+            await cluster.lead(INDEX, here.node_id)
+            listing = asyncio.ensure_future(here.call(LIST, 4))
+            await until(lambda: here.port.waiting)
+            await cluster.lead(INDEX, there.node_id)
+            here.port.gate.set()
+            answer = await listing
+            assert (answer.error_code, answer.groups) == (0, [])
+            assert here.loaded == others
+
+    run(scenario)
+
+
+def test_offsets_of_a_deleted_topic_go_wherever_their_group_is(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running(tmp_path, 2) as cluster:
+            here, there = await prepared(cluster)
+            assert await commit(here, 3) == 0
+            await cluster.lead(INDEX, there.node_id)
+            await cluster.lead(INDEX, here.node_id)
+            await until(lambda: INDEX in here.loaded)
+            end = here.offsets_partition(INDEX).log_end_offset
+            await cluster.controller.delete_topics([TopicRef(name="t")])
+            await until(lambda: here.offsets_partition(INDEX).log_end_offset == end + 1)
+            await cluster.controller.create_topics([NewTopic("t", 1, 1)])
+            assert await committed(here) == (0, -1)
+
+    run(scenario)

@@ -23,6 +23,7 @@ from kproto.handlers.groups.records import partition_of
 from kproto.handlers.groups.shard import Entry, Shard
 from kproto.handlers.groups.timers import Sleeper, Timers
 from kproto.handlers.partitions import leader_of
+from kproto.metadata import EMPTY_IMAGE
 from kproto.metadata.records import NO_LEADER, RECOVERING
 
 if TYPE_CHECKING:
@@ -75,10 +76,8 @@ class GroupCoordinator:
         self._terms: dict[int, int] = {}
         """Leader epoch of every partition coordinated here, as of the last image."""
         self._loading: dict[int, _Loading] = {}
-        self._topics: frozenset[str] | None = None
-        """Topic names of the last image seen."""
-        self._known_before = False
-        """Whether the last image had the offsets topic."""
+        self._seen: MetadataImage = EMPTY_IMAGE
+        """The newest image that was looked at."""
         self._housekeeping: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -86,10 +85,8 @@ class GroupCoordinator:
 
     def start(self) -> None:
         """Begin housekeeping; needs the running event loop and a first image."""
-        image = self._image()
-        self._topics = frozenset(image.topics)
-        self._terms = self._own_terms(image)
-        self._known_before = OFFSETS_TOPIC in image.topics
+        self._seen = self._image()
+        self._terms = self._own_terms(self._seen)
         self._housekeeping = asyncio.get_running_loop().create_task(self._keep_house())
 
     def close(self) -> None:
@@ -108,20 +105,19 @@ class GroupCoordinator:
         """Metadata changed: forget offsets of deleted topics, give up and take over partitions."""
         if self._closed:
             return
-        names = frozenset(image.topics)
-        gone = self._topics - names if self._topics is not None else frozenset()
-        self._topics = names
+        seen, self._seen = self._seen, image
+        gone = _deleted(seen, image)
+        if not gone and not image.touched and image.brokers == seen.brokers:
+            return  # most changes: virtual segments, log starts, configs of brokers
         before, terms = self._terms, self._own_terms(image)
-        if terms != before:
-            self._terms = terms
-            self._end_terms()
+        self._terms = terms
+        self._end_terms()
+        for shard in self._shards.values() if gone else ():
+            shard.drop_topics(gone)
         if gone:
-            for shard in self._shards.values():
-                shard.drop_topics(gone)
             self._load_soon(terms)
-        elif terms != before and self._known_before:
+        elif OFFSETS_TOPIC in seen.topics:  # a new one is loaded when it is used
             self._load_soon(index for index, term in terms.items() if before.get(index) != term)
-        self._known_before = OFFSETS_TOPIC in image.topics
 
     def _end_terms(self) -> None:
         """Give up what was loaded, or is being loaded, for a term that is over."""
@@ -182,9 +178,13 @@ class GroupCoordinator:
 
     async def all_shards(self) -> Sequence[Shard]:
         """Every shard this broker coordinates, loaded. KafkaError when one cannot be."""
-        for index in tuple(self._terms):
-            if index in self._terms and index not in self._shards:
-                await self._loaded(index)
+        for index, term in tuple(self._terms.items()):
+            try:
+                if self._terms.get(index) == term and index not in self._shards:
+                    await self._loaded(index)
+            except KafkaError:
+                if self._terms.get(index) == term:
+                    raise
         return list(self._shards.values())
 
     def _topic_id(self, name: str) -> bytes | None:
@@ -277,9 +277,9 @@ class GroupCoordinator:
         while True:
             try:
                 await self.all_shards()
-                await self.expire_offsets()
             except KafkaError as error:
-                log.warning("group housekeeping: %s", error)
+                log.warning("not all groups can be loaded yet: %s", error)
+            await self.expire_offsets()
             await asyncio.sleep(interval_s)
 
     async def expire_offsets(self) -> None:
@@ -302,3 +302,11 @@ def _coordinator(image: MetadataImage, record: StreamletRecord) -> int:
     if record.state == RECOVERING:
         return record.leader if record.leader in image.brokers else NO_LEADER
     return leader_of(image, record)
+
+
+def _deleted(seen: MetadataImage, image: MetadataImage) -> set[str]:
+    """Names of the topics that ``seen`` has and the later ``image`` has not."""
+    if image.base_revision != seen.revision:
+        return seen.topics.keys() - image.topics.keys()
+    before = (seen.topics_by_id.get(topic_id) for topic_id in image.touched)
+    return {topic.name for topic in before if topic is not None and topic.name not in image.topics}
