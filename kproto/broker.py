@@ -228,7 +228,7 @@ class Broker:
         )
         if self._member is not None:
             self._member.attach(self._vlogs, self._logs)
-        self._logs.apply_image(self._controller.image)
+        self._apply_image(self._controller.image)
         recovered = recover(
             self._disk,
             os.path.join(directory.path, JOURNAL_DIRECTORY),
@@ -260,8 +260,14 @@ class Broker:
     # Running
 
     def _on_image(self, image: MetadataImage) -> None:
-        self._logs.apply_image(image)
+        self._apply_image(image)
         self._groups.on_image(image)
+
+    def _apply_image(self, image: MetadataImage) -> None:
+        before = self._logs.settings
+        self._logs.apply_image(image)
+        if self._logs.settings is not before:  # dynamic broker configs changed
+            self._vlogs.apply_settings(self._logs.settings, list(self._logs.partitions_open()))
 
     def _on_fenced(self, reason: str) -> None:
         log.warning("this broker is fenced (%s): starting anew", reason)
@@ -305,6 +311,8 @@ class Broker:
         """Answer what is in flight, close the connections, sync everything, leave the clean marker."""
         if self._ticker is not None:
             self._ticker.cancel()
+        if self._member is not None:
+            await self._member.leave()
         self._groups.close()
         if self._metrics is not None:
             self._metrics.close()
@@ -327,8 +335,6 @@ class Broker:
             self._open_recovered()
             self._vlogs.tick()
             await asyncio.sleep(0.01)
-        if self._member is not None:
-            await self._member.finish()
         clean = self._logs.close()
         self._vlogs.close()
         return clean

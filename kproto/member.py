@@ -22,6 +22,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.forwarding import RemoteController
 from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
 from kproto.metadata.client import Forward, MetadataClient
+from kproto.metadata.records import ONLINE, StreamletRecord
 from kproto.net.internal import InternalListener
 from kproto.net.peers import Address, Peers
 from kproto.replica.bring_over import BringOver
@@ -52,6 +53,7 @@ JOIN: Final = -1
 RETRY_SECONDS: Final = 0.1
 FINISH_SECONDS: Final = 3.0
 """How long the end of the process waits for the controller."""
+LEAVE_LOOK_SECONDS: Final = 0.002
 STARTS_SECONDS: Final = 0.2
 STARTS_AT_ONCE: Final = 100
 """Log starts in one transaction (rule 19b)."""
@@ -323,21 +325,44 @@ class ClusterMember:
 
     # Stop
 
-    async def finish(self) -> None:
-        """All is durable and nothing is appended any more: tell the controller where the virtual logs end,
-        so that nothing has to be sealed, whoever starts first."""
+    async def leave(self) -> None:
+        """End in peace (rule 12b): refuse appends, wait until all is durable, tell the controller where the
+        virtual logs end, and leave the members, so that others lead at once. Nothing when it does not work
+        in time: then the death of this process is noticed as any other."""
+        if self._vlogs is None or self._on_fenced is None:
+            return
+        self._on_fenced = None
+        try:
+            async with asyncio.timeout(FINISH_SECONDS):
+                self._vlogs.retire()
+                while not self._vlogs.retired():
+                    await asyncio.sleep(LEAVE_LOOK_SECONDS)
+                if await self._record_ends():
+                    await self.controller.propose("leave", None)
+                    await self._handed_over()
+        except (KafkaError, TimeoutError) as error:
+            log.warning("this broker could not hand over what it leads: %s", error or "no answer in time")
+
+    async def _record_ends(self) -> bool:
+        """All is durable and nothing is appended any more: the controller gets to know where the virtual logs
+        end, so that nothing has to be sealed, whoever starts first. Raises KafkaError."""
         assert self._vlogs is not None
         ends = [list(end) for end in self._vlogs.finish()]
-        if not ends:
-            return
-        try:
-            proposal = self.controller.propose("close_vsegs", {"vsegs": [list(end) for end in ends]})
-            closed = await asyncio.wait_for(proposal, FINISH_SECONDS)
-        except (KafkaError, TimeoutError) as error:
-            log.warning("the controller does not know where the virtual logs end: %s", error or "no answer")
-            return
-        if all(closed):
-            self._vlogs.recorded()
+        if ends and not all(await self.controller.propose("close_vsegs", {"vsegs": ends})):
+            return False
+        self._vlogs.recorded()
+        return True
+
+    async def _handed_over(self) -> None:
+        """The controller itself goes when others lead what this broker led: nobody else could commit that."""
+        while self._embedded is not None and self.controller.image.brokers:
+            records = (record for part in self.controller.image.streamlets.values() for record in part)
+            if not any(record.sources and self._is_unled(record) for record in records):
+                return
+            await asyncio.sleep(LEAVE_LOOK_SECONDS)
+
+    def _is_unled(self, record: StreamletRecord) -> bool:
+        return record.state != ONLINE or record.leader not in self.controller.image.brokers
 
     async def close(self) -> None:
         """Leave: no more requests to or from other brokers; copies are synced."""

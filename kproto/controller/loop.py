@@ -213,7 +213,9 @@ class ControllerLoop:
         """Owner epochs that ended with this image are recoveries from now on."""
         for node_id, before in sorted(self._brokers.items()):
             if not rules.is_current(image, node_id, before.epoch):
-                cause, noticed = self._causes.get((node_id, before.epoch), ("it started again", now))
+                ended = (node_id, before.epoch)
+                usual = "it left" if ended in self._controller.proposals.leaving else "it started again"
+                cause, noticed = self._causes.get(ended, (usual, now))
                 self._controller.proposals.recoveries.ended(
                     node_id, before.epoch, cause, noticed, now, self._clock.wall_ms()
                 )

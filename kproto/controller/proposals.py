@@ -9,6 +9,7 @@ kind               arguments                                       answer
                    leader epoch], ...]}``
 ``starts``         ``{"starts": [[topic, partition, offset]]}``    ``[bool, ...]``
 ``unneeded``       ``{"vsegs": [[E, vlog, seq], ...]}``            number of reports taken
+``leave``          nothing                                         bool
 ``disown``         ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``
 ``auto_create``    ``{"names": [...]}``                            ``[[name, error code, message], ...]``
 ``offsets_topic``  nothing                                         null
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kproto.controller import rules
 from kproto.controller.arguments import Arguments, integer, items, malformed, rows, topic_id
 from kproto.controller.decision import Decision
+from kproto.controller.fencing import decide_fence
 from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
 from kproto.controller.recoveries import Recoveries, summary
 from kproto.controller.recovery import Attempt, decide_commit
@@ -51,7 +53,7 @@ class Proposals:
     be right: a controller that starts anew learns it again.
     """
 
-    __slots__ = ("_controller", "_kinds", "clock", "recoveries", "repairs", "stuck", "unneeded")
+    __slots__ = ("_controller", "_kinds", "clock", "leaving", "recoveries", "repairs", "stuck", "unneeded")
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
@@ -62,12 +64,15 @@ class Proposals:
         self.stuck: Callable[[], Sequence[str]] = list
         """What recoveries wait for, one line each; the loop sets it."""
         self.repairs: Callable[[], dict[str, int]] = dict
+        self.leaving: set[tuple[int, int]] = set()
+        """(node id, epoch) of brokers that are being let go."""
         self._kinds: dict[str, Kind] = {
             "open_vseg": self._open_vseg,
             "close_vsegs": self._close_vsegs,
             "commit": self._commit,
             "starts": self._starts,
             "unneeded": self._unneeded,
+            "leave": self._leave,
             "disown": self._disown,
             "auto_create": self._auto_create,
             "offsets_topic": self._offsets_topic,
@@ -166,6 +171,15 @@ class Proposals:
         return await controller.decide(
             lambda: decide_disowned(controller.image, controller.table, node_id, epoch, vsegs)
         )
+
+    async def _leave(self, node_id: int, epoch: int, args: object) -> bool:  # noqa: ARG002
+        """A broker that ends in peace is no member from now on; others lead what it led (rule 12b)."""
+        controller = self._controller
+        self.leaving.add((node_id, epoch))
+        try:
+            return await controller.decide(lambda: decide_fence(controller.image, node_id, epoch)) is not None
+        finally:
+            self.leaving.discard((node_id, epoch))
 
     async def _auto_create(self, node_id: int, epoch: int, args: object) -> list[list[Any]]:  # noqa: ARG002
         names = items(args.get("names") if isinstance(args, dict) else args, "names")

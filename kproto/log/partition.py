@@ -264,7 +264,8 @@ class Partition:
 
     def _refusal(self) -> KafkaError:
         """Why no append is taken at all."""
-        if self.lost or (self.vlog is not None and self.vlog.lost):
+        vlog = self.vlog
+        if self.lost or (vlog is not None and (vlog.lost or vlog.retiring)):
             return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if self.deleted:
             return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -115,6 +115,9 @@ class VirtualLogPort(Protocol):
     lost: bool
     """The owner epoch is over (rule 16): ``blocked`` is set too, nothing becomes durable any more, and every
     callback is called, of what is durable and of what is not."""
+    retiring: bool
+    """Its partitions are being handed over to another broker (rule 12b): ``blocked`` is set too, what was
+    appended becomes durable."""
     copies: int
     """Copies that the class of the virtual log wants, the owner's included."""
     live_copies: int

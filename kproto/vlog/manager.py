@@ -166,6 +166,7 @@ class VlogManager:
         self._replication: Replication | None = None
         self._copies_of: Callable[[bytes], int] = _one_copy
         self._drain_until: float | None = None
+        self._retiring = False
         self._recorded = False
         """The store knows where the last segments with backups ended."""
         self.unsealed: Callable[[int, int, int], bool] = _perhaps
@@ -289,7 +290,8 @@ class VlogManager:
         pusher = self._pushers.get(where)
         if pusher is None:
             vlog = VirtualLog(len(self._pushers) + 1, self.journal.owner_epoch, where.klass.copies)
-            vlog.blocked = self.poisoned is not None or self.space.full
+            vlog.retiring = self._retiring and where.klass.copies > 1
+            vlog.blocked = self.poisoned is not None or self.space.full or vlog.retiring
             pusher = self._make_pusher(vlog, where.klass)
             self._pushers[where] = pusher
             self._of[vlog] = pusher
@@ -355,7 +357,7 @@ class VlogManager:
     def _room_changed(self) -> None:
         blocked = self.poisoned is not None or self.space.full
         for pusher in self._pushers.values():
-            pusher.vlog.blocked = blocked or pusher.vlog.lost
+            pusher.vlog.blocked = blocked or pusher.vlog.lost or pusher.vlog.retiring
             if pusher.wants_room:
                 pusher.wake()
 
@@ -481,6 +483,18 @@ class VlogManager:
         for pusher in self._pushers.values():
             pusher.run()
         return all(pusher.idle for pusher in self._pushers.values())
+
+    def retire(self) -> None:
+        """Take no more appends for partitions with several copies: they are handed over (rule 12b)."""
+        self._retiring = True
+        for pusher in self._replicated():
+            pusher.vlog.retiring = pusher.vlog.blocked = True
+
+    def retired(self) -> bool:
+        """Everything that was appended before `retire` is durable; pushes what is not."""
+        for pusher in self._replicated():
+            pusher.run()
+        return all(pusher.idle for pusher in self._replicated())
 
     def finish(self) -> list[tuple[int, int, int]]:
         """After a drain: push no more, and say where each virtual log with backups ended, as (virtual log,

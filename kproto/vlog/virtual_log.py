@@ -47,6 +47,7 @@ class VirtualLog:
         "owner_epoch",
         "pending",
         "position",
+        "retiring",
         "segments",
         "unfinished",
         "vlog_id",
@@ -71,6 +72,9 @@ class VirtualLog:
         self.numbered = 0
         self.blocked = False
         """Appends must be refused: the disk is full, the journal poisoned, or the virtual log `lost`."""
+        self.retiring = False
+        """Its partitions are being handed over (rule 12b): appends are refused, what was appended becomes
+        durable."""
         self.lost = False
         """The owner epoch is over (rule 16): nothing becomes durable any more, whoever waits is called."""
         self.live_copies = copies
