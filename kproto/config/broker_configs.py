@@ -403,9 +403,21 @@ def _topic_synonyms() -> Iterator[ConfigDef]:
         )
 
 
+_DYNAMIC: Final = frozenset(
+    {
+        "kproto.backup.stall.ms",
+        "kproto.direct.bytes",
+        "kproto.virtual.segment.bytes",
+        "kproto.vlogs.per.broker",
+    }
+)
+"""Of `_ROWS`, those that can be changed while the broker runs."""
+
+
 def _table() -> dict[str, ConfigDef]:
     definitions = [
-        ConfigDef(name, kind, default, doc, validator) for name, kind, default, validator, doc in _ROWS
+        ConfigDef(name, kind, default, doc, validator, dynamic=name in _DYNAMIC)
+        for name, kind, default, validator, doc in _ROWS
     ]
     definitions += _topic_synonyms()
     definitions += (

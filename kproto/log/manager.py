@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from kproto.config import TopicConfig, topic_config
+from kproto.config import ConfigError, TopicConfig, topic_config
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import TakenOver, open_taken_over, taken_over
@@ -198,7 +198,11 @@ class LogManager:
         if dynamic == self._dynamic:
             return False
         self._dynamic = dynamic
-        self.settings = self._static.with_texts(dynamic) if dynamic else self._static
+        try:
+            self.settings = self._static.with_texts(dynamic) if dynamic else self._static
+        except ConfigError as error:  # another broker's file allows it, this one's does not
+            log.warning("dynamic configs that do not go with this broker's own are not used: %s", error)
+            return False
         return True
 
     def _first_image(self, image: MetadataImage) -> None:
