@@ -8,10 +8,13 @@ predicate at a time and must then see a rule broken.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
+
+UNCLEAN: Final = "unclean.leader.election.enable"
 
 
 def is_current(image: MetadataImage, node_id: int, epoch: int) -> bool:
@@ -80,6 +83,16 @@ def leads(image: MetadataImage, record: StreamletRecord | None, node_id: int, ep
         and record.leader == node_id
         and record.sources[-1:] == (epoch,)
         and is_current(image, node_id, epoch)
+    )
+
+
+def may_lose(image: MetadataImage, vseg: VsegRecord) -> bool:
+    """Every topic that may have chunks in it prefers being served to being complete
+    (``unclean.leader.election.enable``)."""
+    return all(
+        image.topics_by_id[topic_id].configs.get(UNCLEAN) == "true"
+        for topic_id, part in image.streamlets.items()
+        if any(vseg.id.owner_epoch in record.sources for record in part)
     )
 
 

@@ -6,6 +6,7 @@ SEAL is idempotent, and the end is decided by one compare-and-set.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -13,6 +14,8 @@ from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+
+log = logging.getLogger(__name__)
 
 RETRY_SECONDS: Final = 0.1
 """A copy that could not be asked is asked again after so long."""
@@ -79,12 +82,22 @@ class _Progress:
 class Sealing:
     """Answers to SEAL, and what follows from them. ``stall`` and ``patience`` are seconds."""
 
-    __slots__ = ("_patience", "_progress", "_stall")
+    __slots__ = ("_accepted", "_patience", "_progress", "_stall")
 
     def __init__(self, stall: float, patience: float) -> None:
         self._stall = stall
         self._patience = patience
         self._progress: dict[VsegId, _Progress] = {}
+        self._accepted: set[VsegId] = set()
+
+    def accept_loss(self, vsegs: Sequence[VsegId]) -> list[bool]:
+        """An operator gives up what copies in limbo may have lost; True for those that are sealing.
+
+        It counts only for what has no eligible copy: then the longest copy in limbo decides.
+        """
+        known = [vseg in self._progress for vseg in vsegs]
+        self._accepted.update(vseg for vseg in vsegs if vseg in self._progress)
+        return known
 
     def asked(self, ask: Ask) -> None:
         """SEAL is on its way."""
@@ -117,6 +130,7 @@ class Sealing:
         ids = {vseg.id for vseg in sealing}
         for gone in [vseg for vseg in self._progress if vseg not in ids]:
             del self._progress[gone]
+        self._accepted &= ids
         plan = SealPlan([], [], [], None)
         looks: list[float] = []
         for vseg in sealing:
@@ -150,7 +164,29 @@ class Sealing:
         owner = copies.get(CopyTarget(vseg.node_id, vseg.store_id))
         if owner is not None and owner.eligible:
             return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
-        return None
+        return self._give_up(image, vseg, progress, now, looks)
+
+    def _give_up(
+        self, image: MetadataImage, vseg: VsegRecord, progress: _Progress, now: float, looks: list[float]
+    ) -> Close | None:
+        """Copies are in limbo or away, and the loss is accepted: by an operator, or by the configs of its
+        topics after some patience. The longest copy of those that are here decides; without one, wait.
+        """
+        here = rules.live_copies(image, vseg)
+        told = {target: progress.copies[target].position for target in here if target in progress.copies}
+        if not here or not all(_has_answered(image, progress.copies.get(each), each) for each in here):
+            return None
+        if vseg.id not in self._accepted:
+            patient_until = progress.since + self._patience
+            if not rules.may_lose(image, vseg):
+                return None
+            if len(here) < len(vseg.backups) and now < patient_until:
+                looks.append(patient_until)
+                return None
+        end = max(vseg.start, *told.values())
+        log.error("the loss of what virtual segment %s held beyond %d is accepted", vseg.id, end)
+        held = tuple(target for target in here if told[target] >= end)
+        return Close(vseg.id, end, held if end > vseg.start else ())
 
     def _asks(
         self,

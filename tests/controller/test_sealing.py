@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from kproto.controller.decision import Decision
 from kproto.controller.sealing import RETRY_SECONDS, Sealing, decide_close
+from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import CopyTarget
 
 from .cluster_world import PATIENCE, STALL, World, cluster, nodes
@@ -122,6 +124,62 @@ def test_only_limbo_waits_and_says_so_until_the_broker_started_again() -> None:
     world.register(first.target.node_id)
     (ask,) = world.plan().asks
     assert ask.target == first.target
+
+
+def both_in_limbo() -> World:
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 170, limbo=True)
+    world.answer(second, 150, limbo=True)
+    return world
+
+
+def test_an_operator_can_accept_a_loss_and_the_longest_copy_decides() -> None:
+    world = both_in_limbo()
+    vseg = world.table.open_vsegs()[0]
+    assert world.close() == []
+    assert world.sealing.accept_loss([vseg.id, vseg.id._replace(seq=0)]) == [True, False]
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (170, vseg.backups[:1])
+
+
+def test_an_operator_need_not_wait_for_a_broker_that_is_gone() -> None:
+    world = owner_died()
+    first, second = world.plan().asks
+    world.sealing.accept_loss([first.vseg])
+    world.sealing.failed(second, world.now)
+    world.fence(second.target.node_id)
+    assert world.close() == []
+    world.answer(first, 170, limbo=True)
+    assert [(closed.end, closed.backups) for closed in world.close()] == [(170, (first.target,))]
+
+
+def test_a_loss_is_not_taken_when_a_complete_copy_is_there() -> None:
+    world = owner_died()
+    first, second = world.plan().asks
+    world.sealing.accept_loss([first.vseg])
+    world.answer(first, 170, limbo=True)
+    world.answer(second, 160)
+    assert [(closed.end, closed.backups) for closed in world.close()] == [(160, (second.target,))]
+
+
+def test_topics_may_prefer_being_served_to_being_complete() -> None:
+    """As in Apache Kafka; all that may have records in it must."""
+    world = both_in_limbo()
+    topic = world.image.topics["t"]
+    careful = topic._replace(name="careful", topic_id=bytes(range(16)))
+    streamlet = world.streamlet("t")
+    other = StreamletRecord(careful.topic_id, 0, 1, 0, streamlet.replicas, sources=streamlet.sources)
+    unclean = topic._replace(configs={"unclean.leader.election.enable": "true"})
+    world.commit(Decision(None, {each.key: each.encode() for each in (unclean, careful, other)}))
+    assert world.close() == []
+    world.delete("careful")
+    away = world.table.open_vsegs()[0].backups[1]
+    world.fence(away.node_id)
+    plan = world.plan()
+    assert (plan.closes, plan.look_at) == ([], world.now + PATIENCE), "the one that is away may be complete"
+    world.now += PATIENCE
+    assert [closed.end for closed in world.close()] == [170]
 
 
 def test_an_unreachable_backup_is_asked_again() -> None:
