@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import rules
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kproto.controller.controller import Controller
     from kproto.metadata import MetadataImage
     from kproto.metadata.records import BrokerRecord, StreamletRecord
+    from kproto.metadata.vlogs import VsegId
 
 log = logging.getLogger(__name__)
 
@@ -116,6 +117,7 @@ class ControllerLoop:
         proposals = self._controller.proposals
         proposals.clock = self._clock.monotonic
         proposals.stuck = lambda: self._stuck
+        proposals.accept_loss = self._accept_loss
         proposals.repairs = lambda: {"running": self._repairs.running, "short": self._short}
         self._note_found()
         self._controller.subscribe(self._on_image)
@@ -269,6 +271,11 @@ class ControllerLoop:
                 lambda closes=closes: decide_close(controller.image, controller.table, closes)  # type: ignore[misc]
             )
             controller.proposals.recoveries.closed(closed, self._clock.monotonic())
+
+    def _accept_loss(self, vsegs: Sequence[VsegId]) -> list[bool]:
+        """See :meth:`Sealing.accept_loss`."""
+        self._wake.set()
+        return self._sealing.accept_loss(vsegs)
 
     def _look_at(self, at: float | None, now: float) -> None:
         if self._timer is not None:

@@ -11,6 +11,7 @@ kind               arguments                                       answer
 ``unneeded``       ``{"vsegs": [[E, vlog, seq], ...]}``            number of reports taken
 ``leave``          nothing                                         bool
 ``disown``         ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``
+``accept_loss``    ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``: which are sealing
 ``auto_create``    ``{"names": [...]}``                            ``[[name, error code, message], ...]``
 ``offsets_topic``  nothing                                         null
 ``producer_ids``   nothing                                         ``[first, count]``
@@ -53,7 +54,17 @@ class Proposals:
     be right: a controller that starts anew learns it again.
     """
 
-    __slots__ = ("_controller", "_kinds", "clock", "leaving", "recoveries", "repairs", "stuck", "unneeded")
+    __slots__ = (
+        "_controller",
+        "_kinds",
+        "accept_loss",
+        "clock",
+        "leaving",
+        "recoveries",
+        "repairs",
+        "stuck",
+        "unneeded",
+    )
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
@@ -64,6 +75,8 @@ class Proposals:
         self.stuck: Callable[[], Sequence[str]] = list
         """What recoveries wait for, one line each; the loop sets it."""
         self.repairs: Callable[[], dict[str, int]] = dict
+        self.accept_loss: Callable[[Sequence[VsegId]], list[bool]] = lambda vsegs: [False for _ in vsegs]
+        """Gives up what copies in limbo may have lost; the loop sets it."""
         self.leaving: set[tuple[int, int]] = set()
         """(node id, epoch) of brokers that are being let go."""
         self._kinds: dict[str, Kind] = {
@@ -74,6 +87,7 @@ class Proposals:
             "unneeded": self._unneeded,
             "leave": self._leave,
             "disown": self._disown,
+            "accept_loss": self._accept_loss,
             "auto_create": self._auto_create,
             "offsets_topic": self._offsets_topic,
             "producer_ids": self._producer_ids,
@@ -180,6 +194,9 @@ class Proposals:
             return await controller.decide(lambda: decide_fence(controller.image, node_id, epoch)) is not None
         finally:
             self.leaving.discard((node_id, epoch))
+
+    async def _accept_loss(self, node_id: int, epoch: int, args: object) -> list[bool]:  # noqa: ARG002
+        return self.accept_loss(_vsegs(args))
 
     async def _auto_create(self, node_id: int, epoch: int, args: object) -> list[list[Any]]:  # noqa: ARG002
         names = items(args.get("names") if isinstance(args, dict) else args, "names")

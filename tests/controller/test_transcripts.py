@@ -3,7 +3,8 @@
 A line ``> command`` is executed; the lines behind it are what followed. Commands: ``brokers N``,
 ``topic NAME PARTITIONS COPIES``, ``write BROKER SEQ START END [COPIES]`` (a virtual segment that all backups
 have up to END), ``kill``, ``cut`` and ``start BROKER ...``, ``wiped BROKER`` (start with an empty
-directory), ``slow BROKER SECONDS`` (its answers), ``limbo BROKER`` (after a power loss), ``stubborn BROKER``
+directory), ``slow BROKER SECONDS`` (its answers), ``limbo BROKER`` (after a power loss), ``accept`` (the loss
+of whatever is in limbo), ``stubborn BROKER``
 (never commits), ``unneeded BROKER`` (needs no closed virtual segment), ``delete TOPIC``, ``controller``
 (starts anew), ``run SECONDS``, ``state``. With KPROTO_WRITE_TRANSCRIPTS=1 the files are written instead of
 compared.
@@ -70,6 +71,10 @@ class Scene:
 
     async def do_limbo(self, node: str) -> None:
         self.cluster.brokers[int(node)].directory.limbo = True
+
+    async def do_accept(self) -> None:
+        vsegs = [list(vseg.id) for vseg in self.cluster.controller.table.open_vsegs()]
+        await self.cluster.controller.propose("accept_loss", {"vsegs": vsegs})
 
     async def do_stubborn(self, node: str) -> None:
         self.cluster.brokers[int(node)].recovers = False
