@@ -188,9 +188,11 @@ class VlogManager:
 
     def members_changed(self, node_ids: Iterable[int]) -> None:
         """``node_ids`` are the live brokers besides this one: backups that are none any more are replaced,
-        and virtual logs that have too few get more."""
-        if self._replication is not None:
-            gone = self._replication.change_members(node_ids)
+        and virtual logs that have too few get more. May be called though nothing changed."""
+        replication = self._replication
+        members = tuple(sorted(node_ids))
+        if replication is not None and members != replication.members:
+            gone = replication.change_members(members)
             for pusher in self._replicated():
                 pusher.members_changed(gone)
 

@@ -106,9 +106,10 @@ class Replication:
             self._on_lost()
             self.vsegs.on_ownership_lost()
 
-    def change_members(self, members: Iterable[int]) -> frozenset[int]:
-        """``members`` are the live brokers besides this one; returns those that are not any more."""
-        before, self.members = self.members, tuple(sorted(members))
+    def change_members(self, members: tuple[int, ...]) -> frozenset[int]:
+        """``members`` are the live brokers besides this one, in order; returns those that are not any
+        more."""
+        before, self.members = self.members, members
         for node in self.members:
             if node not in before:
                 self.suspects.clear(node)

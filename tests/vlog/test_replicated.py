@@ -282,6 +282,25 @@ def test_a_backup_that_is_no_member_any_more_is_replaced_without_traffic() -> No
     assert kept in world.nodes
 
 
+def test_a_store_that_gives_too_few_backups_is_not_asked_without_end() -> None:
+    """Every proposal changes the metadata, and every change of the metadata is told to the virtual logs."""
+    world, part = begun(others=2)
+    world.nodes[2].up = False
+    part.append()
+    world.flow()
+    world.backups.cut(world.nodes[2])
+    for _ in range(100):
+        before = len(world.vsegs.requests)
+        world.loop.advance(0.3)
+        world.manager.tick()
+        world.flow()
+        for _ in range(len(world.vsegs.requests) - before):
+            world.manager.members_changed([1, 2])
+            world.manager.members_changed([2, 1])
+    assert part.high_watermark == 2
+    assert len(world.vsegs.requests) <= 7, "30 s: after 5, 10 and 20 s"
+
+
 def test_a_full_journal_waits_while_the_backups_are_fine() -> None:
     world, part = begun()
     disk = world.manager._disk
