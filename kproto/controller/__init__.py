@@ -2,7 +2,7 @@
 
 ``topics``, ``config_changes``, ``registration`` and ``placement`` are pure decisions (image in, store writes
 and answers out), ``names`` the rules of topic names, ``controller`` the shell that commits decisions and
-publishes the new image, ``election`` who does so where several brokers may.
+publishes the new image, ``election`` and ``seat`` who does so where several may.
 May import ``errors check clock disk config wire net metadata log vlog replica``.
 """
 

@@ -345,10 +345,15 @@ class Controller:
         for on_image in self._listeners:
             on_image(self._image)
 
+    def resign(self) -> None:
+        """End the term: decisions after this one are refused with NOT_CONTROLLER."""
+        self._deposed = True
+
     def _depose(self, reason: str) -> KafkaError:
         """End the term: the image may not be the newest one any more."""
-        self._deposed = True
-        self.on_deposed(reason)
+        if not self._deposed:
+            self.resign()
+            self.on_deposed(reason)
         return _deposed()
 
 

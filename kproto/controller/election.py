@@ -19,7 +19,12 @@ from kproto.metadata import StoreError
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
+    from kproto.config import Settings
+    from kproto.controller.loop import Refused
+    from kproto.controller.seat import AnswerClientOf, Seat
     from kproto.metadata import MetadataStore
+    from kproto.net.internal import InternalListener
+    from kproto.net.ports import PeersPort
 
 log = logging.getLogger(__name__)
 
@@ -226,3 +231,27 @@ class Election:
                 await self._store.release(CONTROLLER_LEASE, self._candidate.encode())
         except (StoreError, TimeoutError) as error:
             log.info("the lease is left to expire: %s", error or "no answer")
+
+
+def candidacy(
+    store: MetadataStore,
+    settings: Settings,
+    clock: Clock,
+    candidate: Candidate,
+    listener: InternalListener,
+    peers: PeersPort,
+    refused: Refused,
+    answer_client_of: AnswerClientOf,
+    on_leader: Callable[[Candidate | None], object],
+) -> tuple[Election, Seat]:
+    """A broker's election and the seat that it is for; run the election until the broker stops.
+
+    The lease lives as long as a broker's session. The other arguments are those of the two classes.
+    """
+    from kproto.controller.seat import Seat
+
+    seat = Seat(store, settings, clock, listener, peers, refused, answer_client_of)
+    ttl_ms = settings.broker_session_timeout_ms
+    election = Election(store, candidate, clock, ttl_ms, seat.take, seat.leave, on_leader)
+    seat.on_deposed = election.step_down
+    return election, seat

@@ -90,7 +90,7 @@ class ControllerService:
     ``answer_client`` answers requests of clients that other brokers hand on.
     """
 
-    __slots__ = ("_answer_client", "_controller", "_history", "_loop", "_waiting")
+    __slots__ = ("_answer_client", "_closed", "_controller", "_history", "_listener", "_loop", "_waiting")
 
     def __init__(
         self,
@@ -104,15 +104,30 @@ class ControllerService:
         self._answer_client = answer_client
         self._history = _History(controller.image.revision)
         self._waiting: list[asyncio.Future[None]] = []
+        self._closed = False
+        self._listener = listener
         controller.subscribe_changes(self._on_change)
-        listener.serve_async(Api.REGISTER, self._register)
-        listener.serve_async(Api.HEARTBEAT, self._heartbeat)
-        listener.serve_async(Api.CHANGES, self._changes)
-        listener.serve_async(Api.PROPOSE, self._propose)
-        listener.serve_async(Api.FORWARD, self._forward)
+        for api, handler in (
+            (Api.REGISTER, self._register),
+            (Api.HEARTBEAT, self._heartbeat),
+            (Api.CHANGES, self._changes),
+            (Api.PROPOSE, self._propose),
+            (Api.FORWARD, self._forward),
+        ):
+            listener.serve_async(api, handler)
+
+    def close(self) -> None:
+        """The controller is another one: who asks, or waits for changes, is told so."""
+        self._closed = True
+        for api in (Api.REGISTER, Api.HEARTBEAT, Api.CHANGES, Api.PROPOSE, Api.FORWARD):
+            self._listener.withdraw(api)
+        self._wake()
 
     def _on_change(self, change: Change) -> None:
         self._history.append(change)
+        self._wake()
+
+    def _wake(self) -> None:
         waiting, self._waiting = self._waiting, []
         for future in waiting:
             if not future.done():
@@ -168,6 +183,8 @@ class ControllerService:
             return InternalError.FENCED, ()
         if controller.image.revision == revision and wait_ms > 0:
             await self._next_change(min(wait_ms, WAIT_MS_MAX) / 1000)
+            if self._closed:
+                return InternalError.NOT_CONTROLLER, ()
             if not rules.is_current(controller.image, caller.node_id, caller.epoch):
                 return InternalError.FENCED, ()
         if revision < self._history.dropped_to:

@@ -105,6 +105,10 @@ class InternalListener:
 
         self._handlers[api] = (begin, False)
 
+    def withdraw(self, api: int) -> None:
+        """Answer requests of ``api`` with UNKNOWN from now on."""
+        self._handlers.pop(api, None)
+
     def bind(self, host: str, port: int) -> int:
         """Take the address and return the port; connections wait until :meth:`accept`. Raises OSError."""
         if not self._secret and not _only_this_machine(host):

@@ -239,7 +239,7 @@ def test_two_stores_agree_with_one_model(steps: list[tuple[int, list[Any]]]) -> 
 
 
 class Cable:
-    """Carries bytes between a client and etcd; cut once, it takes requests along but loses the answers."""
+    """Carries bytes between a client and etcd; cut once, it loses an answer or a request and what follows."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")
@@ -248,6 +248,7 @@ class Cable:
         self._writers: list[asyncio.StreamWriter] = []
         self.address = ""
         self.lose_answers = False
+        self.lose_requests = False
         self.open = True
 
     async def start(self) -> None:
@@ -265,8 +266,8 @@ class Cable:
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: bool) -> None:
         try:
             while data := await reader.read(65536):
-                if answers and self.lose_answers:
-                    self.lose_answers = self.open = False
+                if self.lose_answers if answers else self.lose_requests:
+                    self.lose_answers = self.lose_requests = self.open = False
                     break
                 writer.write(data)
         except ConnectionError:
@@ -325,6 +326,23 @@ def test_a_transaction_whose_answer_was_lost_is_found_behind_later_ones() -> Non
             cable.open = True
             assert await waiting == (True, 3)
             assert await far.transact([Condition("n", 3)], {"n": b"4"}) == (True, 7)
+
+    run(body)
+
+
+def test_a_transaction_whose_request_was_lost_does_not_take_another_one_for_its_own() -> None:
+    async def body() -> None:
+        async with cabled() as (cable, far, near):
+            await far.transact([], {"n": b"1"})
+            await far.transact([Condition("n", 1)], {"n": b"2"})
+            cable.lose_requests = True
+            waiting = asyncio.ensure_future(far.transact([Condition("n", 2)], {"n": b"3"}))
+            while cable.open:
+                await asyncio.sleep(0.01)
+            assert await near.transact([Condition("n", 2)], {"n": b"other"}) == (True, 3)
+            cable.open = True
+            assert await waiting == (False, 3)
+            assert await far.get("n") == Entry("n", b"other", 3)
 
     run(body)
 
