@@ -1,8 +1,11 @@
 """The controller: who exists, who leads, what topics there are. Never on the data path.
 
-``topics``, ``config_changes``, ``registration`` and ``placement`` are pure decisions (image in, store writes
-and answers out), ``names`` the rules of topic names, ``controller`` the shell that commits decisions and
-publishes the new image, ``election`` and ``seat`` who does so where several may.
+Pure decisions (image and table in, store writes and answers out): ``topics``, ``config_changes``,
+``registration``, ``placement`` with ``names``; for a cluster ``fencing``, ``vsegs``, ``sealing``,
+``recovery``, ``repair`` and ``freeing``, all on the predicates in ``rules``; ``sessions`` says who is alive.
+Shells: ``controller`` commits decisions and publishes the new image, ``proposals`` takes what brokers ask
+for, ``service`` is their way in, ``loop`` recovers and repairs, ``recoveries`` keeps the figures;
+``election`` and ``seat`` say who does all that where several brokers may.
 May import ``errors check clock disk config wire net metadata log vlog replica``.
 """
 
