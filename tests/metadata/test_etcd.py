@@ -238,6 +238,23 @@ def test_two_stores_agree_with_one_model(steps: list[tuple[int, list[Any]]]) -> 
     run(body)
 
 
+def test_what_a_store_knows_ends_with_a_transaction_of_another_one() -> None:
+    """Also of keys that it did not look at again since."""
+
+    async def body() -> None:
+        async with stores() as (one, other):
+            await one.transact([], {"a": b"1", "b": b"1"})
+            assert await one.transact([Condition("a", 1), Condition("b", 1)], {"c": b"1"}) == (True, 2)
+            assert await other.transact([Condition("a", 1)], {"a": b"2"}) == (True, 3)
+            assert await one.transact([Condition("b", 1)], {"c": b"2"}) == (True, 4)
+            assert await one.transact([Condition("a", 1)], {"c": b"3"}) == (False, 4)
+            assert await other.transact([], {}, ["b"]) == (True, 5)
+            assert await one.transact([Condition("b", 1)], {"c": b"4"}) == (False, 5)
+            assert await one.transact([Condition("b", ABSENT)], {"c": b"4"}) == (True, 6)
+
+    run(body)
+
+
 class Cable:
     """Carries bytes between a client and etcd; cut once, it loses an answer or a request and what follows."""
 
