@@ -11,15 +11,12 @@ May import ``errors check clock disk config wire net metadata log vlog replica``
 
 from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType
 from kproto.controller.controller import Controller
-from kproto.controller.election import Candidate, Election
 from kproto.controller.topics import NewPartitions, NewTopic, TopicOutcome, TopicRef
 
 __all__ = [
-    "Candidate",
     "ConfigChange",
     "ConfigOp",
     "Controller",
-    "Election",
     "NewPartitions",
     "NewTopic",
     "OpType",
