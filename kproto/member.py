@@ -341,7 +341,8 @@ class ClusterMember:
                     await self.controller.propose("leave", None)
                     await self._handed_over()
         except (KafkaError, TimeoutError) as error:
-            log.warning("this broker could not hand over what it leads: %s", error or "no answer in time")
+            why = str(error) or "no answer in time"
+            log.warning("this broker could not hand over what it leads: %s", why)
 
     async def _record_ends(self) -> bool:
         """All is durable and nothing is appended any more: the controller gets to know where the virtual logs

@@ -30,7 +30,7 @@ class Journal:
 
     def __init__(self, *, automatic: bool = True) -> None:
         self.end = self.durable = 0
-        self.blocked = self.lost = False
+        self.blocked = self.lost = self.retiring = False
         self.live_copies = 1
         self.automatic = automatic
         self.pending: list[ChunkRef] = []
