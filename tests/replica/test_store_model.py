@@ -33,7 +33,7 @@ from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from tests.replica.support import OTHER, TOPIC, MemoryDisk, Metadata, Owner, Station
 
-VSEGS = st.integers(0, 5)
+VSEGS = st.integers(0, 3)
 SIZES = st.integers(61, 900)
 
 
@@ -53,11 +53,11 @@ class StoreMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.station = Station(MemoryDisk())
-        self.metadata = Metadata(1, 2, 3)
+        self.metadata = Metadata(1, 2)
         self.fenced: set[int] = set()
         self.tracked: list[Tracked] = []
         policies = (FlushPolicy.MEMORY, FlushPolicy.SYNCED)
-        for epoch in (1, 2, 3):
+        for epoch in (1, 2):
             for vlog in (0, 1):
                 start = 1000 * vlog
                 owner = Owner(VsegId(epoch, vlog, 1), start, policies[(epoch + vlog) % 2])
@@ -113,13 +113,13 @@ class StoreMachine(RuleBasedStateMachine):
         if one.owner.frames:
             self.push(one, data.draw(st.integers(0, len(one.owner.frames) - 1)), True, header)
 
-    @rule(which=VSEGS, size=SIZES)
-    def push_other_bytes(self, which: int, size: int) -> None:
+    @rule(which=VSEGS, size=SIZES, old=st.booleans())
+    def push_other_bytes(self, which: int, size: int, old: bool) -> None:
         """A frame that continues something else: a zombie, or a broken promise."""
         one = self.tracked[which]
         twin = Owner(one.owner.vseg, one.owner.start, one.owner.policy)
         twin.chain = 12345
-        twin.end = one.acked
+        twin.end = one.owner.frames[-1][0] if old and one.owner.frames else one.acked
         frame = twin.make([(TOPIC, 0)], [size], fill=99)
         answer = self.station.push(None, frame)
         assert answer is not None
