@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -46,7 +47,7 @@ RETRY_S: Final = 1.0
 TRIM_S: Final = 60.0
 BLOCKS_PER_SLICE: Final = 500
 RELEASED_KEPT_S: Final = 300.0
-"""How long the files of a partition stay that another broker leads now."""
+"""How long the files of a partition stay that another broker leads now; since a start, too."""
 OPENED_PER_LOOK: Final = 64
 CHECKPOINT_BATCH: Final = 150
 CHECKPOINT_AT_ONCE: Final = 600
@@ -81,6 +82,7 @@ class LogManager:
         "_scheduled",
         "_slices",
         "_static",
+        "_sweep_at",
         "_sync_checkpoint",
         "_taken",
         "_taken_streamlets",
@@ -162,6 +164,7 @@ class LogManager:
         self._next_checkpoint = now + settings.kproto_checkpoint_interval_ms / 1000
         self._next_retention = now + min(30.0, settings.log_retention_check_interval_ms / 1000)
         self._next_trim = now + TRIM_S
+        self._sweep_at = now + RELEASED_KEPT_S
 
     # Metadata
 
@@ -342,22 +345,42 @@ class LogManager:
         """Another broker leads the partition: who waits for it is told, its files stay for a while in case it
         comes back. `apply_image` does it, too.
         """
+        due = self.clock.monotonic() + RELEASED_KEPT_S
         waiting = self._taken.get(topic_id)
-        if waiting is not None:
-            waiting.pop(index, None)
+        if waiting is not None and waiting.pop(index, None) is not None:
             self._to_open.pop((topic_id, index), None)
+            self.trash.lend(due, self._directory(topic_id, index))
         stream = self.streams.get(topic_id)
         partition = stream.partitions.pop(index, None) if stream is not None else None
         if partition is None:
             return
-        partition.flush()
         self._released[topic_id, index] = partition.entry()
         for segment in partition.segments:
             self.files.close(segment.path)
         for pending in (self.dirty, self._due, self._changed):
             pending.pop(partition, None)
         partition.close_deleted(lost=True)
-        self.trash.add(self.clock.monotonic() + RELEASED_KEPT_S, partition.directory)
+        self.trash.lend(due, partition.directory)
+
+    def _directory(self, topic_id: bytes, index: int) -> str:
+        record = self._image.topics_by_id.get(topic_id) if self._image is not None else None
+        groups = record.active_groups if record is not None else 1
+        return partition_directory(self.data_dir, topic_id, groups, index)
+
+    def _sweep(self) -> None:
+        """Files of earlier processes of partitions that turned out to be led elsewhere: remove them."""
+        image = self._image
+        for topic_id in self._known_at_start if image is not None else ():
+            record = image.topics_by_id.get(topic_id) if image is not None else None
+            if image is None or record is None or record.replication_factor == 1:
+                continue
+            directory = stream_directory(self.data_dir, topic_id)
+            for name in self.disk.listdir(directory):
+                index = name.rpartition(".")[2]
+                if index.isdecimal() and int(index) < record.partitions:
+                    streamlet = image.streamlet(topic_id, int(index) // record.active_groups)
+                    if streamlet.leader != self.settings.node_id and streamlet.state == ONLINE:
+                        self.trash.lend(self.clock.monotonic(), os.path.join(directory, name))
 
     def may_lack(self, topic_id: bytes, index: int) -> bool:
         """Whether other brokers may have data of a partition led here that is in no file here. Opens
@@ -400,7 +423,7 @@ class LogManager:
                 raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
             partition.begin(0)
             return
-        self.trash.cancel(partition.directory)
+        self.trash.take_back(partition.directory)
         entry = released or self._checkpoint.get(topic_id, index)
         try:
             end = open_taken_over(partition, taken, entry, self._recovered.get((topic_id, index), ()))
@@ -567,6 +590,9 @@ class LogManager:
             more |= self._write_checkpoint(now)
         more |= self._remove_files(now, deadline)
         more |= self._retain_some(now, deadline)
+        if now >= self._sweep_at:
+            self._sweep_at = math.inf
+            self._sweep()
         if now >= self._next_trim:
             self._next_trim = now + TRIM_S
             more |= self._rest()

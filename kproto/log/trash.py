@@ -1,5 +1,7 @@
 """Files of deleted data: removed ``file.delete.delay.ms`` after the deletion, one at a time, and only once
 a checkpoint that knows of the deletion is on disk (else a restart could begin before data that is gone).
+
+Directories of partitions that are led elsewhere wait here, too; they can be taken back.
 """
 
 from __future__ import annotations
@@ -13,35 +15,44 @@ from kproto.disk import Disk
 class Trash:
     """Paths to remove. Files and whole directories; what is missing already is fine."""
 
-    __slots__ = ("_disk", "_now", "_waiting")
+    __slots__ = ("_directories", "_disk", "_now", "_waiting")
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
         self._waiting: list[tuple[float, str]] = []
+        self._directories: dict[str, float] = {}
+        """Those that may be taken back, in order of time."""
         self._now: deque[str] = deque()
 
     def __len__(self) -> int:
-        return len(self._waiting) + len(self._now)
+        return len(self._waiting) + len(self._directories) + len(self._now)
 
     def add(self, due: float, path: str) -> None:
         """Remove ``path`` at monotonic time ``due`` (seconds)."""
         self._waiting.append((due, path))
 
-    def cancel(self, directory: str) -> None:
+    def lend(self, due: float, directory: str) -> None:
+        """Remove ``directory`` at ``due``, unless it is taken back. Times must not fall."""
+        self._directories.pop(directory, None)
+        self._directories[directory] = due
+
+    def take_back(self, directory: str) -> None:
         """Keep ``directory`` and what is in it, as far as it is not removed yet."""
-        inside = directory + os.sep
-
-        def kept(path: str) -> bool:
-            return path != directory and not path.startswith(inside)
-
-        self._waiting = [item for item in self._waiting if kept(item[1])]
-        self._now = deque(path for path in self._now if kept(path))
+        if self._directories.pop(directory, None) is None and self._now:
+            inside = directory + os.sep
+            self._now = deque(path for path in self._now if path != directory and not path.startswith(inside))
 
     def is_due(self, now: float) -> bool:
         """Move what is due to the work list; True when there is work."""
         if self._waiting:
             self._now.extend(path for due, path in self._waiting if due <= now)
             self._waiting = [item for item in self._waiting if item[0] > now]
+        while self._directories:
+            directory, due = next(iter(self._directories.items()))
+            if due > now:
+                break
+            del self._directories[directory]
+            self._now.append(directory)
         return bool(self._now)
 
     def remove_one(self) -> None:

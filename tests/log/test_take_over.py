@@ -194,6 +194,7 @@ def test_who_waits_is_told_when_the_leadership_is_gone(tmp_path: Path) -> None:
 def test_the_files_of_a_lost_partition_go_after_a_while(tmp_path: Path) -> None:
     log = filled(tmp_path)
     log.take_over(10)
+    log.partition().flush()
     directory = Path(log.partition().directory)
     log.lead(OTHER)
     assert list(directory.iterdir())
@@ -210,6 +211,27 @@ def test_the_files_of_a_lost_partition_go_after_a_while(tmp_path: Path) -> None:
     log.lead(ME)
     log.take_over(5)
     check_all(log)
+
+
+def test_files_that_an_earlier_process_left_go_when_another_broker_leads(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    log.take_over(10)
+    log.partition().flush()
+    directory = Path(log.partition().directory)
+    log.leader = OTHER
+    log.restart(LeftAs.KILLED)
+    log.tick(200.0)
+    assert list(directory.iterdir())
+    log.tick(101.0)
+    log.tick(1.0)
+    assert not directory.exists()
+    log.lead(ME)
+    log.take_over(10)
+    log.partition().flush()
+    log.restart(LeftAs.KILLED)
+    log.tick(301.0)
+    log.tick(1.0)
+    assert list(directory.iterdir()), "it is led here, or will be"
 
 
 def test_files_that_are_here_are_not_read_from_others(tmp_path: Path) -> None:
