@@ -340,6 +340,8 @@ class ClusterMember:
                 if await self._record_ends():
                     await self.controller.propose("leave", None)
                     await self._handed_over()
+                    if self._client is not None:
+                        await self._client.close()
         except (KafkaError, TimeoutError) as error:
             why = str(error) or "no answer in time"
             log.warning("this broker could not hand over what it leads: %s", why)
