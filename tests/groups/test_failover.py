@@ -179,11 +179,9 @@ def test_a_checkpointed_log_is_loaded_elsewhere(tmp_path: Path, monkeypatch: Any
     async def scenario() -> None:
         async with members(tmp_path, 3) as cluster:
             await prepared(cluster)
-            group = GROUPS[0]
-            home = await coordinator(cluster, group)
-            if home == 1:  # the controller stays
-                group = next(each for each in GROUPS if await coordinator(cluster, each) != 1)
-                home = await coordinator(cluster, group)
+            homes = {each: await coordinator(cluster, each) for each in GROUPS}
+            group = next(each for each in GROUPS if homes[each] != 1)  # the controller stays
+            home = homes[group]
             index = partition_of(group, 50)
             for i in range(600):
                 assert await commit(cluster, group, i) == 0
@@ -194,5 +192,32 @@ def test_a_checkpointed_log_is_loaded_elsewhere(tmp_path: Path, monkeypatch: Any
             await cluster.stop(home)
             assert await committed(cluster, group) == 599
             assert await commit(cluster, group, 1000) == 0
+
+    run(scenario)
+
+
+def test_commits_need_as_many_copies_as_acks_all(tmp_path: Path) -> None:
+    """``min.insync.replicas`` counts for the offsets topic, too; what is committed can be read meanwhile."""
+
+    async def scenario() -> None:
+        async with members(tmp_path, 3, min_insync_replicas="3") as cluster:
+            await prepared(cluster)
+            homes = {each: await coordinator(cluster, each) for each in GROUPS}
+            group = next(each for each in GROUPS if homes[each] == 1)
+            assert await commit(cluster, group, 1) == 0
+            await cluster.stop(3)
+            topic = cluster.image().topics[OFFSETS_TOPIC]
+            partition = cluster.brokers[1]._logs.partition(topic.topic_id, partition_of(group, 50))
+            assert partition is not None
+            end = partition.log_end_offset
+            part = OffsetCommitRequestPartition(partition_index=0, committed_offset=2)
+            topics = [OffsetCommitRequestTopic(name="t", partitions=[part])]
+            answer = await cluster.call(1, COMMIT, 8, group_id=group, topics=topics)
+            assert answer.topics[0].partitions[0].error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+            assert partition.log_end_offset == end
+            assert await committed(cluster, group) == 1
+            await cluster.start(3)
+            assert await commit(cluster, group, 3) == 0
+            assert await committed(cluster, group) == 3
 
     run(scenario)

@@ -202,6 +202,14 @@ def test_a_term_that_ends_while_loading_ends_the_loading(tmp_path: Path) -> None
             waiting = asyncio.ensure_future(commit(here, 4))
             await until(lambda: here.port.waiting == 1)
             await cluster.lead(INDEX, there.node_id)
+            here.port.gate.set()
+            assert await waiting == ErrorCode.NOT_COORDINATOR
+            assert here.loaded == []
+            here.port.gate.clear()
+            await cluster.lead(INDEX, here.node_id)
+            waiting = asyncio.ensure_future(commit(here, 4))
+            await until(lambda: here.port.waiting == 1)
+            await cluster.lead(INDEX, there.node_id)
             await cluster.lead(INDEX, here.node_id)
             later = asyncio.ensure_future(committed(here))
             await until(lambda: here.port.waiting == 2)

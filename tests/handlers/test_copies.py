@@ -14,6 +14,7 @@ from simulated_backups import ME, Owner, owner
 from kproto.controller.decision import Decision
 from kproto.errors import ErrorCode
 from kproto.handlers.leading import copies_short
+from kproto.handlers.produce import _Joint
 from kproto.metadata.records import RECOVERING
 from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsetsTopic
 from kproto.wire.generated.metadata import MetadataRequestTopic
@@ -87,6 +88,68 @@ def test_acks_all_is_refused_below_min_insync_replicas(tmp_path: Path, needed: i
             assert (await produced(world, "t"))[0] == NONE
 
     run(scenario)
+
+
+def test_a_backup_that_is_replaced_by_nobody_counts_at_once(tmp_path: Path) -> None:
+    """Live brokers and copies are different things: the fewer of them count. acks=1 asks for neither, and
+    what it found out is not used for acks=-1."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (1, 2, 3), min_insync_replicas="3")
+            assert await produced(world, "t") == (NONE, 0)
+            record = world.controller.image.topics["t"]
+            assert not copies_short(world.partition("t"), record, 3)
+            assert copies_short(world.partition("t"), record, 2), "a broker is fenced, its copy not replaced"
+            waiting = await appended(world, "t")
+            world.backups.lose(2)  # it stays a member
+            await settled(world, "t", 2)
+            world.backups.release()
+            assert await waiting == (ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, -1)
+            for offset in (2, 3):
+                assert await produced(world, "t", acks=1) == (NONE, offset)
+            assert await produced(world, "t") == (ErrorCode.NOT_ENOUGH_REPLICAS, -1)
+
+    run(scenario)
+
+
+def test_a_remembered_partition_is_forgotten_when_its_copies_are_short(tmp_path: Path) -> None:
+    """Also when no image says so: the answer of the store may come before the image that it made."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (1, 2, 3), min_insync_replicas="2")
+            for offset in range(3):
+                assert await produced(world, "t") == (NONE, offset)
+            world.vlog("t").live_copies = 1
+            assert await produced(world, "t") == (ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, -1)
+            assert await produced(world, "t") == (ErrorCode.NOT_ENOUGH_REPLICAS, -1)
+            assert world.partition("t").log_end_offset == 4
+            world.vlog("t").live_copies = 3
+            assert await produced(world, "t") == (NONE, 4)
+
+    run(scenario)
+
+
+class Answered:
+    """Stands for an exchange."""
+
+    def __init__(self) -> None:
+        self.frames: list[bytes] = []
+
+    def reply(self, frame: bytes) -> None:
+        self.frames.append(frame)
+
+
+def test_an_error_of_the_first_virtual_log_is_the_answer_of_the_last() -> None:
+    exchange = Answered()
+    joint = _Joint(exchange, 3)  # type: ignore[arg-type]
+    joint.instead = b"error"
+    joint.reply(b"error")
+    joint.reply(b"good")
+    assert exchange.frames == []
+    joint.reply(b"good")
+    assert exchange.frames == [b"error"]
 
 
 def test_one_copy_is_never_too_few(tmp_path: Path) -> None:

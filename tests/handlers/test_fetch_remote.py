@@ -146,9 +146,13 @@ def test_others_are_served_while_copies_are_asked(tmp_path: Path) -> None:
             await world.create("here", (1, 2, 3))
             copies = await taken_over(world, "t")
             copies.gate.clear()
-            slow = asyncio.ensure_future(fetch(world, fetch_request("t", (0, 0))))
+            budget = world.broker._dispatcher._services.budget
+            used = budget.used
+            request = fetch_request("t", (0, 0), partition_max_bytes=300_000)
+            slow = asyncio.ensure_future(fetch(world, request))
             while not copies.asked:
                 await asyncio.sleep(0.001)
+            assert budget.used >= used + 300_000, "what may come is counted"
             assert await produced(world, "here") == (ErrorCode.NONE, 0)
             assert (await fetch(world, fetch_request("here", (0, 0))))["here"].error_code == 0
             assert not slow.done()
