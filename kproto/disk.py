@@ -5,12 +5,14 @@ writes. It adds no buffering. May be imported from anywhere; imports nothing of 
 """
 
 import os
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final
 
 Buffer = bytes | bytearray | memoryview
 
 IOV_MAX: Final = 1024
+_KEEP_SIZE: Final = 1
 
 
 class Disk:
@@ -51,6 +53,12 @@ class Disk:
     def allocate(self, fd: int, position: int, length: int) -> None:
         """Reserve space so that later writes inside the range cannot meet a full disk."""
         os.posix_fallocate(fd, position, length)
+
+    def allocate_ahead(self, fd: int, position: int, length: int) -> None:
+        """Take blocks for later writes, beyond the file's end, without moving it. Where that is impossible
+        nothing happens: it only makes the writes cheaper.
+        """
+        _fallocate()(fd, _KEEP_SIZE, position, length)
 
     def truncate(self, fd: int, length: int) -> None:
         os.ftruncate(fd, length)
@@ -98,6 +106,19 @@ class Disk:
             self.close(fd)
         self.rename(temporary, path)
         self.sync_directory(os.path.dirname(path) or ".")
+
+
+@cache
+def _fallocate() -> Callable[[int, int, int, int], Any]:
+    """Linux's fallocate, whose flags Python does not offer."""
+    import ctypes
+
+    library = ctypes.CDLL(None)
+    function = getattr(library, "fallocate64", None) or getattr(library, "fallocate", None)
+    if function is None:
+        return lambda *_: -1
+    function.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+    return function  # type: ignore[no-any-return]
 
 
 def _after(buffers: list[Buffer], wrote: int) -> list[Buffer]:

@@ -217,7 +217,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
     (
         "kproto.segment.file.bytes",
         INT,
-        8 * MEGABYTE,
+        32 * MEGABYTE,
         between(65_536, 1024 * MEGABYTE),
         "Largest segment file inside a group; a larger chunk gets a file of its own.",
     ),

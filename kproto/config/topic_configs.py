@@ -353,7 +353,7 @@ _OWN = (
     ConfigDef(
         "kproto.segment.file.bytes",
         INT,
-        8_388_608,
+        33_554_432,
         "Largest segment file inside a group; a larger chunk gets a file of its own.",
         between(65_536, 1_073_741_824),
         "kproto.segment.file.bytes",

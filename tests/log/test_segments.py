@@ -45,6 +45,26 @@ def test_files_and_groups_have_the_sizes_of_the_config(tmp_path: Path) -> None:
     assert len(everything(log.partition())) == log.partition().size_bytes()
 
 
+def test_space_is_taken_ahead_and_given_back_when_the_segment_closes(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"kproto.segment.file.bytes": "4194304"})
+    partition = log.partition()
+    fill(log, 40, 20_000)
+    partition.flush()
+    segment = partition.segments[0]
+    assert segment.allocated == 0
+    fill(log, 20, 20_000)
+    partition.flush()
+    assert segment.size < segment.allocated <= 2 * segment.size
+    assert os.path.getsize(segment.path) == segment.size
+    fill(log, 200, 20_000)
+    partition.flush()
+    assert segment.closed
+    assert segment.allocated <= 4194304
+    for path in files(log)[:-1]:
+        assert os.stat(path).st_blocks * 512 < os.path.getsize(path) + 8192
+    assert len(everything(partition)) == partition.size_bytes()
+
+
 def test_a_large_chunk_gets_a_file_of_its_own(tmp_path: Path) -> None:
     log = Log(tmp_path, SMALL)
     for size in (100, 500_000, 100):
