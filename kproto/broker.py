@@ -228,6 +228,7 @@ class Broker:
         )
         if self._member is not None:
             self._member.attach(self._vlogs, self._logs)
+        self._logs.pool.spares = self._server.spares
         self._apply_image(self._controller.image)
         recovered = recover(
             self._disk,

@@ -4,7 +4,7 @@ import mmap
 
 import pytest
 
-from kproto.memory import LARGE_BYTES, buffer_of
+from kproto.memory import LARGE_BYTES, Spares, buffer_of
 
 
 @pytest.mark.parametrize("size", [0, 1, LARGE_BYTES - 1, LARGE_BYTES, LARGE_BYTES + 1])
@@ -22,3 +22,49 @@ def test_only_large_ones_are_mapped_and_views_keep_them_alive() -> None:
     assert isinstance(view.obj, mmap.mmap)
     view[:] = b"0123456789"
     assert bytes(view) == b"0123456789"
+
+
+SIZE = Spares.LEAST
+
+
+def test_a_spare_is_used_again_once_nobody_looks_at_it() -> None:
+    spares, buffer = Spares(), bytearray(SIZE)
+    view = memoryview(buffer)[5:6]
+    spares.give(buffer)
+    assert spares.take(SIZE) is None
+    view.release()
+    taken = spares.take(SIZE - 1)
+    assert taken is not None
+    assert (taken.obj, len(taken)) == (buffer, SIZE - 1)
+    assert len(buffer) == SIZE
+    assert (spares.take(SIZE), spares.bytes) == (None, 0)
+
+
+def test_a_spare_is_not_used_for_much_less() -> None:
+    spares = Spares()
+    spares.give(bytearray(SIZE * 4))
+    assert spares.take(SIZE) is None
+    assert spares.take(SIZE * 5) is None
+    assert spares.take(SIZE * 4) is not None
+
+
+def test_spares_have_a_bound_and_small_ones_are_left_alone() -> None:
+    spares = Spares()
+    for _ in range(100):
+        spares.give(bytearray(SIZE * 3))
+        spares.give(bytearray(SIZE - 1))
+    assert SIZE * 3 <= spares.bytes <= Spares.MOST_BYTES
+    assert spares.bytes % (SIZE * 3) == 0
+    spares.clear()
+    assert (spares.bytes, spares.take(SIZE * 3)) == (0, None)
+
+
+def test_what_is_borrowed_comes_back_by_itself() -> None:
+    spares = Spares()
+    first = spares.borrow(SIZE)
+    second = spares.borrow(SIZE)
+    assert first.obj is not second.obj
+    owner = first.obj
+    first.release()
+    assert spares.borrow(SIZE).obj is owner
+    assert isinstance(spares.borrow(LARGE_BYTES).obj, mmap.mmap)

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from kproto.memory import Spares, untouched
+
 if TYPE_CHECKING:
     from kproto.log.segment import Segment
 
@@ -76,7 +78,18 @@ class BlockPool:
     Invariant: ``used`` is the sum of the weights of all blocks given out, waiting in ``_resting`` or free.
     """
 
-    __slots__ = ("_adopted", "_free", "_resting", "budget", "clean", "limit", "make_room", "stuck", "used")
+    __slots__ = (
+        "_adopted",
+        "_free",
+        "_resting",
+        "budget",
+        "clean",
+        "limit",
+        "make_room",
+        "spares",
+        "stuck",
+        "used",
+    )
 
     def __init__(
         self, budget: int, limit: int, make_room: Callable[[], bool], stuck: Callable[[], bool]
@@ -96,6 +109,8 @@ class BlockPool:
         self._resting: deque[tuple[int, bytearray]] = deque()
         """Memory that answers on their way still look at."""
         self._adopted: dict[int, list[int]] = {}
+        self.spares = Spares()
+        """Takes adopted memory when no block is left in it."""
 
     def take(self, size_class: int) -> Block | None:
         """An empty block of ``SIZES[size_class]`` bytes; None when nothing more may be used."""
@@ -144,12 +159,14 @@ class BlockPool:
         data = block.data
         if block.weight < 0:
             assert isinstance(data, memoryview)
-            key = id(data.obj)
-            kept = self._adopted[key]
+            owner = data.obj
+            kept = self._adopted[id(owner)]
             kept[0] -= 1
             if kept[0] == 0:
-                del self._adopted[key]
+                del self._adopted[id(owner)]
                 self.used -= kept[1]
+                if type(owner) is bytearray:
+                    self.spares.give(owner)
             return
         if block.size_class < 0:
             self.used -= block.weight
@@ -158,7 +175,7 @@ class BlockPool:
         block.view.release()
         if self.used > self.budget:
             self.used -= block.weight
-        elif _untouched(data):
+        elif untouched(data):
             self._free[block.size_class].append(data)
         else:
             self._resting.append((block.size_class, data))
@@ -212,7 +229,7 @@ class BlockPool:
         """See whether memory that rested is free now."""
         for _ in range(min(len(self._resting), _RETRIES)):
             size_class, data = self._resting.popleft()
-            if _untouched(data):
+            if untouched(data):
                 self._free[size_class].append(data)
             else:
                 self._resting.append((size_class, data))
@@ -229,6 +246,7 @@ class BlockPool:
         """Give all free memory back to the system; for a log that has become idle."""
         self._wake()
         self._drop_free(self.budget)
+        self.spares.clear()
 
 
 def size_class_for(size: int) -> int:
@@ -237,13 +255,3 @@ def size_class_for(size: int) -> int:
         if size <= each:
             return i
     return -1
-
-
-def _untouched(data: bytearray) -> bool:
-    """Whether no memoryview of ``data`` exists: with one, a bytearray refuses to change its size."""
-    try:
-        last = data.pop()
-    except BufferError:
-        return False
-    data.append(last)
-    return True

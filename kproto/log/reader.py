@@ -276,7 +276,7 @@ def load_nowait(ranges: Sequence[FileRange]) -> list[memoryview] | None:
     for piece in ranges:
         if piece.position < 0 or not _RWF_NOWAIT:
             return None
-        buffer = buffer_of(piece.length)
+        buffer = piece.segment.partition.pool.spares.borrow(piece.length)
         try:
             descriptor = piece.segment.partition.manager.files.get(piece.segment.path)
             count = os.preadv(descriptor, [buffer], piece.position, _RWF_NOWAIT)

@@ -221,10 +221,11 @@ class Connection:
             if position and budget.used >= budget.soft:
                 break
             position = stop
-            self._proven = 0
             dispatch(self, scratch[start:stop], False)
             if self.closed or self.closing:
                 return
+        if position:
+            self._proven = 0
         if position < end:
             self._keep(position, end)
         self._pause_if_loaded()
@@ -234,9 +235,10 @@ class Connection:
         if len(self.pending) >= MAX_OPEN_REQUESTS or self.held >= MAX_HELD or self.unsent >= MAX_UNSENT:
             self._stop_reading()
         self.settle()
-        budget = self.server.budget
-        if self._stash is not None and budget.used >= budget.soft:
-            self._wait_for_memory()
+        if self._stash is not None:
+            budget = self.server.budget
+            if budget.used >= budget.soft:
+                self._wait_for_memory()
 
     def _keep(self, position: int, end: int) -> None:
         """Keep the bytes of an unfinished frame (or of frames that may not be handed over yet)."""
@@ -260,7 +262,7 @@ class Connection:
             return False
         if budget.privileged is self:
             capacity = self._size
-        self._buffer = buffer_of(capacity)
+        self._buffer = self.server.spares.take(capacity) or buffer_of(capacity)
         self._buffer[: self._have] = received
         self._set_partial(capacity)
         return True

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from kproto.memory import Spares
 from kproto.net.budget import MemoryBudget
 from kproto.net.connection import FIRST_READ_AFTER_LARGE, SCRATCH_BYTES, Connection, Exchange
 
@@ -93,12 +94,15 @@ class Server:
         "now",
         "scratch",
         "scratch_view",
+        "spares",
     )
 
     def __init__(self, dispatch: Dispatch, budget: MemoryBudget, limits: Limits | None = None) -> None:
         self.loop = asyncio.get_running_loop()
         self.dispatch = dispatch
         self.budget = budget
+        self.spares = Spares()
+        """Buffers for large frames."""
         self._limits = limits or Limits()
         self.max_frame = self._limits.max_frame_bytes
         self.first_frame = self._limits.first_frame_bytes or self.max_frame

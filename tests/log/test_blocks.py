@@ -122,3 +122,23 @@ def test_a_stalled_journal_ends_in_an_error_not_in_memory_without_end(tmp_path: 
     log.journal.push()
     assert partition.high_watermark == end
     assert len(everything(partition)) == partition.size_bytes()
+
+
+def test_adopted_memory_becomes_a_spare_when_nothing_of_it_is_kept() -> None:
+    blocks = pool()
+    owner = bytearray(blocks.spares.LEAST * 2)
+    first = blocks.adopt(memoryview(owner)[:1000])
+    second = blocks.adopt(memoryview(owner)[1000:])
+    assert first is not None
+    assert second is not None
+    blocks.release(first)
+    assert blocks.spares.bytes == 0
+    answer = second.view[:10]
+    blocks.release(second)
+    del first, second
+    assert blocks.used == 0
+    assert blocks.spares.take(len(owner)) is None
+    answer.release()
+    taken = blocks.spares.take(len(owner))
+    assert taken is not None
+    assert taken.obj is owner
