@@ -127,6 +127,7 @@ class _Fetch:
         "_exchange",
         "_failed",
         "_fetcher",
+        "_in_memory",
         "_max_bytes",
         "_max_wait_ms",
         "_min_bytes",
@@ -159,6 +160,8 @@ class _Fetch:
         self._answers: list[tuple[FetchPartition, AnyAnswer]] = []
         self._size = 0
         self._failed = False
+        self._in_memory = True
+        """Whether nothing has to be loaded for the answer."""
         self.done = False
         self._awake = False
         self._partitions: list[tuple[Partition, FetchPartition]] = []
@@ -179,14 +182,14 @@ class _Fetch:
 
     def _read(self) -> None:
         """Read every partition as far as the limits allow."""
-        services = self._fetcher.services
-        image = services.image()
+        image = self._fetcher.services.image()
         committed = self.read_committed
         incremental = self._context.incremental
-        left = min(self._max_bytes, max(services.budget.free() // 2, LEAST_BYTES_UNDER_PRESSURE))
+        left = -1
         first = True
         self._size = 0
         self._failed = False
+        self._in_memory = True
         self._answers = answers = []
         self._partitions = partitions = []
         for wanted in self._context.partitions:
@@ -209,7 +212,10 @@ class _Fetch:
                         continue
                     read = EMPTY
                 else:
+                    if left < 0:
+                        left = self._limit()
                     read = partition.read(wanted.offset, min(wanted.max_bytes, left), committed, first)
+                self._in_memory &= read.in_memory
                 size = read.size
                 if size:
                     first = False
@@ -229,6 +235,11 @@ class _Fetch:
                 self._failed = True
                 found = self._refused(wanted, error_of(error)[0])
             answers.append((wanted, found))
+
+    def _limit(self) -> int:
+        """Bytes that may be answered."""
+        free = self._fetcher.services.budget.free()
+        return min(self._max_bytes, max(free // 2, LEAST_BYTES_UNDER_PRESSURE))
 
     def _find(self, wanted: FetchPartition, image: MetadataImage) -> Partition:
         """The partition, noted for as long as ``image`` is the newest."""
@@ -314,6 +325,9 @@ class _Fetch:
     def _answer(self) -> None:
         """End all waiting and answer with what was read last, loading ranges first."""
         self._stop_waiting()
+        if self._in_memory:
+            self._send({})
+            return
         by_partition: list[Ranges] = [
             [piece for piece in found[PIECES] if not isinstance(piece, memoryview)]
             for _, found in self._answers

@@ -29,6 +29,8 @@ _PART_V4: Final = Struct(">iqi")
 _PART_V5: Final = Struct(">iqqi")
 _PART_V9: Final = Struct(">iiqqi")
 _PART_V12: Final = Struct(">iiqiqi")
+_ONE_V13: Final = Struct(">B16sBiiqiqiBBB")
+"""Count of topics, id, count of partitions, the partition, its tags, the topic's, count of forgotten."""
 
 
 class ParsedFetch:
@@ -67,8 +69,9 @@ def parse(version: int, frame: memoryview, position: int) -> ParsedFetch:
             position += 8
         request = ParsedFetch(front, session_id, session_epoch)
         if version >= FIRST_FLEXIBLE:
-            position = _flexible_topics(version, frame, position, request.wanted)
-            position = _flexible_forgotten(version, frame, position, request.forgotten)
+            if version < FIRST_WITH_IDS or not _one_partition(frame, position, request.wanted):
+                position = _flexible_topics(version, frame, position, request.wanted)
+                position = _flexible_forgotten(version, frame, position, request.forgotten)
         else:
             position = _classic_topics(version, frame, position, request.wanted)
             if version >= FIRST_WITH_SESSIONS:
@@ -78,6 +81,19 @@ def parse(version: int, frame: memoryview, position: int) -> ParsedFetch:
     if position > len(frame):
         raise WireError("a fetch request ends too early")
     return request
+
+
+def _one_partition(frame: memoryview, position: int, wanted: list[FetchPartition]) -> bool:
+    """The request sent most, with ids: one partition, none forgotten; False when it is another."""
+    if len(frame) < position + _ONE_V13.size:
+        return False
+    topics, topic, count, index, epoch, offset, _, _, max_bytes, tags, topic_tags, forgotten = (
+        _ONE_V13.unpack_from(frame, position)
+    )
+    if topics != 2 or count != 2 or tags or topic_tags or forgotten != 1:
+        return False
+    wanted.append(FetchPartition(topic, index, offset, max_bytes, epoch))
+    return True
 
 
 def _flexible_topics(version: int, frame: memoryview, position: int, wanted: list[FetchPartition]) -> int:

@@ -30,6 +30,11 @@ _PART_V11: Final = Struct(">ihqqqiii")
 _PART_V12: Final = Struct(">ihqqqBi")
 """Index, error, high watermark, last stable offset, [log start,] aborted transactions, [preferred
 replica,] and, unless flexible, the size of the records."""
+_HEAD_ONE_V12: Final = Struct(">iiBihiB")
+_ONE_V12: Final = Struct(">BihqqqBi")
+_NO_TAGS: Final = b"\0\0\0"
+"""Of the partition, the topic and the whole answer."""
+_ONE_V12_BYTES: Final = _HEAD_ONE_V12.size + _ONE_V12.size + len(_NO_TAGS)
 
 
 class PartitionAnswer(NamedTuple):
@@ -93,6 +98,10 @@ def _flexible(
     endpoints: Sequence[Endpoint],
 ) -> tuple[list[Buffer], int]:
     aborted = 1 if read_committed else 0
+    if len(topics) == 1 and not endpoints:
+        topic, parts = topics[0]
+        if len(parts) == 1 and parts[0][7] is None:
+            return _one_partition(correlation_id, error, session_id, aborted, topic, parts[0])
     pieces: list[Buffer] = []
     between = bytearray(_HEAD_V12.size)
     between += _unsigned_varint(len(topics) + 1)
@@ -125,6 +134,25 @@ def _flexible(
     total += len(between)
     _HEAD_V12.pack_into(pieces[0], 0, total - 4, correlation_id, 0, 0, error, session_id)
     return pieces, total
+
+
+def _one_partition(
+    correlation_id: int, error: int, session_id: int, aborted: int, topic: str | bytes, part: AnyAnswer
+) -> tuple[list[Buffer], int]:
+    """The answer given most, flexible: one partition, no leader told."""
+    index, code, high_watermark, stable, log_start, records, size, _ = part
+    key = topic if isinstance(topic, bytes) else _compact_string(topic)
+    length = _unsigned_varint(size + 1)
+    total = _ONE_V12_BYTES + len(key) + len(length) + size
+    front = b"".join(
+        (
+            _HEAD_ONE_V12.pack(total - 4, correlation_id, 0, 0, error, session_id, 2),
+            key,
+            _ONE_V12.pack(2, index, code, high_watermark, stable, log_start, aborted, NO_PREFERRED_REPLICA),
+            length,
+        )
+    )
+    return ([front, *records, _NO_TAGS] if size else [front, _NO_TAGS]), total
 
 
 def _classic(

@@ -22,6 +22,7 @@ Stored = tuple[int, int, int, int]
 
 FIRST_FLEXIBLE: Final = 9
 FIRST_WITH_IDS: Final = 13
+ID_SIZE: Final = 16
 MAX_PARTITIONS: Final = 50_000
 """And topics, of one request; more are refused: each costs far more memory than its bytes on the wire."""
 
@@ -57,22 +58,21 @@ def parse(version: int, frame: memoryview, position: int) -> ParsedProduce:
     """Read the body at ``position``; raises WireError when it does not fit into the frame."""
     try:
         if version >= FIRST_FLEXIBLE:
-            if version < FIRST_WITH_IDS:
-                parsed = _parse_one_named(frame, position)
-                if parsed is not None:
-                    return parsed
-            return _parse_flexible(frame, position, version >= FIRST_WITH_IDS)
+            with_ids = version >= FIRST_WITH_IDS
+            return _parse_one(frame, position, with_ids) or _parse_flexible(frame, position, with_ids)
         return _parse_classic(frame, position)
     except (struct.error, IndexError) as error:
         raise WireError("a produce request ends too early") from error
 
 
-def _parse_one_named(frame: memoryview, position: int) -> ParsedProduce | None:
-    """The request librdkafka sends most: one topic, one partition, below 2 MiB; None when it is another."""
+def _parse_one(frame: memoryview, position: int, with_ids: bool) -> ParsedProduce | None:
+    """The request clients send most: one topic, one partition, below 2 MiB; None when it is another."""
     transactional, acks, timeout_ms, topics, name = _FRONT_V9(frame, position)
+    start = position + 8
+    if with_ids:
+        name = ID_SIZE
     if transactional or topics != 2 or not 0 < name < 0x80:
         return None
-    start = position + 8
     position = start + name
     if len(frame) < position + _ONE_PART_V9_SIZE:
         return None
@@ -111,7 +111,7 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
     for _ in range(topic_count - 1):
         start = position
         if with_ids:
-            position += 16
+            position += ID_SIZE
         else:
             length, position = _varint(frame, position)
             if length == 0:

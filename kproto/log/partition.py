@@ -563,7 +563,7 @@ class Partition:
             end = clip(tail, first, begin, max_bytes, at_least_one)
             if end == begin:
                 return EMPTY
-        return Read([tail.view[begin:end]], end - begin)
+        return Read([tail.view[begin:end]], end - begin, True)
 
     def offset_for_time(self, timestamp: int, committed_only: bool = False) -> Lookup:
         """ListOffsets by time: the first record at or after ``timestamp`` ms; see `reader.complete`."""

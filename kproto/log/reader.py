@@ -37,14 +37,15 @@ class Read:
     bound unless all is memory.
     """
 
-    __slots__ = ("pieces", "size")
+    __slots__ = ("in_memory", "pieces", "size")
 
-    def __init__(self, pieces: list[Piece], size: int) -> None:
+    def __init__(self, pieces: list[Piece], size: int, in_memory: bool) -> None:
         self.pieces = pieces
         self.size = size
+        self.in_memory = in_memory
 
 
-EMPTY: Final = Read([], 0)
+EMPTY: Final = Read([], 0, True)
 
 
 class FileRange:
@@ -175,6 +176,7 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
         )
     pieces: list[Piece] = []
     size = 0
+    in_memory = True
     number = max(bisect_right(partition.bases, offset) - 1, 0)
     while offset < limit and number < len(partition.segments):
         segment = partition.segments[number]
@@ -193,6 +195,7 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
             if piece is None:
                 break
             pieces.append(piece)
+            in_memory = False
             size += piece.length
             if piece.until != segment.memory_offset or piece.until > limit or size > max_bytes:
                 break
@@ -204,13 +207,13 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
                 size += len(view)
             if not whole:
                 break
-    return Read(pieces, size)
+    return Read(pieces, size, in_memory)
 
 
 def _remote_piece(partition: Partition, offset: int, limit: int, max_bytes: int, at_least_one: bool) -> Read:
     if max_bytes <= 0 and not at_least_one:
         return EMPTY
-    return Read([RemoteRange(partition, offset, limit, max_bytes, at_least_one)], max(max_bytes, 1))
+    return Read([RemoteRange(partition, offset, limit, max_bytes, at_least_one)], max(max_bytes, 1), False)
 
 
 def _memory_piece(

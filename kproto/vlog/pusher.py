@@ -185,23 +185,19 @@ class Pusher:
 
         One that does not get there (full disk) goes through the journal like a small one.
         """
-        sums: dict[Any, int] = {}
+        direct: dict[Any, int] = {}
         for ref in refs:
             part = ref[0]
-            sums[part] = sums.get(part, 0) + ref[6]
-        limit = self._direct_bytes
-        direct = {part: size for part, size in sums.items() if size >= limit}
-        if not direct:
-            return direct
-        targets: dict[LogSegment, tuple[Any, int]] = {}
-        for ref in refs:
-            if ref[0] in direct:
-                targets[ref[1]] = (ref[0], ref[2] + ref[6])
-        for segment, (part, upto) in targets.items():
+            direct[part] = direct.get(part, 0) + ref[6]
+        if len(direct) > 1:
+            limit = self._direct_bytes
+            direct = {part: size for part, size in direct.items() if size >= limit}
+        ends: dict[LogSegment, ChunkRef] = {ref[1]: ref for ref in refs if ref[0] in direct}
+        for segment, last in ends.items():
             try:
-                segment.flush(upto)
+                segment.flush(last[2] + last[6])
             except OSError as error:
-                direct.pop(part, None)
+                direct.pop(last[0], None)
                 self._space.failed(error)
         return direct
 

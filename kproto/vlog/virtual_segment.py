@@ -153,8 +153,9 @@ class VirtualSegment:
         progress = self.copies[copy]
         if progress.sent != frame.position:
             check(False, f"frame {frame.position} sent after {progress.sent}: a gap in a copy")
-        progress.sent = frame.position + frame.length
-        progress.check()
+        progress.sent = sent = frame.position + frame.length
+        if not progress.acked <= sent <= progress.queued:
+            progress.check()
 
     def acked(self, copy: int, position: int) -> None:
         """``copy`` holds everything below ``position``; may move the durable header.
@@ -166,8 +167,10 @@ class VirtualSegment:
         if position <= progress.acked:
             return
         progress.acked = position
-        progress.check()
-        self._advance(min([one.acked for one in self.copies]))
+        if position > progress.sent:
+            progress.check()
+        copies = self.copies
+        self._advance(position if len(copies) == 1 else min([one.acked for one in copies]))
 
     def _advance(self, durable: int) -> None:
         """Move the durable header; the only place that does."""
