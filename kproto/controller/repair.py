@@ -50,13 +50,15 @@ def wanted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> i
 class Repairs:
     """Which copies are missing since when, and what is under way. ``delay`` is in seconds."""
 
-    __slots__ = ("_busy", "_delay", "_missing", "_retry_at")
+    __slots__ = ("_busy", "_delay", "_failed", "_missing", "_retry_at")
 
     def __init__(self, delay: float) -> None:
         self._delay = delay
         self._missing: dict[VsegId, float] = {}
         self._retry_at: dict[VsegId, float] = {}
         self._busy: dict[VsegId, Repair] = {}
+        self._failed: dict[VsegId, set[tuple[int, int]]] = {}
+        """Sources and targets that did not work."""
 
     @property
     def running(self) -> int:
@@ -72,6 +74,8 @@ class Repairs:
         self._busy.pop(repair.vseg.id, None)
         if not done:
             self._retry_at[repair.vseg.id] = now + RETRY_SECONDS
+            pair = (repair.source, repair.target.node_id)
+            self._failed.setdefault(repair.vseg.id, set()).add(pair)
 
     def plan(self, image: MetadataImage, table: VlogTable, now: float) -> RepairPlan:
         """What to copy now; the oldest virtual segments first."""
@@ -79,6 +83,7 @@ class Repairs:
         ids = {vseg.id for vseg in short}
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
         self._retry_at = {vseg: at for vseg, at in self._retry_at.items() if vseg in ids}
+        self._failed = {vseg: pairs for vseg, pairs in self._failed.items() if vseg in ids}
         orders: list[Repair] = []
         looks: list[float] = []
         use = Counter[int]()
@@ -92,7 +97,7 @@ class Repairs:
             if now < ready:
                 looks.append(ready)
             elif vseg.id not in self._busy and len(self._busy) + len(orders) < AT_ONCE:
-                order = choose_repair(image, table, vseg, load, use)
+                order = choose_repair(image, table, vseg, load, use, self._failed.get(vseg.id, set()))
                 if order is not None:
                     orders.append(order)
                     use.update((order.source, order.target.node_id))
@@ -107,25 +112,36 @@ def _is_short(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
 
 
 def choose_repair(
-    image: MetadataImage, table: VlogTable, vseg: VsegRecord, load: Counter[int], use: Counter[int]
+    image: MetadataImage,
+    table: VlogTable,
+    vseg: VsegRecord,
+    load: Counter[int],
+    use: Counter[int],
+    failed: set[tuple[int, int]],
 ) -> Repair | None:
-    """Source and target of one more copy; None when nobody can give or take one now."""
+    """Source and target of one more copy; None when nobody can give or take one now.
+
+    Pairs that have ``failed`` come again only after all others; then they are forgotten.
+    """
     have = rules.live_copies(image, vseg)
-    sources = [copy for copy in have if use[copy.node_id] < AT_ONCE_PER_BROKER]
     holders = {copy.node_id for copy in have}
     if wanted_copies(image, table, vseg) < vseg.copies:
         holders.add(vseg.node_id)
-    able = [
-        broker
-        for node_id, broker in sorted(image.brokers.items())
-        if node_id not in holders and broker.internal_host and use[node_id] < AT_ONCE_PER_BROKER
-    ]
+    free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
+    sources = sorted((use[copy.node_id], copy.node_id) for copy in have if copy.node_id in free)
+    able = [image.brokers[node_id] for node_id in free if node_id not in holders]
     beside = [image.brokers[node_id] for node_id in sorted(holders) if node_id in image.brokers]
-    chosen = pick_spread(able, 1, beside, load, vseg.id)
-    if not sources or not chosen:
+    targets = pick_spread(
+        [broker for broker in able if broker.internal_host], len(able), beside, load, vseg.id
+    )
+    pairs = [(source, target) for target in targets for _, source in sources]
+    if not pairs:
         return None
-    source = min(sources, key=lambda copy: (use[copy.node_id], copy.node_id))
-    return Repair(vseg, source.node_id, CopyTarget(chosen[0].node_id, chosen[0].store_id))
+    fresh = [(source, target) for source, target in pairs if (source, target.node_id) not in failed]
+    if not fresh:
+        failed.clear()
+    source, target = (fresh or pairs)[0]
+    return Repair(vseg, source, CopyTarget(target.node_id, target.store_id))
 
 
 def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> Decision[bool]:

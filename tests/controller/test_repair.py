@@ -141,6 +141,21 @@ def test_a_failed_repair_is_tried_again_later() -> None:
     assert len(orders(world, repairs)) == 1
 
 
+def test_every_source_and_target_gets_its_turn_when_repairs_fail() -> None:
+    world, vseg = closed_one(copies=4, brokers=6)
+    repairs = Repairs(0)
+    world.fence(vseg.backups[0].node_id)
+    tried = []
+    for _ in range(5):
+        (order,) = orders(world, repairs)
+        tried.append((order.source, order.target.node_id))
+        repairs.ordered(order)
+        repairs.ended(order, False, world.now)
+        world.now += RETRY_SECONDS
+    assert len(set(tried[:4])) == 4, "two sources, two brokers without a copy"
+    assert tried[4] == tried[0]
+
+
 def test_repairs_are_limited_per_broker_and_in_all() -> None:
     world = cluster(8, t=(1, 2, [1]))
     for seq in range(60):
