@@ -98,11 +98,11 @@ def test_a_large_transaction_with_a_failed_condition_leaves_nothing() -> None:
     run(body)
 
 
-@pytest.mark.parametrize("next_call", ["get", "range", "transact"])
+@pytest.mark.parametrize("next_call", ["get", "range", "transact", "transact again"])
 def test_who_comes_after_a_crash_finishes_a_large_transaction(
     next_call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process dies when the head was written and the entries were not."""
+    """The process dies, or loses etcd, when the head was written and the entries were not."""
 
     async def body() -> None:
         async with stores() as (one, other):
@@ -116,6 +116,8 @@ def test_who_comes_after_a_crash_finishes_a_large_transaction(
                 assert (await other.get("streamlets/00002710")) is not None
             elif next_call == "range":
                 assert len((await other.range("streamlets/"))[1]) == len(MANY)
+            elif next_call == "transact again":
+                assert await one.transact([], {"a": b"2"}) == (True, 3)
             else:
                 assert await other.transact([Condition("streamlets/00002710", 2)], {"a": b"2"}) == (True, 3)
             assert len(await raw(one, one._layout.entries)) == len(MANY) + 1
