@@ -210,12 +210,14 @@ def test_a_term_that_ends_while_loading_ends_the_loading(tmp_path: Path) -> None
             waiting = asyncio.ensure_future(commit(here, 4))
             await until(lambda: here.port.waiting == 1)
             await cluster.lead(INDEX, there.node_id)
+            early, here.port.gate = here.port.gate, asyncio.Event()
             await cluster.lead(INDEX, here.node_id)
             later = asyncio.ensure_future(committed(here))
             await until(lambda: here.port.waiting == 2)
-            assert here.loaded == []
-            here.port.gate.set()
+            early.set()
             assert await waiting == ErrorCode.NOT_COORDINATOR
+            assert here.loaded == [], "what was loaded for the term before is not used"
+            here.port.gate.set()
             assert await later == (0, 3)
             assert await commit(here, 5) == 0
 
