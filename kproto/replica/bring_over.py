@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
@@ -21,7 +22,7 @@ from kproto.log.segment import Group, Segment
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach
-from kproto.replica.takeover import NotSealedError, sources_of
+from kproto.replica.takeover import NotSealedError, older_sources, sources_of
 from kproto.wire.batch import HEADER
 from kproto.wire.internal import Api
 
@@ -196,16 +197,19 @@ class BringOver:
         for epoch in sorted({epoch for epochs in sources.values() for epoch in epochs}):
             mine = {key: fillings[key] for key, epochs in sources.items() if epoch in epochs}
             try:
-                for vlog in sources_of(self._metadata.image, self._metadata.table, epoch):
-                    for record in vlog:
-                        if not record.empty:
-                            await self._segment(record, mine)
-            except (NoCopyError, NotSealedError) as error:
+                vlogs = sources_of(self._metadata.image, self._metadata.table, epoch)
+            except NotSealedError as error:
                 problems.append(str(error))
+                continue
+            for record in chain.from_iterable(vlogs):
+                try:
+                    await self._segment(record, mine)
+                except NoCopyError as error:
+                    problems.append(str(error))
         for filling in fillings.values():
             await self._complete(filling)
         if problems:
-            log.warning("old data cannot be brought over yet: %s", "; ".join(problems))
+            log.warning("%d virtual segments cannot be brought over yet: %s", len(problems), problems[0])
 
     async def _begin(self) -> tuple[dict[PartitionKey, Filling], dict[PartitionKey, tuple[int, ...]]]:
         """Holes and sources of the partitions that have holes; the others are forgotten."""
@@ -218,7 +222,8 @@ class BringOver:
             filling = self._open(key)
             if filling is not None and topic is not None:
                 fillings[key] = filling
-                sources[key] = image.partition_streamlet(topic, key[1]).sources
+                streamlet = image.partition_streamlet(topic, key[1])
+                sources[key] = older_sources(image, self._reach.node_id, streamlet)
             if self._clock.monotonic() > until:
                 await asyncio.sleep(REST_S)
                 until = self._clock.monotonic() + SLICE_S
@@ -242,7 +247,7 @@ class BringOver:
     async def _segment(self, record: VsegRecord, fillings: dict[PartitionKey, Filling]) -> None:
         """Take from one virtual segment what continues the fillings."""
         keys = [key for key, filling in fillings.items() if not filling.done]
-        if not keys:
+        if not keys or record.empty:
             return
         end = record.end or 0
         rows = await self._reach.ask(record, Api.CATALOG, Look(record.id, end, keys).encode(), decode_catalog)

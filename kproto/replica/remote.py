@@ -14,7 +14,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach, gather
-from kproto.replica.takeover import NotSealedError, sources_of
+from kproto.replica.takeover import NotSealedError, older_sources, sources_of
 from kproto.wire.internal import Api
 
 if TYPE_CHECKING:
@@ -123,10 +123,10 @@ class RemoteChunks:
         topic = image.topics_by_id.get(key[0])
         if topic is None:
             return []
-        sources = image.partition_streamlet(topic, key[1]).sources
+        streamlet = image.partition_streamlet(topic, key[1])
         records = [
             record
-            for epoch in dict.fromkeys(sources)
+            for epoch in older_sources(image, self._reach.node_id, streamlet)
             for vlog in sources_of(image, table, epoch)
             for record in vlog
             if not record.empty

@@ -352,3 +352,13 @@ def sources_of(image: MetadataImage, table: VlogTable, epoch: int) -> list[list[
         elif epoch not in live:
             raise NotSealedError(f"virtual segment {'/'.join(map(str, record.id))} is not sealed")
     return list(vlogs.values())
+
+
+def older_sources(image: MetadataImage, node_id: int, record: StreamletRecord) -> tuple[int, ...]:
+    """Owner epochs that can hold what is not in files here, oldest first: what this process appended since it
+    took over is all here."""
+    me = image.brokers.get(node_id)
+    sources = record.sources
+    if me is not None and sources and sources[-1] == me.epoch:
+        sources = sources[:-1]
+    return tuple(dict.fromkeys(sources))

@@ -184,7 +184,8 @@ def test_many_partitions_read_each_segment_once() -> None:
             before = len(world.peers.asked)
             await finished(bring)
             sizes = [(one.end or 0) - one.start for vlog in world.vlogs for one in vlog.records()]
-            most = sum(3 + size // bring_over.READ_BYTES for size in sizes)
+            reads = sum(1 + size // bring_over.READ_BYTES for size in sizes)
+            most = 2 * reads + 2 * len(sizes)  # a second pass for partitions that moved between virtual logs
             assert len(world.peers.asked) - before <= most
             assert not [name for _, _, names in os.walk(directory) for name in names if "fetching" in name]
 
