@@ -1,7 +1,7 @@
 """ListPartitionReassignments (key 46), version 0 (KIP-455).
 
-Behaviour: one broker has nowhere to move a partition to, so there is never a reassignment going on; tools
-that describe topics ask anyway.
+Behaviour: assignments cannot be changed yet, so there is never a reassignment going on; tools that describe
+topics ask anyway.
 """
 
 from __future__ import annotations
