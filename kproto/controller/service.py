@@ -41,6 +41,8 @@ HISTORY_BYTES: Final = 16 * 1024 * 1024
 UPDATE_BYTES: Final = 4 * 1024 * 1024
 """Changes in one answer, about; the rest comes with the next one."""
 WAIT_MS_MAX: Final = 30_000
+GONE: Final = 0
+"""In place of a revision for who is no member any more: no change is told to it, it has none to wait for."""
 
 Outcome = tuple[int, Sequence[Buffer]]
 AnswerClient = Callable[[memoryview, str], Awaitable[bytes]]
@@ -218,7 +220,9 @@ class ControllerService:
             value = await controller.proposals.handle(caller.node_id, caller.epoch, kind, args)
         except KafkaError as error:
             return _failed(error)
-        answer = {"revision": controller.image.revision, "value": value}
+        image = controller.image
+        still = rules.is_current(image, caller.node_id, caller.epoch)
+        answer = {"revision": image.revision if still else GONE, "value": value}
         return InternalError.NONE, (encode_json(answer),)
 
     async def _forward(self, caller: Caller, body: memoryview) -> Outcome:

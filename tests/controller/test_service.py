@@ -185,6 +185,16 @@ def test_a_fenced_broker_is_told_by_whatever_it_asks() -> None:
     with_cluster(1, body)
 
 
+def test_a_broker_that_leaves_does_not_wait_for_changes_that_it_is_not_told() -> None:
+    async def body(head: Head, two: Member) -> None:
+        began = time.monotonic()
+        assert await two.client.propose("leave", None) is True
+        assert time.monotonic() - began < 1
+        assert 2 not in head.controller.image.brokers
+
+    with_cluster(1, body)
+
+
 def test_silence_ends_a_session_and_heartbeats_keep_it() -> None:
     async def body(head: Head, two: Member, three: Member) -> None:
         two.client._tasks[0].cancel()
