@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kproto.clock import Clock, SystemClock
@@ -42,6 +43,7 @@ from kproto.vlog.recovery import JournalCorruptError, recover
 from kproto.vlog.scan_point import decode_starts
 
 if TYPE_CHECKING:
+    from kproto.controller.service import AnswerClient
     from kproto.handlers.forwarding import RemoteController
     from kproto.member import ClusterMember
     from kproto.metrics import MetricsEndpoint
@@ -56,6 +58,7 @@ DRAIN_SECONDS: Final = 10.0
 GC_THRESHOLD: Final = 20_000
 """Objects made before a young collection; the data path makes no cycles, so seldom is enough."""
 START_ANEW: Final = -1
+ETCD: Final = "etcd://"
 Announce = Callable[[str, int], None]
 
 
@@ -78,6 +81,7 @@ class Broker:
         self._ticker: asyncio.Task[None] | None = None
         self._member: ClusterMember | None = None
         self._metrics: MetricsEndpoint | None = None
+        self._services: Services | None = None
         self._dispatcher: Dispatcher | None = None
         self._store: MetadataStore | None = None
         self._controller: Controller | RemoteController
@@ -143,6 +147,7 @@ class Broker:
             table=self._controller.table,
             forward=self._member.forward if self._member is not None else None,
         )
+        self._services = services
         self._dispatcher = Dispatcher(services)
         self._server.dispatch = self._dispatcher.dispatch
         self._groups.start()
@@ -189,7 +194,9 @@ class Broker:
             member.bind()
         except OSError as error:
             raise StartError(f"cannot listen on {member.host}:{member.port}: {error.strerror}") from None
-        if self._settings.kproto_join:
+        if self._settings.kproto_metadata_store.startswith(ETCD):
+            member.stand(await self._open_store(undo), self._answer_client_of)
+        elif self._settings.kproto_join:
             member.follow()
         else:
             await member.lead(await self._open_store(undo), self._answer_client)
@@ -248,6 +255,17 @@ class Broker:
         stream = self._logs.streams.get(topic_id)
         partition = stream.partitions.get(index) if stream is not None else None
         return partition.unsynced() if partition is not None else None
+
+    def _answer_client_of(self, controller: Controller) -> AnswerClient:
+        """The same for a controller that this broker was elected to be: its decisions, this broker's rest."""
+
+        async def answer(frame: memoryview, peer: str) -> bytes:
+            if self._services is None:
+                raise KafkaError(ErrorCode.NOT_CONTROLLER, "The controller is starting.")
+            services = replace(self._services, controller=controller, forward=None)
+            return await Dispatcher(services).answer(frame, peer)
+
+        return answer
 
     async def _answer_client(self, frame: memoryview, peer: str) -> bytes:
         """A request of a client of another broker, for the controller."""

@@ -54,7 +54,7 @@ class _Document:
 
 
 class LocalCluster:
-    """The cluster in ``directory``. Node 1 keeps the metadata when that is a SQLite file."""
+    """The cluster in ``directory``. Node 1 keeps the metadata unless that is in etcd."""
 
     def __init__(self, directory: str, document: _Document) -> None:
         self.directory = directory
@@ -179,7 +179,7 @@ class LocalCluster:
             "kproto.metrics.listen": f"127.0.0.1:{node.metrics_port}",
             **self._document.settings,
         }
-        if node.node != 1:
+        if node.node != 1 and not settings.get("kproto.metadata.store", "").startswith("etcd:"):
             settings["kproto.join"] = f"127.0.0.1:{self.nodes[0].internal_port}"
         command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet", "--node-id", str(node.node)]
         command += ["--listen", f"127.0.0.1:{node.port}", "--data-dir", self.data_dir(node.node)]

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import Controller
+from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
 from kproto.controller.registration import Registration
 from kproto.controller.service import ControllerService
@@ -40,6 +41,7 @@ from kproto.vlog.worker import Worker
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.config import Settings
+    from kproto.controller.seat import AnswerClientOf, Seat
     from kproto.directory import DataDirectory
     from kproto.log.manager import LogManager
     from kproto.log.partition import Partition
@@ -53,6 +55,8 @@ JOIN: Final = -1
 RETRY_SECONDS: Final = 0.1
 FINISH_SECONDS: Final = 3.0
 """How long the end of the process waits for the controller."""
+SEAT_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2)
+"""Seconds before each look whether a controller that closed its connection still listens."""
 LEAVE_LOOK_SECONDS: Final = 0.002
 STARTS_SECONDS: Final = 0.2
 STARTS_AT_ONCE: Final = 100
@@ -98,6 +102,9 @@ class ClusterMember:
         self._scrub = Scrub(self.replicas)
         self.controller: Controller | RemoteController
         self._embedded: ControllerLoop | None = None
+        self._election: Election | None = None
+        self._seat: Seat | None = None
+        self._campaign: asyncio.Task[None] | None = None
         self._vlogs: VlogManager | None = None
         self._takeover: Takeover | None = None
         self._bring_over: BringOver | None = None
@@ -130,6 +137,25 @@ class ClusterMember:
         self._client.on_fenced = self.fenced
         self.controller = RemoteController(self._client)
 
+    def stand(self, store: MetadataStore, answer_client_of: AnswerClientOf) -> None:
+        """The store is shared: follow whoever is elected controller, and stand for election."""
+        self.follow()
+        candidate = Candidate(self.node_id, self.host, self.port, self._directory.store_id)
+        self._election, self._seat = candidacy(
+            store,
+            self._settings,
+            self._clock,
+            candidate,
+            self.listener,
+            self.peers,
+            self.peers.refused,
+            answer_client_of,
+            lambda _: None,
+        )
+        self.peers.on_lost = self._lost
+        self.listener.on_closed = lambda caller: self._lost(caller.node_id)
+        self._campaign = asyncio.get_running_loop().create_task(self._election.run())
+
     async def register(self, host: str, port: int, rack: str | None) -> int:
         """Become a member under a new epoch (rule 2), which is the answer. Clients reach it at ``host``,
         ``port``. Raises KafkaError."""
@@ -160,7 +186,7 @@ class ClusterMember:
             except KafkaError as error:
                 if error.code is not ErrorCode.NOT_CONTROLLER:
                     raise
-                log.warning("no controller answers at %s yet", self._settings.kproto_join)
+                log.warning("no controller answers yet")
 
     def attach(self, vlogs: VlogManager, logs: LogManager) -> None:
         """Give the virtual logs their backups, and the log what it takes over from other leaders."""
@@ -233,15 +259,34 @@ class ClusterMember:
     def _address_of(self, node_id: int) -> Address | None:
         if node_id == JOIN:
             return _address(self._settings.kproto_join)
+        leader = self._election.leader if self._election is not None else None
+        if leader is not None and leader.node_id == node_id:
+            return leader.host, leader.port
         broker = self.controller.image.brokers.get(node_id)
         return (broker.internal_host, broker.internal_port) if broker and broker.internal_host else None
 
     def _candidates(self) -> Sequence[int]:
-        return (JOIN,)
+        if self._election is None:
+            return (JOIN,)
+        leader = self._election.leader
+        return (leader.node_id,) if leader is not None else ()
 
     def _lost(self, node_id: int) -> None:
-        if self._embedded is not None:
-            self._embedded.lost(node_id)
+        acting = self._embedded or self._seat
+        if acting is not None:
+            acting.lost(node_id)
+        leader = self._election.leader if self._election is not None else None
+        if leader is not None and leader.node_id == node_id != self.node_id:
+            self._begin(self._look_at_seat(leader))
+
+    async def _look_at_seat(self, leader: Candidate) -> None:
+        """The connection to the controller ended: when nobody listens there, its seat is free."""
+        assert self._election is not None
+        for pause in SEAT_LOOKS:
+            await asyncio.sleep(pause)
+            if await self.peers.refused(leader.node_id):
+                await self._election.vacate(leader)
+                return
 
     def _damaged(self, vseg: Any, problem: str) -> None:
         log.error("the copy of virtual segment %s here is damaged: %s", vseg, problem)
@@ -358,14 +403,19 @@ class ClusterMember:
 
     async def _handed_over(self) -> None:
         """The controller itself goes when others lead what this broker led: nobody else could commit that."""
-        while self._embedded is not None and self.controller.image.brokers:
-            records = (record for part in self.controller.image.streamlets.values() for record in part)
-            if not any(record.sources and self._is_unled(record) for record in records):
+        while (controller := self._acting) is not None and controller.image.brokers:
+            image = controller.image
+            records = (record for part in image.streamlets.values() for record in part)
+            if not any(record.sources and _is_unled(image, record) for record in records):
                 return
             await asyncio.sleep(LEAVE_LOOK_SECONDS)
 
-    def _is_unled(self, record: StreamletRecord) -> bool:
-        return record.state != ONLINE or record.leader not in self.controller.image.brokers
+    @property
+    def _acting(self) -> Controller | None:
+        """The controller, if it is in this process."""
+        if self._seat is not None:
+            return self._seat.controller
+        return self.controller if isinstance(self.controller, Controller) else None
 
     async def close(self) -> None:
         """Leave: no more requests to or from other brokers; copies are synced."""
@@ -380,6 +430,9 @@ class ClusterMember:
             await self._client.close()
         if self._embedded is not None:
             await self._embedded.close()
+        if self._campaign is not None:
+            self._campaign.cancel()
+            await asyncio.gather(self._campaign, return_exceptions=True)
         self.listener.close()
         self.peers.close()
         synced = asyncio.Event()
@@ -387,6 +440,10 @@ class ClusterMember:
         await synced.wait()
         for worker in (*self._workers, self._fill_worker):
             worker.close()
+
+
+def _is_unled(image: MetadataImage, record: StreamletRecord) -> bool:
+    return record.state != ONLINE or record.leader not in image.brokers
 
 
 def _address(text: str) -> Address:

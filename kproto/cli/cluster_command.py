@@ -45,10 +45,16 @@ def cluster() -> None:
     help="Node n listens for clients on this port + n - 1, for other brokers 1000 higher; 0: free ports.",
 )
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="One setting of every broker.")
+@click.option(
+    "--metadata",
+    default="sqlite",
+    metavar="sqlite|etcd://HOST:PORT,.../PREFIX",
+    help="Where the metadata is: in a file of broker 1, or in etcd, where any broker may be controller.",
+)
 @_DATA_DIR
-def start(brokers: int, base_port: int, pairs: tuple[str, ...], data_dir: str) -> None:
+def start(brokers: int, base_port: int, pairs: tuple[str, ...], metadata: str, data_dir: str) -> None:
     """Start a cluster, or those brokers of it that are not running."""
-    settings: dict[str, str] = {}
+    settings = {} if metadata == "sqlite" else {"kproto.metadata.store": metadata}
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator:

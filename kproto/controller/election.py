@@ -144,6 +144,18 @@ class Election:
             self._lost = reason
             self._wake.set()
 
+    async def vacate(self, gone: Candidate) -> None:
+        """The process of ``gone``, the holder of the lease, has ended: the seat is free at once. Being wrong
+        is allowed: safety is in the controller epoch (rule 1)."""
+        if gone != self.leader or gone == self._candidate:
+            return
+        try:
+            async with asyncio.timeout(FAREWELL_S):
+                await self._store.release(CONTROLLER_LEASE, gone.encode())
+        except (StoreError, TimeoutError) as error:
+            log.info("the lease is left to expire: %s", error or "no answer")
+        self._wake.set()
+
     async def run(self) -> None:
         """Take part until cancelled."""
         try:

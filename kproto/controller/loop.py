@@ -38,6 +38,9 @@ log = logging.getLogger(__name__)
 
 REFUSAL_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 """Seconds before each look whether a broker that lost its connection still listens."""
+FIRST_LOOK_SECONDS: Final = 0.6
+"""After its start a controller looks who of the registered brokers has died meanwhile; so long it waits for
+those that are starting, too."""
 TROUBLE_SECONDS: Final = 0.5
 """After a decision could not be written."""
 UPKEEP_SECONDS: Final = 1.0
@@ -123,6 +126,9 @@ class ControllerLoop:
         self._controller.subscribe(self._on_image)
         self._begin(self._drive())
         self._begin(self._watch())
+        for node_id, broker in sorted(self._brokers.items()):
+            if node_id != self._controller.node_id:
+                self._begin(self._look_after(node_id, broker.epoch, FIRST_LOOK_SECONDS))
         self._begin(self._upkeep())
 
     async def close(self) -> None:
@@ -160,7 +166,9 @@ class ControllerLoop:
             self._watched.add((node_id, broker.epoch))
             self._begin(self._look_after(node_id, broker.epoch))
 
-    async def _look_after(self, node_id: int, epoch: int) -> None:
+    async def _look_after(self, node_id: int, epoch: int, after: float = 0.0) -> None:
+        """Fence a broker if nobody listens where it should; ``after`` seconds are its to come back."""
+        await asyncio.sleep(after)
         noticed = self._clock.monotonic()
         try:
             for pause in REFUSAL_LOOKS:
