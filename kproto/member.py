@@ -383,7 +383,10 @@ class ClusterMember:
                 while not self._vlogs.retired():
                     await asyncio.sleep(LEAVE_LOOK_SECONDS)
                 if await self._record_ends():
-                    await self.controller.propose("leave", None)
+                    if self._client is not None and self._acting is None:
+                        await self._client.leave()
+                    else:
+                        await self.controller.propose("leave", None)
                     await self._handed_over()
                     if self._client is not None:
                         await self._client.close()

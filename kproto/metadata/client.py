@@ -194,6 +194,12 @@ class MetadataClient:
         await self._until(field_of(value, "revision"))
         return field_of(value, "value")
 
+    async def leave(self) -> None:
+        """Be no member any more (rule 12b). Other than after a proposal the image does not say so: who is
+        no member is told no changes. Raises KafkaError."""
+        body = encode_json({"kind": "leave", "args": None})
+        await self._ask(Api.PROPOSE, body, PROPOSAL_SECONDS, self._loop.time() + REQUEST_SECONDS)
+
     async def forward(self, frame: Buffer, peer: str) -> bytes:
         """Have the controller answer a client's request (without its length); the whole answer frame.
 

@@ -221,3 +221,20 @@ def test_commits_need_as_many_copies_as_acks_all(tmp_path: Path) -> None:
             assert await committed(cluster, group) == 3
 
     run(scenario)
+
+
+def test_a_broker_that_is_stopped_goes_at_once(tmp_path: Path) -> None:
+    """Its clients must not be kept with metadata in which it still leads (rule 12b)."""
+
+    async def scenario() -> None:
+        async with members(tmp_path, 3) as cluster:
+            await prepared(cluster)
+            for group in GROUPS:
+                assert await commit(cluster, group, 1) == 0
+            for node_id in (2, 3):
+                began = asyncio.get_running_loop().time()
+                await cluster.stop(node_id)
+                assert asyncio.get_running_loop().time() - began < 2
+                assert {await committed(cluster, group) for group in GROUPS} == {1}
+
+    run(scenario)
