@@ -11,6 +11,7 @@ May import ``errors check clock disk directory config wire metadata``; calls upw
 - A fetched batch: `partition` (``read``) -> `reader` (pieces from blocks and files). By time: `times`. By
   epoch: `epochs`.
 - A start: `checkpoint` -> `opening` (files first, then journal chunks), per partition on first use.
+  A partition with several copies: `adopting` (sealed state, files that agree with it, last chunks).
 
 Compaction is not built; it will rewrite closed groups (a new generation of the same group) beside
 `retention`.

@@ -15,4 +15,8 @@ what is not here yet), ``bring_over`` (gets it here), ``unneeded`` (tells the co
 
 The way of a push: ``net.internal`` hands over the request body -> ``service`` -> ``rules.decide_push`` ->
 one ``pwritev`` by ``store`` -> (class ``SYNCED`` only) a group fdatasync in a worker -> the answer.
+
+The way of a new leader: ``takeover`` (what has to be recovered here) -> ``survey`` (state frames and the
+chunks behind them, by ``reach`` from some copy) -> the log -> the commit. Older data: ``remote`` reads it for
+consumers, ``bring_over`` puts it into files here.
 """
