@@ -254,6 +254,25 @@ def test_a_proposal_whose_answer_was_lost_is_made_again():
     run(test)
 
 
+def test_a_broker_that_leaves_waits_for_no_image():
+    """Who is no member is told no changes: the image of its own leaving may never come."""
+
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        office.held_changes = held = asyncio.Event()
+        await asyncio.wait_for(member.client.leave(), 1)
+        assert Api.PROPOSE in office.asked
+        assert "default" not in member.client.image.configs
+        held.set()
+        await member.close()
+        office.close()
+
+    run(test)
+
+
 @pytest.mark.parametrize("through", ["heartbeat", "proposal", "image", "new epoch", "older metadata"])
 def test_a_fenced_broker_learns_it_once(through):
     async def test() -> None:
