@@ -558,6 +558,18 @@ def test_nobody_there() -> None:
     run(body)
 
 
+def test_one_of_two_that_want_a_lease_at_once_gets_it() -> None:
+    async def body() -> None:
+        async with stores() as (one, other):
+            for number in range(20):
+                name = f"lease-{number}"
+                got = await asyncio.gather(one.lease(name, "one", 5000), other.lease(name, "other", 5000))
+                assert sorted(got) == [False, True]
+                assert await one.holder(name) == ("one" if got[0] else "other")
+
+    run(body)
+
+
 def test_a_lease_survives_a_restart_of_its_holder_and_of_etcd(tmp_path: Path) -> None:
     async def body() -> None:
         with etcd_cluster(tmp_path) as (etcd,):
