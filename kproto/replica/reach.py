@@ -16,8 +16,13 @@ from kproto.wire.internal import Api, InternalError
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-ANSWER_SECONDS: Final = 5.0
+FIRST_SECONDS: Final = 1.0
 """How long a copy may take before the next one is asked."""
+ANSWER_SECONDS: Final = 5.0
+"""The same when all have been asked once."""
+
+
+_NO_ANSWER: Final = "no answer"
 
 
 class NoCopyError(Exception):
@@ -51,6 +56,8 @@ class Reach:
         self._peers = peers
         self._metadata = metadata
         self.node_id = node_id
+        self._slow: set[int] = set()
+        """Nodes whose last answer did not come: asked after the others."""
         self.requests = 0
         self.bytes = 0
         """Of all answers."""
@@ -66,22 +73,32 @@ class Reach:
             nodes.remove(self.node_id)
             return [self.node_id, *nodes]
         turn = (record.id.seq + self.node_id) % len(nodes) if nodes else 0
-        return nodes[turn:] + nodes[:turn]
+        return sorted(nodes[turn:] + nodes[:turn], key=self._slow.__contains__)
 
     async def ask(self, record: VsegRecord, api: Api, body: bytes, decode: Callable[[memoryview], T]) -> T:
         """The answer of the first copy that has a good one. Raises `NoCopyError`."""
-        problems: list[str] = []
-        for node_id in self.nodes(record):
-            self.requests += 1
-            try:
-                answer = await self._peers.call(node_id, api, body, ANSWER_SECONDS)
-                if answer.error == InternalError.NONE:
-                    self.bytes += len(answer.body)
-                    return decode(answer.body)
-                problems.append(f"{node_id}: error {answer.error}")
-            except (PeerError, WireError) as error:
-                problems.append(f"{node_id}: {error}")
-        told = ", ".join(problems) or "no broker with a copy is a member"
+        problems: dict[int, str] = {}
+        for seconds in (FIRST_SECONDS, ANSWER_SECONDS):
+            for node_id in self.nodes(record):
+                if problems.get(node_id, _NO_ANSWER) is not _NO_ANSWER:
+                    continue
+                self.requests += 1
+                try:
+                    answer = await self._peers.call(node_id, api, body, seconds)
+                    self._slow.discard(node_id)
+                    if answer.error == InternalError.NONE:
+                        self.bytes += len(answer.body)
+                        return decode(answer.body)
+                    problems[node_id] = f"error {answer.error}"
+                except PeerError:
+                    self._slow.add(node_id)
+                    problems[node_id] = _NO_ANSWER
+                except WireError as error:
+                    problems[node_id] = str(error)
+        told = (
+            ", ".join(f"{node_id}: {why}" for node_id, why in problems.items())
+            or "no broker with a copy is a member"
+        )
         raise NoCopyError(f"virtual segment {'/'.join(map(str, record.id))} cannot be read ({told})")
 
 

@@ -245,6 +245,9 @@ class SealedPeers:
             self.silent -= 1
             raise PeerError("lost")
         problem = self.failing.get(node_id)
+        if problem == "silent":
+            await asyncio.sleep(timeout)
+            raise PeerError("no answer in time")
         if problem == "gone":
             raise PeerError("gone")
         if problem == "limbo":

@@ -15,7 +15,7 @@ from kproto.clock import ManualClock
 from kproto.errors import KafkaError
 from kproto.log.partition import Partition
 from kproto.log.reader import FileRange, RemoteRange, load_blocking
-from kproto.replica import takeover
+from kproto.replica import reach, takeover
 from kproto.replica.reach import Reach
 from kproto.replica.remote import RemoteChunks
 from kproto.replica.takeover import Takeover
@@ -127,6 +127,23 @@ def test_the_other_copy_is_asked(problem: str) -> None:
     async def go(run: Run) -> None:
         run.world.peers.failing[3] = problem
         await run.online()
+        await run.check()
+
+    simulate(4, 2, go)
+
+
+def test_a_silent_copy_is_asked_once_and_then_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "FIRST_SECONDS", 0.02)
+
+    async def go(run: Run) -> None:
+        run.world.peers.failing[3] = "silent"
+        await run.online()
+        await run.check()
+        asked = [node for node, _ in run.world.peers.asked]
+        vlogs = len(run.world.vlogs)
+        assert asked.count(3) <= vlogs < asked.count(2), "once for each virtual log, all in parallel"
+        run.world.peers.failing[2] = "gone"
+        del run.world.peers.failing[3]
         await run.check()
 
     simulate(4, 2, go)
