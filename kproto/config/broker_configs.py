@@ -204,7 +204,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         LONG,
         0,
         at_least(0),
-        "What one backup reads for recoveries at most; 0: no limit.",
+        "What a new leader reads at most to bring old data over; 0: no limit.",
     ),
     (
         "kproto.metrics.listen",
