@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import rules
 from kproto.controller.fencing import decide_fence
-from kproto.controller.recovery import decide_assign, due_streamlets, led_now, stuck
+from kproto.controller.recovery import awaits_preferred, decide_assign, due_streamlets, led_now, stuck
 from kproto.controller.repair import Repair, Repairs, decide_repaired
 from kproto.controller.sealing import Ask, Sealing, decide_close
 from kproto.controller.sessions import Sessions
@@ -39,10 +39,12 @@ log = logging.getLogger(__name__)
 REFUSAL_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 """Seconds before each look whether a broker that lost its connection still listens."""
 FIRST_LOOK_SECONDS: Final = 0.6
-"""After its start a controller looks who of the registered brokers has died meanwhile; so long it waits for
-those that are starting, too."""
+"""After it took over from another, a controller looks who of the registered brokers has died meanwhile; so
+long it waits for those that are starting."""
 TROUBLE_SECONDS: Final = 0.5
 """After a decision could not be written."""
+START_SECONDS: Final = 1.0
+"""How long a controller that starts waits for brokers that start with it, before others lead for them."""
 UPKEEP_SECONDS: Final = 1.0
 """Between two looks at missing copies and at what can be freed, at least."""
 UPKEEP_REST: Final = 20.0
@@ -69,6 +71,7 @@ class ControllerLoop:
         "_controller",
         "_due",
         "_due_stale",
+        "_hold_until",
         "_loop",
         "_peers",
         "_refused",
@@ -103,6 +106,7 @@ class ControllerLoop:
         """Why (node id, epoch) is being fenced, and when that was noticed."""
         self._due: list[StreamletRecord] = []
         self._due_stale = True
+        self._hold_until = 0.0
         self._upkeep_stale = True
         self._short = 0
         self._stuck: list[str] = []
@@ -113,8 +117,12 @@ class ControllerLoop:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def start(self) -> None:
-        """Begin; every broker that is registered has a whole session to be heard."""
+    def start(self, took_over: bool = False) -> None:
+        """Begin; every broker that is registered has a whole session to be heard.
+
+        ``took_over``: the brokers were running all the while, so that one where nobody listens is dead.
+        Else the whole cluster may be starting.
+        """
         self._brokers = dict(self._controller.image.brokers)
         self.sessions.follow(self._brokers, self._clock.monotonic())
         proposals = self._controller.proposals
@@ -123,11 +131,13 @@ class ControllerLoop:
         proposals.accept_loss = self._accept_loss
         proposals.repairs = lambda: {"running": self._repairs.running, "short": self._short}
         self._note_found()
+        self._hold_until = self._clock.monotonic() + START_SECONDS
+        self._loop.call_later(START_SECONDS, self._wake.set)
         self._controller.subscribe(self._on_image)
         self._begin(self._drive())
         self._begin(self._watch())
         for node_id, broker in sorted(self._brokers.items()):
-            if node_id != self._controller.node_id:
+            if took_over and node_id != self._controller.node_id:
                 self._begin(self._look_after(node_id, broker.epoch, FIRST_LOOK_SECONDS))
         self._begin(self._upkeep())
 
@@ -321,6 +331,8 @@ class ControllerLoop:
         if not self._due:
             return
         load = led_now(controller.image)
+        held = self._held()
+        self._due = [record for record in self._due if record not in held] if held else self._due
         while self._due:
             due = self._due
             assigned = await controller.decide(
@@ -332,6 +344,14 @@ class ControllerLoop:
             done = {(record.topic_id, record.index) for record in assigned}
             self._due = [record for record in due if (record.topic_id, record.index) not in done]
         self._stuck += stuck(controller.image, controller.table, self._due)
+        self._due += held
+
+    def _held(self) -> list[StreamletRecord]:
+        """Streamlets that wait a moment for their preferred leader after a start of the whole cluster."""
+        if self._clock.monotonic() >= self._hold_until:
+            return []
+        image, table = self._controller.image, self._controller.table
+        return [record for record in self._due if awaits_preferred(image, table, record)]
 
     def _note_stuck(self, lines: list[str]) -> None:
         """Tell the operator what is waited for, not too often."""

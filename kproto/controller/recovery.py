@@ -79,11 +79,23 @@ def candidates(
 
 
 def choose_leader(record: StreamletRecord, able: Sequence[int], load: Counter[int]) -> int:
-    """The leader it had when that is back (2b), else of its replicas, else of all, who leads the fewest."""
+    """The leader it had when that is back (2b), else of its replicas, else of all, who leads the fewest.
+
+    A leader that is back and leads more than the preferred one gives it back to that: so what one broker
+    gathered while others were away is spread again.
+    """
+    preferred = record.replicas[0]
     if record.leader in able:
-        return record.leader
+        gathered = preferred in able and load[preferred] < load[record.leader]
+        return preferred if gathered else record.leader
     members = [node_id for node_id in record.replicas if node_id in able]
     return min(members or able, key=lambda node_id: (load[node_id], node_id))
+
+
+def awaits_preferred(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> bool:
+    """Its leader is back, and its preferred one, which may be starting, too, has left or died before."""
+    preferred = record.replicas[0]
+    return record.leader in image.brokers and preferred in table.fenced and preferred not in image.brokers
 
 
 def led_now(image: MetadataImage) -> Counter[int]:

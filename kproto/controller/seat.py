@@ -84,7 +84,7 @@ class Seat:
         self._service = ControllerService(
             controller, self._loop, self._listener, self._answer_client_of(controller)
         )
-        self._loop.start()
+        self._loop.start(took_over=True)
         log.info("broker %d is controller at revision %d", self._node_id, controller.image.revision)
 
     async def leave(self, reason: str) -> None:

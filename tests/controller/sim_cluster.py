@@ -137,6 +137,13 @@ class SimCluster:
             self.brokers[node].up = False
             self.loop.call_later(LATENCY, self.control.lost, node)
 
+    async def leave(self, node: int) -> None:
+        """A process ends in peace; nothing is open (rule 12b)."""
+        self.say(f"{node} leaves")
+        broker = self.brokers[node]
+        await self.controller.proposals.handle(node, broker.epoch, "leave", None)
+        broker.up = False
+
     def cut(self, *nodes: int) -> None:
         """Nothing gets through to or from these any more, and nobody is told."""
         for node in nodes:
@@ -263,7 +270,7 @@ class SimCluster:
             self.spawn(self._commit(broker, broker.epoch, mine))
 
     async def _commit(self, broker: SimBroker, epoch: int, mine: list[list[Any]]) -> None:
-        await asyncio.sleep(TAKEOVER_S)
+        await asyncio.sleep(TAKEOVER_S + broker.node / 100_000)
         if broker.up and not broker.cut and broker.epoch == epoch:
             try:
                 await self.controller.proposals.handle(broker.node, epoch, "commit", {"streamlets": mine})

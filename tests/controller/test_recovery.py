@@ -11,6 +11,8 @@ from kproto.controller.decision import Decision
 from kproto.controller.recovery import (
     STREAMLETS_PER_TRANSACTION,
     Attempt,
+    awaits_preferred,
+    choose_leader,
     decide_assign,
     decide_commit,
     due_streamlets,
@@ -18,7 +20,7 @@ from kproto.controller.recovery import (
     stuck,
 )
 from kproto.controller.sealing import Sealing
-from kproto.metadata.records import ONLINE, RECOVERING
+from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
 
 from .cluster_world import PATIENCE, STALL, cluster
 
@@ -254,6 +256,31 @@ def test_without_a_live_replica_any_broker_leads() -> None:
     world.seal_all(20)
     (record,) = world.assign()
     assert record.leader in (4, 5)
+
+
+def test_what_a_broker_gathered_it_gives_back_when_it_starts_again() -> None:
+    """Only to the preferred leader, and only while that leads fewer."""
+    world = cluster(3, t=(6, 3, [1, 2, 3, 1, 2, 3]))
+    for node in (2, 3):
+        world.fence(node)
+        assert all(world.commit_all(world.assign()))
+    assert led_now(world.image) == {1: 6}
+    records = [world.streamlet("t", index) for index in range(6)]
+    world.register(1)
+    waits = [awaits_preferred(world.image, world.table, record) for record in records]
+    assert waits == [False, True, True, False, True, True]
+    world.register(2, 3)
+    assert not any(awaits_preferred(world.image, world.table, record) for record in records)
+    assert [record.leader for record in world.assign()] == [1, 2, 3, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("load", "leader"), [({1: 5, 2: 4}, 2), ({1: 5, 2: 5}, 1), ({1: 0, 2: 3}, 1), ({1: 9, 3: 0, 2: 9}, 1)]
+)
+def test_who_leads_when_the_leader_is_back(load: dict[int, int], leader: int) -> None:
+    record = StreamletRecord(bytes(16), 0, 1, 0, (2, 3, 1), sources=(1,))
+    assert choose_leader(record, [1, 2, 3], Counter(load)) == leader
+    assert choose_leader(record, [1, 3], Counter(load)) == 1
 
 
 def test_all_brokers_restart_at_once() -> None:

@@ -2,12 +2,11 @@
 
 A line ``> command`` is executed; the lines behind it are what followed. Commands: ``brokers N``,
 ``topic NAME PARTITIONS COPIES``, ``write BROKER SEQ START END [COPIES]`` (a virtual segment that all backups
-have up to END), ``kill``, ``cut`` and ``start BROKER ...``, ``wiped BROKER`` (start with an empty
-directory), ``slow BROKER SECONDS`` (its answers), ``limbo BROKER`` (after a power loss), ``accept`` (the loss
-of whatever is in limbo), ``stubborn BROKER``
-(never commits), ``unneeded BROKER`` (needs no closed virtual segment), ``delete TOPIC``, ``controller``
-(starts anew), ``run SECONDS``, ``state``. With KPROTO_WRITE_TRANSCRIPTS=1 the files are written instead of
-compared.
+have up to END), ``kill``, ``cut`` and ``start BROKER ...``, ``leave BROKER`` (in peace), ``wiped BROKER``
+(start with an empty directory), ``slow BROKER SECONDS`` (its answers), ``limbo BROKER`` (after a power loss),
+``accept`` (the loss of whatever is in limbo), ``stubborn BROKER`` (never commits), ``unneeded BROKER`` (needs
+no closed virtual segment), ``delete TOPIC``, ``controller`` (starts anew), ``run SECONDS``, ``state``. With
+KPROTO_WRITE_TRANSCRIPTS=1 the files are written instead of compared.
 """
 
 from __future__ import annotations
@@ -55,6 +54,9 @@ class Scene:
 
     async def do_kill(self, *nodes: str) -> None:
         self.cluster.kill(*map(int, nodes))
+
+    async def do_leave(self, node: str) -> None:
+        await self.cluster.leave(int(node))
 
     async def do_cut(self, *nodes: str) -> None:
         self.cluster.cut(*map(int, nodes))
