@@ -1,6 +1,8 @@
 """Benchmarks: kproto beside Apache Kafka, in turn, under the same load.
 
     single_broker.py  CPU per GB and per record, throughput, latencies: `python -m bench.single_broker`
+    cluster.py        four brokers, three copies, many partitions: `python -m bench.cluster`
+    clusters.py       the two clusters
     startup.py        start to first ack, idle memory, thousands of partitions: `python -m bench.startup`
     brokers.py        the two brokers as processes, and what the kernel says they used
     rawclient.py      the few requests that start-up measurements send

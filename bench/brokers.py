@@ -10,9 +10,10 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from bench.jars import HERE, kafka_jars
 
@@ -64,6 +65,38 @@ class Usage:
     rss_bytes: int
     peak_rss_bytes: int
     """Highest resident size since the start or the last `reset_peak`."""
+
+
+class Target(Protocol):
+    """What load can be put on: a broker, or a cluster of them."""
+
+    name: str
+
+    @property
+    def bootstrap(self) -> str: ...
+
+    @property
+    def pid(self) -> int:
+        """Of the process to profile."""
+        ...
+
+    def usage(self) -> Usage:
+        """Of all processes together."""
+        ...
+
+    def reset_peak(self) -> None:
+        """Let the peak resident size count from now."""
+        ...
+
+
+def together(parts: Iterable[Usage]) -> Usage:
+    """The sum."""
+    listed = list(parts)
+    return Usage(
+        sum(part.cpu_s for part in listed),
+        sum(part.rss_bytes for part in listed),
+        sum(part.peak_rss_bytes for part in listed),
+    )
 
 
 def usage(pid: int) -> Usage:
@@ -122,6 +155,14 @@ class BrokerProcess:
         if self.process is None:
             raise RuntimeError(f"{self.name} is not running")
         return self.process.pid
+
+    def usage(self) -> Usage:
+        """See `Target`."""
+        return usage(self.pid)
+
+    def reset_peak(self) -> None:
+        """See `Target`."""
+        reset_peak(self.pid)
 
     @property
     def log_path(self) -> Path:
@@ -188,7 +229,8 @@ class ApacheKafka(BrokerProcess):
 
     name = "Apache Kafka"
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, others: Mapping[str, object] | None = None) -> None:
+        """``others``: settings beside or instead of those of a single node."""
         super().__init__(directory)
         controller = free_port()
         settings = {
@@ -198,6 +240,8 @@ class ApacheKafka(BrokerProcess):
             "controller.quorum.voters": f"1@127.0.0.1:{controller}",
             "log.dirs": directory / "data",
         }
+        for name, value in (others or {}).items():
+            settings[name] = str(value).format(bootstrap=self.bootstrap)
         self.properties = directory / "server.properties"
         self.properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bench.brokers import BrokerProcess, reset_peak, usage
+from bench.brokers import Target
 from bench.jars import generator_classpath
 
 HEAP = "1G"
@@ -47,6 +47,7 @@ class Load:
     max_bytes: float = 1e18
     producers: int = 1
     consumers: int = 1
+    replicas: int = 1
 
     def arguments(self) -> list[str]:
         return [f"{name.replace('_', '.')}={value}" for name, value in asdict(self).items()]
@@ -63,9 +64,7 @@ class Measured:
     peak_rss_bytes: int
 
 
-def measure(
-    broker: BrokerProcess, load: Load, during: Callable[[int, float], None] | None = None
-) -> Measured:
+def measure(broker: Target, load: Load, during: Callable[[int, float], None] | None = None) -> Measured:
     """Run a load. `during(pid, seconds)` is called when the measured part begins (a profiler starts there).
 
     Raises RuntimeError with the generator's output when it fails or when an acked record was not consumed.
@@ -73,7 +72,7 @@ def measure(
     topic = f"bench-{uuid.uuid4().hex[:8]}"
     command = ["java", f"-Xms{HEAP}", f"-Xmx{HEAP}", "-cp", generator_classpath(), "LoadGenerator"]
     command += [f"bootstrap={broker.bootstrap}", f"topic={topic}", *load.arguments()]
-    begin = end = usage(broker.pid)
+    begin = end = broker.usage()
     began = ended = 0.0
     result: dict[str, Any] | None = None
     with tempfile.TemporaryFile("w+") as errors:
@@ -82,12 +81,12 @@ def measure(
         try:
             for line in process.stdout or ():
                 if line.startswith("BEGIN"):
-                    begin, began = usage(broker.pid), time.monotonic()
-                    reset_peak(broker.pid)
+                    begin, began = broker.usage(), time.monotonic()
+                    broker.reset_peak()
                     if during is not None:
                         during(broker.pid, load.seconds)
                 elif line.startswith("END"):
-                    end, ended = usage(broker.pid), time.monotonic()
+                    end, ended = broker.usage(), time.monotonic()
                 elif line.startswith("RESULT "):
                     result = json.loads(line.removeprefix("RESULT "))
             code = process.wait()

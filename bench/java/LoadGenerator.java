@@ -47,7 +47,7 @@ public final class LoadGenerator {
   record Settings(
       String bootstrap, String topic, int partitions, int producers, int consumers, int rate, int valueBytes,
       int batchBytes, int lingerMs, String acks, double warmupSeconds, double seconds, long maxBytes,
-      long backlogBytes, int requestBytes) {
+      long backlogBytes, int requestBytes, int replicas) {
 
     static Settings of(String[] arguments) {
       Map<String, String> given = new HashMap<>();
@@ -64,7 +64,8 @@ public final class LoadGenerator {
           integer(given, "value.bytes", 1024), integer(given, "batch.bytes", 16384), integer(given, "linger.ms", 0),
           given.containsKey("acks") ? given.remove("acks") : "all", decimal(given, "warmup.seconds", 3),
           decimal(given, "seconds", 10), (long) decimal(given, "max.bytes", 1e18),
-          (long) decimal(given, "backlog.bytes", 64e6), integer(given, "request.bytes", 1048576));
+          (long) decimal(given, "backlog.bytes", 64e6), integer(given, "request.bytes", 1048576),
+          integer(given, "replicas", 1));
       if (!given.isEmpty()) {
         throw new IllegalArgumentException("unknown: " + given.keySet());
       }
@@ -141,7 +142,7 @@ public final class LoadGenerator {
     Settings settings = Settings.of(arguments);
     LoadGenerator generator = new LoadGenerator(settings);
     try (Admin admin = Admin.create(Map.of("bootstrap.servers", (Object) settings.bootstrap()))) {
-      NewTopic topic = new NewTopic(settings.topic(), settings.partitions(), (short) 1);
+      NewTopic topic = new NewTopic(settings.topic(), settings.partitions(), (short) settings.replicas());
       admin.createTopics(List.of(topic.configs(Map.of("file.delete.delay.ms", "1000")))).all().get();
       try {
         awaitPartitions(admin, settings);
