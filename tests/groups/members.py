@@ -47,6 +47,13 @@ class Members:
     async def stop(self, node_id: int) -> None:
         await self.brokers.pop(node_id).stop()
 
+    async def kill(self, node_id: int) -> None:
+        """End a broker without handing over: the others have to find out, and to seal what it led."""
+        member = self.brokers[node_id]._member
+        assert member is not None
+        member._on_fenced = None
+        await self.stop(node_id)
+
     def image(self, node_id: int = 1) -> MetadataImage:
         return self.brokers[node_id]._controller.image
 

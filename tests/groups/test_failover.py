@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kproto.errors import ErrorCode
 from kproto.handlers.groups import offsets_log
 from kproto.handlers.groups.records import partition_of
@@ -17,6 +19,8 @@ from kproto.wire.generated.offset_fetch import OffsetFetchRequestTopic
 from kproto.wire.generated.sync_group import SyncGroupRequestAssignment
 from tests.groups.members import Members, members
 from tests.groups.world import COMMIT, FETCH, FIND, HEARTBEAT, JOIN, LIST, SYNC
+
+End = Callable[[Members, int], Awaitable[None]]
 
 CREATE_TOPICS = 19
 GROUPS = [f"group-{i}" for i in range(24)]
@@ -107,7 +111,8 @@ async def beat(cluster: Members, group: str, member: tuple[str, int]) -> int:
     return code
 
 
-def test_offsets_and_members_outlive_their_coordinator(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", [Members.stop, Members.kill])
+def test_offsets_and_members_outlive_their_coordinator(tmp_path: Path, end: End) -> None:
     async def scenario() -> None:
         async with members(tmp_path, 3) as cluster:
             await prepared(cluster)
@@ -118,7 +123,7 @@ def test_offsets_and_members_outlive_their_coordinator(tmp_path: Path) -> None:
             assert set(homes.values()) == {1, 2, 3}
             moving = next(group for group in GROUPS if homes[group] == 3)
             member = await joined(cluster, moving)
-            await cluster.stop(3)
+            await end(cluster, 3)
             assert [await committed(cluster, group) for group in GROUPS] == list(range(len(GROUPS)))
             assert await beat(cluster, moving, member) == 0, "the generation goes on"
             for i, group in enumerate(GROUPS):
@@ -152,7 +157,8 @@ def test_every_group_is_listed_once(tmp_path: Path) -> None:
     run(scenario)
 
 
-def test_a_broker_that_comes_back_coordinates_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", [Members.stop, Members.kill])
+def test_a_broker_that_comes_back_coordinates_again(tmp_path: Path, end: End) -> None:
     """Twice, each time with commits in between: what the others stored meanwhile counts."""
 
     async def scenario() -> None:
@@ -161,7 +167,7 @@ def test_a_broker_that_comes_back_coordinates_again(tmp_path: Path) -> None:
             for turn in range(2):
                 for i, group in enumerate(GROUPS):
                     assert await commit(cluster, group, 100 * turn + i) == 0
-                await cluster.stop(2 + turn)
+                await end(cluster, 2 + turn)
                 for i, group in enumerate(GROUPS):
                     assert await committed(cluster, group) == 100 * turn + i
                     assert await commit(cluster, group, 100 * turn + 50 + i) == 0
@@ -172,7 +178,10 @@ def test_a_broker_that_comes_back_coordinates_again(tmp_path: Path) -> None:
     run(scenario)
 
 
-def test_a_checkpointed_log_is_loaded_elsewhere(tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("end", [Members.stop, Members.kill])
+def test_a_checkpointed_log_is_loaded_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: End
+) -> None:
     """After a checkpoint the log begins late, and what is live lies behind."""
     monkeypatch.setattr(offsets_log, "GARBAGE_BYTES", 20_000)
 
@@ -189,7 +198,7 @@ def test_a_checkpointed_log_is_loaded_elsewhere(tmp_path: Path, monkeypatch: Any
             partition = cluster.brokers[home]._logs.partition(topic.topic_id, index)
             assert partition is not None
             assert partition.log_start_offset > 0
-            await cluster.stop(home)
+            await end(cluster, home)
             assert await committed(cluster, group) == 599
             assert await commit(cluster, group, 1000) == 0
 
