@@ -28,7 +28,7 @@ test: tools
 	$(PYTEST) compat_tests -m "not long"
 
 test-long: tools
-	KPROTO_CRASH_ROUNDS=$(CRASH_ROUNDS) $(PYTEST) tests compat_tests -m "long or crash"
+	KPROTO_CRASH_ROUNDS=$(CRASH_ROUNDS) KPROTO_CLUSTER_ROUNDS=$(CRASH_ROUNDS) $(PYTEST) tests compat_tests -m "long or crash"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

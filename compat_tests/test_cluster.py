@@ -40,6 +40,7 @@ def test_three_copies_are_written_and_read(tmp_path: Path) -> None:
         assert load.finish() > 100
 
 
+@pytest.mark.crash
 def test_kill_9_of_one_broker_after_another(tmp_path: Path) -> None:
     """A leader, a backup of the others, and a group's coordinator die; every second time with their data."""
     chance = random.Random(SEED)
