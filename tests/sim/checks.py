@@ -1,0 +1,443 @@
+"""The invariants that are seen from outside the clients (rules document, section 3), and the fault budget.
+
+What is watched all the time: every PUSH and SEAL on the network (S7, S10), every transaction of the store (S6,
+S9, S15, and that nothing is sealed below what was durable). `look` compares what brokers believe with what is
+true (S4, S6, S8), `settle` waits for rest (L1-L4), `finish` reads everything again (S1, S5, S13, S14).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from kproto.errors import KafkaError
+from kproto.log.epochs import EpochCache
+from kproto.log.producers import Producers
+from kproto.metadata.records import ONLINE
+from kproto.metadata.store import Change
+from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
+from kproto.replica import messages
+from kproto.replica.stored_file import file_name
+from kproto.vlog.frame import ENTRY, ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE, KIND_CHUNKS, decode_frame_header
+from kproto.vlog.replicated import ReplicatedPusher
+from kproto.wire.batch import hop
+from kproto.wire.internal import Api, InternalError
+
+from .clients import Clients, Consumer, Unanswered, fetch, services_of
+
+if TYPE_CHECKING:
+    from kproto.net.internal import Caller
+
+    from .world import Node, World
+
+SETTLE_SECONDS = 60.0
+Told = Any
+PartitionKey = tuple[bytes, int]
+
+
+class Checks:
+    """Watches a world. One per seed."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.sealed: dict[str, set[int]] = {}
+        """Store id to the owner epochs that it said it had fenced."""
+        self.frames: dict[tuple[str, VsegId], dict[int, int]] = {}
+        """What a store acknowledged: position to chain."""
+        self.contents: dict[VsegId, dict[int, tuple[int, list[tuple[PartitionKey, int]]]]] = {}
+        """Of each virtual segment, position to end and (partition, next offset) of the chunks of a frame."""
+        self.durable: dict[VsegId, int] = {}
+        """What owners took for durable."""
+        self.leaders: dict[tuple[bytes, int, int], str] = {}
+        """Partition and leader epoch to the process that served it."""
+        self.lost: dict[str, set[VsegId]] = {}
+        """Store id to copies that may have lost something."""
+        self.gone: set[str] = set()
+        """Stores that exist no more."""
+        world.network.watch = self._watch
+        world.on_change.append(self._changed)
+
+    # The network
+
+    def _watch(self, number: int, caller: Caller, api: int, body: bytes) -> Told:
+        if api == Api.PUSH:
+            return self._watch_push(number, body)
+        if api == Api.SEAL:
+            return self._watch_seal(number, body)
+        if api == Api.REPAIR:
+            return self._watch_repair(number, body)
+        return None
+
+    def _store(self, number: int) -> str:
+        node = self.world.nodes[number]
+        return node.broker._directory.store_id if node.broker is not None else ""
+
+    def _watch_push(self, number: int, body: bytes) -> Told:
+        at = 1 + FILE_HEADER_SIZE if body[0] & messages.PUSH_FIRST else 1
+        header = decode_frame_header(body, at)
+        if header is None:
+            self.world.failed(f"a push to n{number} has no frame")
+            return None
+        store = self._store(number)
+        vseg = VsegId(header.owner_epoch, header.vlog, header.vseg)
+        fenced = header.owner_epoch in self.sealed.get(store, ())
+        record = self.world.table.vsegs.get(vseg)
+        unlisted = record is None or all(target.store_id != store for target in record.backups)
+
+        def told(error: int, _: bytes) -> None:
+            if error != InternalError.NONE:
+                self.world.count(f"push: {InternalError(error).name}")
+                return
+            self.world.count("pushes")
+            if fenced:
+                self.world.failed(f"S7: n{number} took a push of epoch {vseg.owner_epoch}, which it had fenced")
+            if unlisted and record is None:
+                self.world.failed(f"rule 4: n{number} took a push of {tuple(vseg)}, which the store does not know")
+            known = self.frames.setdefault((store, vseg), {})
+            if known.setdefault(header.position, header.chain) != header.chain:
+                self.world.failed(f"S10: n{number} has two frames at {header.position} of {tuple(vseg)}")
+
+        if header.kind == KIND_CHUNKS:
+            self._index(vseg, header, body, at)
+        return told
+
+    def _index(self, vseg: VsegId, header: Any, body: bytes, at: int) -> None:
+        found = self.contents.setdefault(vseg, {})
+        if header.position in found:
+            return
+        chunks: list[tuple[PartitionKey, int]] = []
+        for number in range(header.chunks):
+            entry = ENTRY.unpack_from(body, at + FRAME_SIZE + number * ENTRY_SIZE)
+            chunks.append(((entry[0], entry[1]), entry[5] + entry[8]))
+        found[header.position] = (header.position + header.length, chunks)
+
+    def _watch_seal(self, number: int, body: bytes) -> Told:
+        seal = messages.Seal.decode(body)
+        store = self._store(number)
+
+        def told(error: int, _: bytes) -> None:
+            self.world.count("seals")
+            if error == InternalError.NONE and not seal.journal:
+                self.sealed.setdefault(store, set()).add(seal.vseg.owner_epoch)
+
+        return told
+
+    def _watch_repair(self, number: int, body: bytes) -> Told:
+        vseg = messages.Repair.decode(body).record.id
+        store = self._store(number)
+
+        def told(error: int, _: bytes) -> None:
+            if error == InternalError.NONE:
+                self.world.count("repairs")
+                self.lost.get(store, set()).discard(vseg)
+
+        return told
+
+    # The store
+
+    def _changed(self, change: Change, before: dict[VsegId, VsegRecord] | None) -> None:
+        world, table = self.world, self.world.table
+        if before is not None:
+            for key, value in change.puts.items():
+                if key.startswith("vsegs/"):
+                    self._vseg_changed(VsegRecord.decode(key, value), before)
+            for vseg in [vseg for vseg in before if vseg not in table.vsegs]:
+                self._freed(before[vseg])
+        for key in change.puts:
+            if key.startswith("starts/"):
+                world.count("log starts stored")
+
+    def _vseg_changed(self, record: VsegRecord, before: dict[VsegId, VsegRecord]) -> None:
+        """S9; rule 21: never below what was durable; a closed one never changes its end."""
+        world, table = self.world, self.world.table
+        vseg, name = record.id, tuple(record.id)
+        known = before.get(vseg)
+        if known is not None and known.end is not None and known.end != record.end:
+            world.failed(f"S9: vseg {name} ended at {known.end} and ends at {record.end} now")
+        former = table.vsegs.get(vseg._replace(seq=vseg.seq - 1))
+        later = table.vsegs.get(vseg._replace(seq=vseg.seq + 1))
+        if former is not None and former.end != record.start:
+            world.failed(f"S9: vseg {name} begins at {record.start}, the one before ends at {former.end}")
+        if later is not None and later.start != record.end:
+            world.failed(f"S9: vseg {name} ends at {record.end}, the one behind begins at {later.start}")
+        if record.end is not None and (known is None or known.end is None):
+            world.count("closed" if record.end > record.start else "closed empty")
+            self.note_durable()
+            if self.durable.get(vseg, 0) > record.end:
+                world.failed(f"rule 21: vseg {name} is closed at {record.end}, {self.durable[vseg]} was durable")
+        targets = [target.node_id for target in record.backups]
+        if len(set(targets)) != len(targets) or record.node_id in targets:
+            if known is None:
+                world.failed(f"rule 4: vseg {name} of n{record.node_id} has its copies on {targets}")
+        if known is None and len(targets) < record.copies - 1:
+            world.count("smaller sets")
+
+    def _freed(self, record: VsegRecord) -> None:
+        """S15: nothing in it was live."""
+        world = self.world
+        world.count("freed")
+        end = record.end if record.end is not None else 1 << 62
+        for stop, chunks in self.contents.get(record.id, {}).values():
+            for (topic_id, index), next_offset in chunks if stop <= end else ():
+                if topic_id in world.image.topics_by_id and next_offset > world.table.log_start(topic_id, index):
+                    world.failed(
+                        f"S15: vseg {tuple(record.id)} is freed, but holds {topic_id.hex()[:6]}-{index} up to "
+                        f"{next_offset}; the log starts at {world.table.log_start(topic_id, index)}"
+                    )
+
+    # What brokers believe
+
+    def note_durable(self) -> None:
+        """Remember what owners, dead ones aside, take for durable."""
+        for node in self.world.nodes.values():
+            if node.up and node.ready and node.broker is not None:
+                for pusher in node.broker._vlogs._replicated():
+                    vlog = pusher.vlog
+                    for segment in vlog.segments:
+                        vseg = VsegId(vlog.owner_epoch, vlog.vlog_id, segment.number)
+                        self.durable[vseg] = max(self.durable.get(vseg, 0), segment.durable)
+
+    def look(self) -> None:
+        """What can be seen at any moment."""
+        self.note_durable()
+        for node in self.world.nodes.values():
+            if node.up and node.ready and node.broker is not None:
+                self._look_at_leader(node)
+                for pusher in node.broker._vlogs._replicated():
+                    self._look_at_copies(node, pusher)
+                fences = node.broker._member.replicas.store.fences.epochs
+                missing = self.sealed.get(self._store(node.number), set()) - fences
+                if missing:
+                    self.world.failed(f"S7: n{node.number} has forgotten the fences of {sorted(missing)}")
+        self._look_at_budget()
+
+    def _look_at_leader(self, node: Node) -> None:
+        """S6, and that offsets are in order."""
+        assert node.process is not None
+        for partition in node.broker._logs.partitions_open():
+            low, stable, high = partition.log_start_offset, partition.last_stable_offset, partition.high_watermark
+            if not low <= stable <= high <= partition.log_end_offset:
+                self.world.failed(f"S12: n{node.number} {partition!r}: {low} {stable} {high}")
+            if partition.copies > 1:
+                key = partition.topic_id, partition.index, partition.leader_epoch
+                known = self.leaders.setdefault(key, node.process.name)
+                if known != node.process.name:
+                    self.world.failed(
+                        f"S6: {known} and {node.process.name} lead {partition.topic}-{partition.index} under epoch "
+                        f"{partition.leader_epoch}"
+                    )
+
+    def _look_at_copies(self, node: Node, pusher: ReplicatedPusher) -> None:
+        """S4: what is durable is on all copies of the open segment."""
+        vlog, segment = pusher.vlog, pusher.vlog.open_segment
+        if segment is None or segment.durable == segment.start:
+            return
+        vseg = VsegId(vlog.owner_epoch, vlog.vlog_id, segment.number)
+        for target in pusher._targets:
+            other = self.world.nodes[target.node_id]
+            if not (other.up and other.ready) or self._store(target.node_id) != target.store_id:
+                continue
+            if vseg in self.lost.get(target.store_id, ()):
+                continue
+            copy = other.broker._member.replicas.store.copies.get(vseg)
+            if copy is None or (copy.loaded and copy.end < segment.durable):
+                self.world.failed(
+                    f"S4: n{node.number} takes {segment.durable} of {tuple(vseg)} for durable; n{target.node_id} has "
+                    f"{'nothing' if copy is None else copy.end}"
+                )
+
+    # The budget
+
+    def intact(self, vseg: VsegId, target: CopyTarget) -> bool:
+        """The store is there, and lost nothing of the copy."""
+        return target.store_id not in self.gone and vseg not in self.lost.get(target.store_id, ())
+
+    def _copies(self, record: VsegRecord, without: int = -1) -> list[CopyTarget]:
+        return [
+            target for target in record.backups if target.node_id != without and self.intact(record.id, target)
+        ]
+
+    def _look_at_budget(self) -> None:
+        """S8: every virtual segment in use has a copy."""
+        if self.world.plan.kind != "disks":
+            return
+        for record in self.world.table.vsegs.values():
+            if not record.open and not record.empty and record.backups and not self._copies(record):
+                self.world.failed(f"S8: no copy is left of vseg {tuple(record.id)}")
+
+    def may_kill(self, number: int) -> bool:
+        """Processes may die at any time: their disks stay."""
+        return True
+
+    def may_lose_disk(self, number: int) -> bool:
+        """Everything has another copy, and nothing is being decided about copies."""
+        world = self.world
+        if world.network.cuts or not all(node.ready or not node.up for node in world.nodes.values()):
+            return False
+        if any(node.paused or not node.up for node in world.nodes.values()):
+            return False
+        members = {broker.epoch for broker in world.image.brokers.values()}
+        for record in world.table.vsegs.values():
+            if record.open and record.id.owner_epoch not in members:
+                return False
+            if record.empty:
+                continue
+            if not record.backups and record.node_id == number:
+                return False
+            if record.backups and not self._copies(record, without=number):
+                return False
+        return all(
+            streamlet.state == ONLINE for part in world.image.streamlets.values() for streamlet in part
+        )
+
+    def losing_power(self, number: int) -> None:
+        """Before a power loss: which copies are not wholly on the medium."""
+        store, machine = self._store(number), self.world.machines[number]
+        lost = self.lost.setdefault(store, set())
+        folder = f"{machine.root}/replicas"
+        unsynced = {name for change in machine.changes.get(folder, ()) for name in change[1:3]}
+        for record in self.world.table.vsegs.values():
+            if any(target.store_id == store for target in record.backups) and record.policy != 2:
+                name = file_name(record.id)
+                inode = machine.find(f"{folder}/{name}")
+                if record.open or inode is None or inode.pending or name in unsynced:
+                    lost.add(record.id)
+        for key in [key for key in self.frames if key[0] == store]:
+            del self.frames[key]
+
+    def losing_disk(self, number: int) -> None:
+        """Before a wipe."""
+        self.gone.add(self._store(number))
+
+    # Rest
+
+    async def settle(self, clients: Clients) -> None:
+        """L1-L4: wait until all is as it should be."""
+        world = self.world
+        acks = {id(ledger): len(ledger.acked) for ledger in clients.ledgers}
+        until = world.loop.now + SETTLE_SECONDS
+        wrong = ""
+        while world.loop.now < until:
+            await asyncio.sleep(0.5)
+            self.look()
+            world.look()
+            wrong = self._unsettled(clients, acks)
+            if not wrong:
+                return
+        world.failed(f"L: {SETTLE_SECONDS:.0f} s after the last fault: {wrong}")
+        world.look()
+
+    def _unsettled(self, clients: Clients, acks: dict[int, int]) -> str:
+        world = self.world
+        for node in world.nodes.values():
+            if not node.serving:
+                return f"L1: n{node.number} does not serve"
+        for topic_id, part in world.image.streamlets.items():
+            for streamlet in part:
+                broker = world.image.brokers.get(streamlet.leader)
+                if broker is None or streamlet.state != ONLINE:
+                    return f"L1: {world.image.topics_by_id[topic_id].name}/{streamlet.index} is not online"
+                if streamlet.sources and streamlet.sources[-1] != broker.epoch:
+                    return f"L1: {world.image.topics_by_id[topic_id].name}/{streamlet.index} has an old leader"
+        for ledger in clients.ledgers:
+            if len(ledger.acked) <= acks[id(ledger)]:
+                return f"L2: nothing is acknowledged on {ledger.name}"
+        for record in world.table.vsegs.values():
+            wrong = self._short(record)
+            if wrong:
+                return wrong
+        return ""
+
+    def _short(self, record: VsegRecord) -> str:
+        """L3: copies are missing."""
+        members = {broker.epoch for broker in self.world.image.brokers.values()}
+        if record.open and record.id.owner_epoch not in members:
+            return f"L3: vseg {tuple(record.id)} is open without an owner"
+        copies = [target for target in self._copies(record) if self._store(target.node_id) == target.store_id]
+        if not record.empty and len(copies) < record.copies - 1:
+            return f"L3: vseg {tuple(record.id)} has {len(copies)} copies besides its owner's, wants {record.copies}"
+        return ""
+
+    async def finish(self, clients: Clients) -> None:
+        """Read everything again, and compare what leaders know with what is there."""
+        for ledger in clients.ledgers:
+            await self._read_all(clients, ledger)
+            self.world.look()
+
+    async def _read_all(self, clients: Clients, ledger: Any) -> None:
+        world = self.world
+        consumer = Consumer(clients, ledger)
+        for _ in range(100):
+            consumer._look()
+            if consumer.leader >= 0 and await consumer.poll(-1, 1) >= 0:
+                break
+            if max(ledger.ends.values(), default=0) <= consumer.log_start and consumer.leader >= 0:
+                break
+            await asyncio.sleep(0.1)
+        end, at = consumer.high_watermark, consumer.log_start
+        if ledger.log_start > at:
+            world.failed(f"44: {ledger.name} starts at {at}, but its start at {ledger.log_start} was confirmed")
+        found: list[bytes] = []
+        tries = 0
+        while at < end and tries < 200:
+            tries += 1
+            leader = consumer.leader
+            data = await self._fetch(clients, consumer, at)
+            if data is None:
+                consumer.leader = leader
+                await asyncio.sleep(0.1)
+                continue
+            for position, size, fields in hop(memoryview(data)):
+                found.append(data[position : position + size])
+                at = fields[0] + fields[12]
+        if at < end:
+            world.failed(f"L2: {ledger.name} cannot be read beyond {at} of {end}")
+            return
+        self._compare(ledger, consumer, found)
+
+    async def _fetch(self, clients: Clients, consumer: Consumer, at: int) -> bytes | None:
+        """One fetch from the leader, checked."""
+        ledger, epoch = consumer.ledger, consumer.epoch
+        try:
+            answer = await clients.ask(
+                consumer.leader, lambda broker: fetch(broker, ledger, epoch, at, 50_000)
+            )
+        except (KafkaError, Unanswered) as error:
+            self.world.note(f"{ledger.name} at {at}: {error}")
+            return None
+        consumer._take(consumer.leader, at, *answer)
+        return answer[3]
+
+    def _compare(self, ledger: Any, consumer: Consumer, chunks: list[bytes]) -> None:
+        """S1: every acknowledged chunk is there; S5: once; S13, S14: what the leader knows is their fold."""
+        world = self.world
+        bases: dict[int, bytes] = {}
+        seen: dict[tuple[int, int], int] = {}
+        producers, epochs = Producers(), EpochCache()
+        for chunk in chunks:
+            (_, _, fields), = hop(memoryview(chunk))
+            base, pid, seq, count = fields[0], fields[9], fields[11], fields[12]
+            bases[base] = chunk
+            if (pid, seq) in seen:
+                world.failed(f"S5: {ledger.name} has sequence {seq} at {seen[pid, seq]} and at {base}")
+            seen[pid, seq] = base
+            producers.add(pid, fields[10], seq, count, base, fields[8])
+            epochs.note(fields[2], base)
+        for base in ledger.acked:
+            if base >= consumer.log_start and base not in bases:
+                world.failed(f"S1: {ledger.name} has lost what was acknowledged at {base}")
+        broker = world.nodes[consumer.leader].broker
+        record = services_of(broker).image().topics[ledger.topic]
+        partition = broker._logs.partition(record.topic_id, ledger.index)
+        if partition.leader_epoch != consumer.epoch:
+            return
+        for pid, known in producers.items():
+            told = partition.producers.get(pid)
+            if told is None or told.next_seq != known.next_seq or told.batches[-1:] != known.batches[-1:]:
+                world.failed(f"S13: {ledger.name}: producer {pid} is {told and told.next_seq}, should be {known.next_seq}")
+        for chunk in chunks:
+            (_, _, fields), = hop(memoryview(chunk))
+            if fields[0] >= partition.log_start_offset and partition.epoch_of(fields[0]) != fields[2]:
+                world.failed(f"S14: {ledger.name}: offset {fields[0]} is of epoch {fields[2]}, not {partition.epoch_of(fields[0])}")
+        world.count("read to the end")
+

@@ -1,0 +1,417 @@
+"""Producers, consumers and an administrator outside the cluster. They know what was promised to them.
+
+`Ledger` is what all of them together have seen of one partition: one value per offset for ever (S2), nothing
+acknowledged is lost (S1), the high watermark never goes back for one client (S3).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from struct import pack
+from typing import TYPE_CHECKING, Any
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.admin import delete_records
+from kproto.handlers.context import RequestContext, Services
+from kproto.handlers.leading import check_epoch, copies_short, led_here
+from kproto.handlers.partitions import leader_of
+from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
+from kproto.metadata.records import NO_LEADER
+from kproto.wire.batch import hop
+from kproto.wire.crc import crc32c
+from kproto.wire.generated.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+
+from .loop import Process
+
+if TYPE_CHECKING:
+    from kproto.broker import Broker
+
+    from .world import World
+
+CLIENT_DELAY_S = 0.002
+REQUEST_SECONDS = 1.5
+
+
+class Unanswered(Exception):
+    """Nobody knows whether the request was done."""
+
+
+class Ledger:
+    """One partition, as clients have seen it."""
+
+    def __init__(self, world: World, topic: str, index: int, copies: int) -> None:
+        self.world = world
+        self.name = f"{topic}-{index}"
+        self.topic = topic
+        self.index = index
+        self.copies = copies
+        self.values: dict[int, tuple[int, int]] = {}
+        """Base offset to CRC and number of records."""
+        self.acked: dict[int, None] = {}
+        self.ends: dict[int, int] = {}
+        """By leader epoch: up to where it acknowledged or showed the log."""
+        self.log_start = 0
+        """The largest one that was seen or confirmed."""
+        self.asked_start = 0
+        """The largest one that was asked for."""
+
+    def value(self, base: int, crc: int, count: int, who: str) -> None:
+        """Somebody saw a chunk at an offset (S2, S11)."""
+        known = self.values.setdefault(base, (crc, count))
+        if known != (crc, count):
+            self.world.failed(f"S2: {self.name} has two values at {base} (seen by {who})")
+
+    def promised(self, epoch: int, end: int) -> None:
+        if end > self.ends.get(epoch, 0):
+            self.ends[epoch] = end
+
+    def expect_end(self, epoch: int, high_watermark: int, who: str) -> None:
+        """A leader of ``epoch`` has everything that earlier ones acknowledged or showed (S1, S3)."""
+        for earlier, end in self.ends.items():
+            if earlier < epoch and end > high_watermark:
+                self.world.failed(
+                    f"S1: {self.name} under leader epoch {epoch} ends at {high_watermark}, but epoch {earlier} "
+                    f"promised {end} ({who})"
+                )
+
+
+class Clients:
+    """All clients of a world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.loop = world.loop
+        self.random = world.random
+        self.ledgers: list[Ledger] = []
+        self.waiting: dict[Process, dict[asyncio.Future[Any], None]] = {}
+        self.running = True
+        self.tasks: list[asyncio.Task[None]] = []
+
+    def begin(self) -> None:
+        """A producer and a consumer or two for every partition."""
+        for topic in self.world.plan.topics:
+            for index in range(topic.partitions):
+                ledger = Ledger(self.world, topic.name, index, topic.copies)
+                self.ledgers.append(ledger)
+                self.tasks.append(self.loop.create_task(Producer(self, ledger, len(self.ledgers)).run()))
+                for _ in range(1 + (self.random.random() < 0.3)):
+                    self.tasks.append(self.loop.create_task(Consumer(self, ledger).run()))
+        if self.world.plan.deletes:
+            self.tasks.append(self.loop.create_task(self._delete_sometimes()))
+
+    async def stop(self) -> None:
+        """Let everybody finish what is under way."""
+        self.running = False
+        await asyncio.gather(*self.tasks)
+
+    # Requests
+
+    async def ask(self, number: int, work: Callable[[Broker], Awaitable[Any]]) -> Any:
+        """Have ``work(broker)`` run in the process of a node. Raises KafkaError, Unanswered."""
+        loop, node = self.loop, self.world.nodes[number]
+        process, broker = node.process, node.broker
+        delay = CLIENT_DELAY_S * self.random.random()
+        if process is None or not node.up or not node.ready:
+            await asyncio.sleep(delay)
+            raise Unanswered(f"n{number} does not listen")
+        future: asyncio.Future[Any] = loop.create_future()
+
+        def settle(result: Any) -> None:
+            if not future.done():
+                future.set_result(result)
+
+        async def run() -> None:
+            try:
+                result = await work(broker)
+            except KafkaError as error:
+                result = error
+            except OSError as error:
+                result = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+            loop.deliver(None, loop.now + delay, settle, result)
+
+        waiting = self.waiting.get(process)
+        if waiting is None:
+            waiting = self.waiting[process] = {}
+            process.on_end.append(lambda: self._ended(process))
+        waiting[future] = None
+        loop.deliver(process, loop.now + delay, lambda: loop.create_task(run()))
+        try:
+            result = await asyncio.wait_for(future, REQUEST_SECONDS)
+        except TimeoutError:
+            raise Unanswered(f"n{number} does not answer") from None
+        finally:
+            waiting.pop(future, None)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _ended(self, process: Process) -> None:
+        for future in list(self.waiting.pop(process, ())):
+            self.loop.deliver(None, self.loop.now + CLIENT_DELAY_S, _reset, future)
+
+    def find(self, ledger: Ledger) -> tuple[int, int] | None:
+        """Leader and epoch as some broker tells; it may know less than others."""
+        serving = [node for node in self.world.nodes.values() if node.serving]
+        if not serving:
+            return None
+        services = services_of(self.random.choice(serving).broker)
+        image = services.image()
+        record = image.topics.get(ledger.topic)
+        if record is None:
+            return None
+        streamlet = image.partition_streamlet(record, ledger.index)
+        leader = leader_of(image, streamlet)
+        return None if leader == NO_LEADER else (leader, streamlet.leader_epoch)
+
+    async def _delete_sometimes(self) -> None:
+        while self.running:
+            await asyncio.sleep(2.0 * self.random.random())
+            ledger = self.random.choice(self.ledgers)
+            end = max(ledger.ends.values(), default=0)
+            before = self.random.randrange(ledger.log_start, end + 1) if end > ledger.log_start else end
+            await self.delete(ledger, before)
+
+    async def delete(self, ledger: Ledger, before: int) -> bool:
+        """DeleteRecords; True when it was confirmed."""
+        found = self.find(ledger)
+        if found is None:
+            await asyncio.sleep(0.05)
+            return False
+        ledger.asked_start = max(ledger.asked_start, before)
+        part = DeleteRecordsPartition(partition_index=ledger.index, offset=before)
+        topic = DeleteRecordsTopic(name=ledger.topic, partitions=[part])
+
+        async def work(broker: Broker) -> Any:
+            context = RequestContext(2, 0, None, "", services_of(broker))
+            answer = delete_records.handle(context, DeleteRecordsRequest(topics=[topic]))
+            if isinstance(answer, Awaitable):
+                answer = await answer
+            return answer.topics[0].partitions[0]
+
+        try:
+            result = await self.ask(found[0], work)
+        except (Unanswered, KafkaError):
+            return False
+        if result.error_code == ErrorCode.NONE:
+            ledger.log_start = max(ledger.log_start, result.low_watermark)
+            self.world.count("records deleted")
+            return True
+        return False
+
+
+def _reset(future: asyncio.Future[Any]) -> None:
+    if not future.done():
+        future.set_result(Unanswered("connection reset"))
+
+
+def services_of(broker: Broker | None) -> Services:
+    assert broker is not None
+    assert broker._dispatcher is not None
+    return broker._dispatcher._services
+
+
+def make_chunk(pid: int, seq: int, records: int, size: int, now_ms: int) -> bytes:
+    """A batch of an idempotent producer; the payload is rubbish that differs from batch to batch."""
+    payload = (pack(">ii", pid, seq) * (size // 8 + 1))[:size]
+    body = pack(">hiqqqhii", 0, records - 1, now_ms, now_ms, pid, 0, seq, records) + payload
+    return pack(">qiibI", 0, len(body) + 9, -1, 2, crc32c(body)) + body
+
+
+class Producer:
+    """Sends up to three batches in order, all of them again until each is acknowledged."""
+
+    def __init__(self, clients: Clients, ledger: Ledger, pid: int) -> None:
+        self.clients = clients
+        self.world = clients.world
+        self.random = clients.random
+        self.ledger = ledger
+        self.pid = pid
+        self.seq = 0
+        self.leader: tuple[int, int] | None = None
+
+    async def run(self) -> None:
+        clients, random = self.clients, self.random
+        while clients.running:
+            await asyncio.sleep(0.3 * random.random() * self.world.plan.pace)
+            batches = [self._make() for _ in range(random.choice((1, 1, 2, 3)))]
+            while not await self._send(batches):
+                await asyncio.sleep(0.1 * random.random())
+                if random.random() < 0.9 or self.leader is None:
+                    self.leader = clients.find(self.ledger)
+                if not clients.running and self.world.hopeless:
+                    return
+
+    def _make(self) -> bytes:
+        records = self.random.choice((1, 1, 2, 5))
+        size = self.random.choice((20, 200, 700, 1500))
+        chunk = make_chunk(self.pid, self.seq, records, size, self.world.clock.wall_ms())
+        self.seq += records
+        return chunk
+
+    async def _send(self, batches: list[bytes]) -> bool:
+        if self.leader is None:
+            return False
+        number, _ = self.leader
+        try:
+            bases, epoch = await self.clients.ask(number, lambda broker: produce(broker, self.ledger, batches))
+        except KafkaError as error:
+            self.world.count(f"produce: {error.code.name}")
+            if error.code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
+                self.world.failed(f"S13: {self.ledger.name} on n{number} lost sequences of producer {self.pid}: {error}")
+            return False
+        except Unanswered:
+            self.world.count("produce: unanswered")
+            return False
+        for chunk, base in zip(batches, bases, strict=True):
+            self._acked(chunk, base, epoch)
+        return True
+
+    def _acked(self, chunk: bytes, base: int, epoch: int) -> None:
+        crc, count = int.from_bytes(chunk[17:21], "big"), int.from_bytes(chunk[57:61], "big")
+        self.ledger.value(base, crc, count, "its producer")
+        self.ledger.acked[base] = None
+        self.ledger.promised(epoch, base + count)
+        self.world.count("acks")
+
+
+async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple[list[int], int]:
+    """What the Produce handler does with acks=all."""
+    services = services_of(broker)
+    image = services.image()
+    record = image.topics.get(ledger.topic)
+    partition = led_here(services, record, ledger.index)
+    assert record is not None
+    if copies_short(partition, record, len(image.brokers)):
+        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+    bases = [partition.append(memoryview(bytearray(chunk)))[0] for chunk in batches]
+    vlog, epoch = partition.vlog, partition.leader_epoch
+    assert vlog is not None
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    vlog.when_durable(vlog.end, lambda: future.done() or future.set_result(None))
+    await future
+    if vlog.lost:
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if vlog.live_copies < vlog.copies and copies_short(partition, record, len(services.image().brokers)):
+        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+    return bases, epoch
+
+
+async def fetch(broker: Broker, ledger: Ledger, epoch: int, offset: int, most: int) -> tuple[int, int, int, bytes]:
+    """What the Fetch handler does: log start, high watermark, leader epoch, chunks. ``offset`` -1: from the
+    log start."""
+    services = services_of(broker)
+    record = services.image().topics.get(ledger.topic)
+    partition = led_here(services, record, ledger.index, epoch)
+    check_epoch(partition, epoch)
+    if offset < 0:
+        offset = partition.log_start_offset
+    told = partition.log_start_offset, partition.high_watermark, partition.leader_epoch
+    read = partition.read(offset, most, False, True)
+    found = [bytes(piece) for piece in read.pieces if isinstance(piece, memoryview)]
+    files = [piece for piece in read.pieces if isinstance(piece, FileRange)]
+    if files:
+        assert not found or isinstance(read.pieces[0], FileRange)
+        loaded = load_nowait(files)
+        if loaded is None:
+            loaded = await services.blocking.run(load_blocking, files)
+        found = [bytes(piece) for piece in loaded] + found
+    for piece in read.pieces:
+        if isinstance(piece, RemoteRange):
+            found.append(bytes(await piece.load()))
+    return (*told, b"".join(found))
+
+
+class Consumer:
+    """Reads on, or everything again, from whom it takes for the leader."""
+
+    def __init__(self, clients: Clients, ledger: Ledger) -> None:
+        self.clients = clients
+        self.world = clients.world
+        self.random = clients.random
+        self.ledger = ledger
+        self.offset = 0
+        self.leader = -1
+        self.epoch = -1
+        self.high_watermark = 0
+        self.log_start = 0
+
+    async def run(self) -> None:
+        while self.clients.running:
+            await asyncio.sleep(0.5 * self.random.random() * self.world.plan.pace)
+            if self.random.random() < 0.5 or self.leader < 0:
+                self._look()
+            if self.leader >= 0:
+                again = self.random.random() < 0.2
+                await self.poll(-1 if again else self.offset, self.random.choice((500, 4000, 100_000)))
+
+    def _look(self) -> None:
+        found = self.clients.find(self.ledger)
+        if found is not None and found[1] >= self.epoch:
+            self.leader, self.epoch = found
+
+    async def poll(self, offset: int, most: int) -> int:
+        """One fetch; the offset behind what came, -1 when nothing did."""
+        number, epoch = self.leader, self.epoch
+        if self.random.random() < 0.1:
+            number = self.random.choice(list(self.world.nodes))
+        try:
+            answer = await self.clients.ask(number, lambda broker: fetch(broker, self.ledger, epoch, offset, most))
+        except Unanswered:
+            self.leader = -1
+            return -1
+        except KafkaError as error:
+            self.world.count(f"fetch: {error.code.name}")
+            self.leader = -1
+            if error.code is ErrorCode.OFFSET_OUT_OF_RANGE:
+                self._out_of_range(number, offset)
+            return -1
+        return self._take(number, offset, *answer)
+
+    def _out_of_range(self, number: int, offset: int) -> None:
+        """Allowed only where records were deleted."""
+        if offset < self.ledger.asked_start:
+            self.offset = max(self.ledger.log_start, offset)
+            if self.ledger.asked_start > self.offset:
+                self.offset = self.ledger.asked_start
+                self.high_watermark = max(self.high_watermark, 0)
+            return
+        self.world.failed(
+            f"S3: n{number} says that {offset} is out of range of {self.ledger.name} under epoch {self.epoch}"
+        )
+
+    def _take(self, number: int, offset: int, log_start: int, high: int, epoch: int, data: bytes) -> int:
+        """Check what a leader said (S1-S3, S11)."""
+        ledger, world = self.ledger, self.world
+        who = f"n{number}, epoch {epoch}"
+        if epoch != self.epoch:
+            world.failed(f"32: {who} answers a client that knows epoch {self.epoch} of {ledger.name}")
+        if high < self.high_watermark:
+            world.failed(f"S3: the high watermark of {ledger.name} went back from {self.high_watermark} to {high} ({who})")
+        if log_start < self.log_start:
+            world.failed(f"S3: the log start of {ledger.name} went back from {self.log_start} to {log_start} ({who})")
+        ledger.expect_end(epoch, high, who)
+        self.high_watermark, self.log_start = high, log_start
+        next_offset = at = log_start if offset < 0 else offset
+        first = True
+        for position, size, fields in hop(memoryview(data)):
+            base, count, crc = fields[0], fields[12], fields[4]
+            if base != at and not (first and base <= at < base + count):
+                world.failed(f"S1: {ledger.name} has a hole between {at} and {base} ({who})")
+            if crc32c(data[position + 21 : position + size]) != crc:
+                world.failed(f"S11: {ledger.name} has a damaged chunk at {base} ({who})")
+            if base + count > high:
+                world.failed(f"S4: {base + count} is above the high watermark {high} of {ledger.name} ({who})")
+            ledger.value(base, crc, count, who)
+            at = next_offset = base + count
+            first = False
+        if next_offset > 0:
+            ledger.promised(epoch, next_offset)
+        if next_offset > self.offset:
+            self.offset = next_offset
+            world.count("consumed")
+        return next_offset if data else -1

@@ -1,0 +1,336 @@
+"""File systems in memory, one per machine: a kill keeps everything, a power loss what was synced, and by
+chance some of the rest, whole or torn.
+
+`SimDisk` is kproto's ``Disk`` on one machine; `SimOs` stands for the ``os`` module where kproto reads files
+directly.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from collections.abc import Sequence
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+from kproto.disk import Buffer, Disk
+
+
+class Inode:
+    """``data`` may be shorter than ``length``: the rest is zeros that were reserved."""
+
+    __slots__ = ("data", "length", "pending")
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.length = 0
+        self.pending: list[tuple[int, bytes | None, bytes, int, int]] = []
+        """Since the last sync: position, bytes (None: a change of length), what was there, lengths before."""
+
+    def write(self, position: int, data: bytes) -> None:
+        end = position + len(data)
+        kept = self.data
+        before = len(kept), self.length
+        if len(kept) < position:
+            kept.extend(bytes(position - len(kept)))
+        self.pending.append((position, data, bytes(kept[position:end]), *before))
+        kept[position:end] = data
+        self.length = max(self.length, end)
+
+    def resize(self, length: int) -> None:
+        self.pending.append((length, None, bytes(self.data[length:]), len(self.data), self.length))
+        del self.data[length:]
+        self.length = length
+
+    def read(self, position: int, length: int) -> bytes:
+        end = min(position + length, self.length)
+        found = bytes(self.data[position:end])
+        return found + bytes(max(end - position, 0) - len(found))
+
+    def sync(self) -> None:
+        self.pending.clear()
+
+    def lose_power(self, random: Random) -> None:
+        """Each unsynced write is there, or is not, or in part, whatever the others are."""
+        pending, self.pending = self.pending, []
+        for position, data, old, filled, length in reversed(pending):
+            if data is None:
+                self.data[position:] = old
+            else:
+                self.data[position : position + len(old)] = old
+            del self.data[filled:]
+            self.length = length
+        for position, data, *_ in pending:
+            fate = random.random()
+            if data is None:
+                if fate < 0.5:
+                    self.resize(position)
+            elif fate < 0.4:
+                self.write(position, data)
+            elif fate < 0.6:
+                self.write(position, data[: random.randrange(len(data) + 1)])
+        self.pending.clear()
+
+
+class Machine:
+    """The file system of one node, and the boot that its kernel is in."""
+
+    def __init__(self, node: int, root: str, random: Random) -> None:
+        self.node = node
+        self.root = root
+        self.random = random
+        self.boots = 0
+        self.folders: dict[str, dict[str, Inode]] = {}
+        self.changes: dict[str, list[tuple[str, str, str, Inode | None, Inode | None]]] = {}
+        """By folder, since its last sync: operation, name, other name, inode, inode that was replaced."""
+        self.open_files: dict[int, tuple[Inode, str]] = {}
+        self.next_fd = node * 10_000_000
+        self.full = False
+        self.fail_next: str | None = None
+        self.slow = 1.0
+        self.failures = 0
+        self.make_folder(root)
+
+    @property
+    def boot_id(self) -> str:
+        return f"{self.node:08x}-0000-4000-8000-{self.boots + 1:012x}"
+
+    def make_folder(self, path: str) -> None:
+        while path not in self.folders and len(path) > 1:
+            self.folders[path] = {}
+            path = path.rpartition("/")[0]
+
+    def find(self, path: str) -> Inode | None:
+        folder, _, name = path.rpartition("/")
+        names = self.folders.get(folder)
+        return names.get(name) if names is not None else None
+
+    def link(self, path: str, inode: Inode) -> None:
+        folder, _, name = path.rpartition("/")
+        names = self.folders.get(folder)
+        if names is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        names[name] = inode
+        self._note(folder, "create", name, "", inode, None)
+
+    def unlink(self, path: str) -> None:
+        folder, _, name = path.rpartition("/")
+        if path in self.folders:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        inode = self.folders.get(folder, {}).pop(name, None)
+        if inode is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        self._note(folder, "unlink", name, "", inode, None)
+
+    def rename(self, source: str, target: str) -> None:
+        folder, _, name = source.rpartition("/")
+        other, _, new = target.rpartition("/")
+        assert folder == other, "kproto renames within a folder only"
+        names = self.folders.get(folder, {})
+        inode = names.pop(name, None)
+        if inode is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
+        self._note(folder, "rename", name, new, inode, names.get(new))
+        names[new] = inode
+
+    def _note(self, folder: str, what: str, name: str, new: str, one: Inode | None, two: Inode | None) -> None:
+        self.changes.setdefault(folder, []).append((what, name, new, one, two))
+
+    def sync_folder(self, path: str) -> None:
+        self.changes.pop(path, None)
+
+    def kill(self) -> None:
+        """The process is gone, and its descriptors with it."""
+        self.open_files.clear()
+
+    def lose_power(self) -> None:
+        """Of each folder's unsynced changes the first ones stay; of files see `Inode.lose_power`."""
+        self.kill()
+        self.boots += 1
+        random = self.random
+        for folder, changes in sorted(self.changes.items()):
+            names = self.folders[folder]
+            for what, name, new, inode, replaced in reversed(changes[random.randrange(len(changes) + 1) :]):
+                if what == "create":
+                    names.pop(name, None)
+                elif what == "unlink":
+                    names[name] = inode
+                else:
+                    names[name] = inode
+                    names.pop(new, None)
+                    if replaced is not None:
+                        names[new] = replaced
+        self.changes.clear()
+        for _, names in sorted(self.folders.items()):
+            for _, inode in sorted(names.items()):
+                inode.lose_power(random)
+
+    def wipe(self) -> None:
+        self.kill()
+        self.folders.clear()
+        self.changes.clear()
+        self.make_folder(self.root)
+
+    def trouble(self, operation: str, path: str) -> None:
+        """Raise the error that was ordered, once."""
+        if self.fail_next == operation and not path.endswith("LOCK"):
+            self.fail_next = None
+            self.failures += 1
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+
+class SimDisk(Disk):
+    """kproto's disk on a machine. A path that is not below its root is a mistake."""
+
+    __slots__ = ("machine",)
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
+        machine = self.machine
+        machine.trouble("open", path)
+        inode = machine.find(path)
+        if inode is None:
+            if not create:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            if machine.full:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+            inode = Inode()
+            machine.link(path, inode)
+        machine.next_fd += 1
+        machine.open_files[machine.next_fd] = (inode, path)
+        return machine.next_fd
+
+    def close(self, fd: int) -> None:
+        del self.machine.open_files[fd]
+
+    def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+        machine = self.machine
+        inode, path = machine.open_files[fd]
+        machine.trouble("write", path)
+        data = b"".join(buffers)
+        if machine.full and position + len(data) > inode.length:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+        inode.write(position, data)
+        return len(data)
+
+    def pread(self, fd: int, length: int, position: int) -> bytes:
+        return self.machine.open_files[fd][0].read(position, length)
+
+    def allocate(self, fd: int, position: int, length: int) -> None:
+        inode, path = self.machine.open_files[fd]
+        if self.machine.full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+        if position + length > inode.length:
+            inode.resize(position + length)
+
+    def truncate(self, fd: int, length: int) -> None:
+        self.machine.open_files[fd][0].resize(length)
+
+    def datasync(self, fd: int) -> None:
+        inode, path = self.machine.open_files[fd]
+        self.machine.trouble("sync", path)
+        inode.sync()
+
+    def size(self, fd: int) -> int:
+        return self.machine.open_files[fd][0].length
+
+    def rename(self, source: str, target: str) -> None:
+        self.machine.rename(source, target)
+
+    def unlink(self, path: str) -> None:
+        self.machine.unlink(path)
+
+    def makedirs(self, path: str) -> None:
+        self.machine.make_folder(path)
+
+    def listdir(self, path: str) -> list[str]:
+        inside = path + "/"
+        folders = [name[len(inside) :] for name in self.machine.folders if name.startswith(inside)]
+        return [*self.machine.folders.get(path, ()), *(name for name in folders if "/" not in name)]
+
+    def sync_directory(self, path: str) -> None:
+        self.machine.sync_folder(path)
+
+
+class SimOs:
+    """The ``os`` module where kproto's modules use it directly. ``machine_of(path)`` finds the machine;
+    ``urandom`` comes from the seed. What is not here is the real one's."""
+
+    def __init__(self, machines: dict[str, Machine], random: Random) -> None:
+        self.machines = machines
+        self.random = random
+        self.files: dict[int, Inode] = {}
+        self.next_fd = 0
+        self.path = SimpleNamespace(**{name: getattr(os.path, name) for name in ("join", "dirname", "basename")})
+        self.path.exists = lambda path: self.machine(path).find(path) is not None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def machine(self, path: str) -> Machine:
+        return self.machines[path.split("/", 3)[2]]
+
+    def open(self, path: str, flags: int, mode: int = 0o777) -> int:
+        machine = self.machine(path)
+        inode = machine.find(path)
+        if inode is None:
+            if not flags & os.O_CREAT:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            inode = Inode()
+            machine.link(path, inode)
+        self.next_fd += 1
+        self.files[self.next_fd] = inode
+        return self.next_fd
+
+    def close(self, fd: int) -> None:
+        del self.files[fd]
+
+    def pread(self, fd: int, length: int, position: int) -> bytes:
+        return self._inode(fd).read(position, length)
+
+    def preadv(self, fd: int, buffers: Sequence[Any], position: int, flags: int = 0) -> int:
+        if flags and self.random.random() < 0.3:
+            raise BlockingIOError(errno.EAGAIN, "not in the page cache")
+        (buffer,) = buffers
+        data = self._inode(fd).read(position, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _inode(self, fd: int) -> Inode:
+        if fd in self.files:
+            return self.files[fd]
+        for machine in self.machines.values():
+            if fd in machine.open_files:
+                return machine.open_files[fd][0]
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    def stat(self, path: str) -> Any:
+        inode = self.machine(path).find(path)
+        if inode is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return SimpleNamespace(st_size=inode.length)
+
+    def rmdir(self, path: str) -> None:
+        self.machine(path).folders.pop(path, None)
+
+    def sync(self) -> None:
+        for machine in self.machines.values():
+            machine.changes.clear()
+            for names in machine.folders.values():
+                for inode in names.values():
+                    inode.sync()
+
+    def urandom(self, size: int) -> bytes:
+        return self.random.randbytes(size)
+
+    def open_file(self, path: str, mode: str = "r", **options: Any) -> io.BytesIO | io.StringIO:
+        """The ``open`` function, for reading."""
+        inode = self.machine(path).find(path)
+        if inode is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        content = inode.read(0, inode.length)
+        return io.BytesIO(content) if "b" in mode else io.StringIO(content.decode("ascii"))

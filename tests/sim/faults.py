@@ -1,0 +1,213 @@
+"""What goes wrong, and the budget: no more is broken at once than the rules promise to survive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .checks import Checks
+    from .clients import Clients
+    from .world import World
+
+
+class Faults:
+    """Faults of one seed, one after the other."""
+
+    def __init__(self, world: World, clients: Clients, checks: Checks) -> None:
+        self.world = world
+        self.clients = clients
+        self.checks = checks
+        self.random = world.random
+        self.numbers = list(world.nodes)
+
+    async def run(self) -> None:
+        """Break something every now and then."""
+        world, random = self.world, self.random
+        end = world.loop.now + world.plan.seconds
+        while world.loop.now < end:
+            await asyncio.sleep(world.plan.calm * 2 * random.random())
+            what = random.choices(list(self._kinds()), list(self._kinds().values()))[0]
+            what()
+            self.checks.look()
+            world.look()
+
+    def _kinds(self) -> dict[Callable[[], object], float]:
+        plan = self.world.plan
+        kinds: dict[Callable[[], object], float] = {
+            self.kill: 3,
+            self.kill_and_start: 3,
+            self.start_one: 6,
+            self.resume_all: 3,
+            self.drop: 2,
+            self.heal_network: 2,
+            self.kill_all: 0.2,
+            self.stop_one: 0.5,
+            self.change_vlogs: 0.5,
+        }
+        if plan.zombies:
+            kinds |= {self.pause: 2, self.cut: 1.5, self.nap: 1.5}
+        if plan.kind == "synced":
+            kinds |= {self.power_loss: 2, self.power_loss_of_all: 0.6}
+        if plan.kind == "disks":
+            kinds |= {self.lose_disk: 3}
+        if plan.trouble:
+            kinds |= {self.slow: 1, self.full: 0.5, self.break_disk: 0.7}
+        return kinds
+
+    def _some(self) -> int:
+        return self.random.choice(self.numbers)
+
+    # Processes
+
+    def kill(self) -> None:
+        number = self._some()
+        if self.checks.may_kill(number):
+            self.world.crash(number)
+
+    def kill_and_start(self) -> None:
+        """Back before anybody could have noticed, or soon after (rule 2b)."""
+        number = self._some()
+        if self.checks.may_kill(number):
+            self.world.crash(number)
+            later = self.world.loop.now + self.random.choice((0.001, 0.1, 0.5))
+            self.world.loop.deliver(None, later, self.world.start, number)
+
+    def kill_all(self) -> None:
+        if all(self.checks.may_kill(number) for number in self.numbers):
+            for number in self.numbers:
+                self.world.crash(number)
+                later = self.world.loop.now + 0.5 * self.random.random()
+                self.world.loop.deliver(None, later, self.world.start, number)
+
+    def stop_one(self) -> None:
+        """A clean stop."""
+        number = self._some()
+        node = self.world.nodes[number]
+        if node.serving and self.checks.may_kill(number):
+            process, broker = node.process, node.broker
+            assert process is not None
+            assert broker is not None
+            self.world.note(f"stop n{number}")
+            self.world.count("clean stop")
+
+            async def stop() -> None:
+                await broker.stop()
+                if node.process is process:
+                    node.kill()
+                    self.world.loop.deliver(None, self.world.loop.now + 0.3, self.world.start, number)
+
+            process.spawn(stop())
+
+    def start_one(self) -> None:
+        down = [number for number in self.numbers if not self.world.nodes[number].up]
+        if down:
+            self.world.start(self.random.choice(down))
+
+    def pause(self) -> None:
+        number = self._some()
+        if self.checks.may_kill(number):
+            self.world.pause(number)
+
+    def nap(self) -> None:
+        """A pause, mostly shorter than the session."""
+        number = self._some()
+        if self.checks.may_kill(number):
+            self.world.pause(number)
+            later = self.world.loop.now + self.random.choice((0.1, 0.4, 0.9, 1.5, 3.0))
+            self.world.loop.deliver(None, later, self.world.resume, number)
+
+    def resume_all(self) -> None:
+        for number in self.numbers:
+            self.world.resume(number)
+
+    # Network
+
+    def cut(self) -> None:
+        """One direction, or both, between a node and another, or all others."""
+        one, other = self.random.sample(self.numbers, 2)
+        if not (self.checks.may_kill(one) and self.checks.may_kill(other)):
+            return
+        others = [other] if self.random.random() < 0.6 else [n for n in self.numbers if n != one]
+        both = self.random.random() < 0.5
+        self.world.note(f"cut n{one} -> {others}{' and back' if both else ''}")
+        self.world.count("cut")
+        for other in others:
+            self.world.network.cut(one, other)
+            if both:
+                self.world.network.cut(other, one)
+
+    def heal_network(self) -> None:
+        if self.world.network.cuts:
+            self.world.note("the network is whole")
+            self.world.network.heal()
+
+    def drop(self) -> None:
+        one, other = self.random.sample(self.numbers, 2)
+        self.world.network.drop(one, other)
+
+    # Disks
+
+    def lose_disk(self) -> None:
+        number = self._some()
+        if self.checks.may_lose_disk(number):
+            if self.random.random() < 0.5:
+                self._lose_power(number)
+            else:
+                self.checks.losing_disk(number)
+                self.world.wipe(number)
+
+    def _lose_power(self, number: int) -> None:
+        self.checks.losing_power(number)
+        self.world.power_loss(number)
+
+    def power_loss(self) -> None:
+        self._lose_power(self._some())
+
+    def power_loss_of_all(self) -> None:
+        for number in self.numbers:
+            self._lose_power(number)
+            later = self.world.loop.now + self.random.random()
+            self.world.loop.deliver(None, later, self.world.start, number)
+
+    def slow(self) -> None:
+        machine = self.world.machines[self._some()]
+        machine.slow = self.random.choice((1.0, 30.0, 200.0))
+
+    def full(self) -> None:
+        machine = self.world.machines[self._some()]
+        machine.full = not machine.full
+        self.world.count("disk full")
+
+    def break_disk(self) -> None:
+        """The next write or sync fails: the process must end, and what it acknowledged be there."""
+        number = self._some()
+        if self.checks.may_kill(number):
+            self.world.machines[number].fail_next = self.random.choice(("write", "sync"))
+            self.world.count("EIO")
+
+    def change_vlogs(self) -> None:
+        """Another kproto.vlogs.per.broker, while everything goes on."""
+        node = self.world.nodes[self._some()]
+        if node.serving:
+            assert node.process is not None
+            broker = node.broker
+            assert broker is not None
+            with node.process.here():
+                settings = node.settings._replace(kproto_vlogs_per_broker=self.random.choice((1, 2, 3)))
+                broker._vlogs.apply_settings(settings, list(broker._logs.partitions_open()))
+            self.world.count("vlogs.per.broker")
+
+    # The end
+
+    def heal(self) -> None:
+        """All faults end."""
+        world = self.world
+        world.note("faults end")
+        self.heal_network()
+        self.resume_all()
+        for machine in world.machines.values():
+            machine.full, machine.slow, machine.fail_next = False, 1.0, None
+        for number in self.numbers:
+            world.start(number)

@@ -1,0 +1,67 @@
+"""What a seed does: cluster, topics, which faults. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+
+@dataclass
+class Topic:
+    name: str
+    partitions: int
+    copies: int
+    configs: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass
+class Plan:
+    """``kind``: which promises hold, and so which faults there may be.
+
+    ``disks``: every topic has three copies; single disks are lost, as the budget allows. ``synced``: every ack
+    is synced; any machine may lose power, all at once too. ``kills``: processes only, and topics with two
+    copies and one.
+    """
+
+    kind: str
+    nodes: int
+    topics: list[Topic]
+    seconds: float
+    vlogs: int
+    vseg_bytes: int
+    segment_bytes: int
+    min_insync: int
+    pace: float
+    calm: float
+    """Seconds between two faults, about."""
+    deletes: bool
+    zombies: bool
+    trouble: bool
+    """The disk may fail, be full or slow."""
+
+
+def plan_of(seed: int) -> Plan:
+    """The plan of a seed."""
+    random = Random(f"plan {seed}")
+    kind = random.choice(("disks", "disks", "synced", "kills"))
+    topics = [Topic("three", random.choice((1, 2, 3)), 3)]
+    if kind != "disks":
+        topics += [Topic("two", 1, 2), Topic("one", 1, 1)]
+    if kind == "synced":
+        for topic in topics:
+            topic.configs["flush.messages"] = "1"
+    return Plan(
+        kind,
+        nodes=random.choice((4, 4, 5)),
+        topics=topics,
+        seconds=random.choice((4.0, 8.0, 12.0)),
+        vlogs=random.choice((1, 1, 2)),
+        vseg_bytes=random.choice((6_000, 16_000, 64_000)),
+        segment_bytes=random.choice((4_096, 16_384)),
+        min_insync=random.choice((1, 1, 2)),
+        pace=random.choice((0.5, 1.0, 2.0)),
+        calm=random.choice((0.3, 0.6, 1.2)),
+        deletes=random.random() < 0.3,
+        zombies=random.random() < 0.6,
+        trouble=random.random() < 0.2,
+    )

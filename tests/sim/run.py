@@ -1,0 +1,80 @@
+"""One seed from begin to end: boot, faults, healing, the last checks."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from .checks import Checks
+from .clients import Clients
+from .faults import Faults
+from .parts import installed
+from .plan import plan_of
+from .world import Complaints, Violation, World
+
+
+MOST_SECONDS = 120.0
+"""Of virtual time."""
+
+
+@dataclass
+class Outcome:
+    """``violation`` is empty when all was well."""
+
+    seed: int
+    violation: str
+    cover: Counter[str]
+    lines: list[str]
+    seconds: float = 0.0
+
+
+def run_seed(seed: int, replaced: Any = (), plan: Any = None) -> Outcome:
+    """Run a seed, with rules replaced."""
+    world = World(seed, plan or plan_of(seed), replaced)
+    complaints = Complaints(world)
+    logger = logging.getLogger("kproto")
+    levels = logger.level, logger.propagate
+    logger.addHandler(complaints)
+    logger.setLevel(logging.ERROR)
+    logger.propagate = False
+    gc.disable()
+    violation = ""
+    try:
+        with installed(world):
+            try:
+                world.loop.run_until_complete(asyncio.wait_for(_scenario(world), MOST_SECONDS))
+                world.look()
+            except Violation as error:
+                violation = str(error)
+            except TimeoutError:
+                violation = f"L: not at rest after {MOST_SECONDS} s"
+            except Exception as error:
+                violation = f"the simulation itself: {error!r}"
+                if not world.problems:
+                    raise
+            finally:
+                world.close()
+    finally:
+        logger.removeHandler(complaints)
+        logger.setLevel(levels[0])
+        logger.propagate = levels[1]
+        gc.enable()
+    return Outcome(seed, violation, world.cover, world.lines)
+
+
+async def _scenario(world: World) -> None:
+    checks = Checks(world)
+    await world.boot()
+    clients = Clients(world)
+    clients.begin()
+    faults = Faults(world, clients, checks)
+    await faults.run()
+    faults.heal()
+    await checks.settle(clients)
+    await clients.stop()
+    world.look()
+    await checks.finish(clients)

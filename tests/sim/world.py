@@ -1,0 +1,325 @@
+"""The cluster: machines, brokers, the store, and what can happen to them.
+
+A `World` runs one seed: `run` starts the cluster, lets clients and faults at it, then heals everything and
+checks that it comes to rest with nothing lost. What breaks an invariant raises `Violation`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections import Counter
+from random import Random
+from typing import Any
+
+from kproto.broker import Broker, StartError
+from kproto.config import load
+from kproto.config import settings as settings_module
+from kproto.controller import NewTopic
+from kproto.errors import KafkaError
+from kproto.metadata.image import MetadataImage, load_image
+from kproto.metadata.store import Change
+from kproto.metadata.vlogs import VlogTable
+from kproto.net.ports import PeerError
+from kproto.replica.reach import NoCopyError
+
+from .disk import Machine, SimDisk, SimOs
+from .loop import PAUSED, Process, SimLoop
+from .net import Network
+from .parts import SimClock, SimStore
+
+PORT = 1
+SESSION_S = 1.0
+
+
+class Violation(AssertionError):
+    """An invariant is broken."""
+
+
+class Node:
+    """One machine's broker: its present process, if any, and the `Broker` in it."""
+
+    def __init__(self, world: World, number: int) -> None:
+        self.world = world
+        self.number = number
+        self.machine = world.machines[number]
+        self.settings = world.settings(number)
+        self.process: Process | None = None
+        self.broker: Broker | None = None
+        self.ready = False
+        self.starts = 0
+
+    @property
+    def up(self) -> bool:
+        return self.process is not None and self.process.alive
+
+    @property
+    def paused(self) -> bool:
+        return self.process is not None and self.process.state is PAUSED
+
+    @property
+    def serving(self) -> bool:
+        return self.up and self.ready and not self.paused
+
+    def start(self) -> None:
+        """Start a process."""
+        if self.up:
+            return
+        self.starts += 1
+        self.ready = False
+        loop = self.world.loop
+        self.process = process = loop.process(f"n{self.number}#{self.starts}", self.number)
+        process.on_end.append(lambda: self.world.network.ended(process))
+        process.on_end.append(self.machine.kill)
+        process.spawn(self._life(process))
+
+    async def _life(self, process: Process) -> None:
+        try:
+            await self._run(process)
+        except Exception as error:
+            self.world.failed(f"n{self.number} died: {''.join(traceback.format_exception(error)[-4:])}")
+
+    async def _run(self, process: Process) -> None:
+        world = self.world
+        self.broker = broker = Broker(self.settings, SimClock(world.loop), SimDisk(self.machine))
+        try:
+            await broker.start()
+        except (StartError, OSError) as error:
+            world.note(f"n{self.number} cannot start: {error}")
+            if not world.may_fail(self):
+                world.failed(f"n{self.number} cannot start: {error}")
+            self._end(process, 0.5)
+            return
+        self.ready = True
+        world.note(f"n{self.number} serves, epoch {world.epoch_of(self)}")
+        endings = [asyncio.ensure_future(event.wait()) for event in (broker.failed, broker.fenced)]
+        await asyncio.wait(endings, return_when=asyncio.FIRST_COMPLETED)
+        if broker.failed.is_set() and not self.machine.failures:
+            world.failed(f"n{self.number} poisoned its directory")
+        world.count("fenced itself" if broker.fenced.is_set() else "poisoned")
+        self._end(process, 0.05)
+
+    def _end(self, process: Process, seconds: float) -> None:
+        """The process ends and begins anew."""
+        process.kill()
+        self.ready = False
+        self.world.loop.deliver(None, self.world.loop.now + seconds, self._again, process)
+
+    def _again(self, process: Process) -> None:
+        if self.process is process:
+            self.start()
+
+    def kill(self) -> None:
+        """SIGKILL: what was written stays."""
+        if self.process is not None:
+            self.process.kill()
+        self.ready = False
+        self.process = None
+
+
+class World:
+    """See the module's text. ``replaced`` are (module, name, value) of rules that are taken out."""
+
+    def __init__(self, seed: int, plan: Any, replaced: Any = ()) -> None:
+        self.seed = seed
+        self.plan = plan
+        self.replaced = list(replaced)
+        self.random = Random(f"faults {seed}")
+        self.loop = SimLoop(Random(f"loop {seed}"))
+        self.clock = SimClock(self.loop)
+        numbers = range(1, plan.nodes + 1)
+        self.machines = {n: Machine(n, f"/sim/n{n}", Random(f"machine {n} {seed}")) for n in numbers}
+        self.os = SimOs({f"n{n}": machine for n, machine in self.machines.items()}, Random(f"os {seed}"))
+        self.network = Network(self.loop, Random(f"network {seed}"))
+        self.store = SimStore(self.clock)
+        self.store.on_change = self._stored
+        self.image = MetadataImage()
+        self.table = VlogTable()
+        self.nodes = {n: Node(self, n) for n in numbers}
+        self.cover: Counter[str] = Counter()
+        self.lines: list[str] = []
+        self.problems: list[str] = []
+        self.closed = False
+        self.hopeless = False
+        """Faults have ended, and clients need not wait for their last answers any more."""
+        self.on_change: list[Any] = []
+        self._began = self.loop.now
+        self._revision = 0
+
+    def settings(self, number: int) -> Any:
+        """A broker's settings, smaller than it would accept."""
+        plan = self.plan
+        texts = {
+            "node.id": str(number),
+            "log.dirs": f"/sim/n{number}",
+            "listeners": f"PLAINTEXT://n{number}:9092",
+            "kproto.internal.listen": f"n{number}:{PORT}",
+            "broker.session.timeout.ms": str(int(SESSION_S * 1000)),
+            "kproto.backup.stall.ms": "200",
+            "kproto.repair.delay.ms": "500",
+            "kproto.controller.grace.ms": "4000",
+            "kproto.flush.age.ms": "300",
+            "kproto.flush.bytes": "4096",
+            "kproto.checkpoint.interval.ms": "400",
+            "kproto.log.memory.bytes": str(1 << 20),
+            "kproto.vlogs.per.broker": str(plan.vlogs),
+            "log.segment.delete.delay.ms": "500",
+            "min.insync.replicas": str(plan.min_insync),
+        }
+        if number != 1:
+            texts["kproto.join"] = f"n1:{PORT}"
+        base = load(overrides=texts)
+        small = {
+            "kproto.virtual.segment.bytes": plan.vseg_bytes,
+            "kproto.segment.file.bytes": plan.segment_bytes,
+            "log.segment.bytes": plan.segment_bytes * 4,
+        }
+        return settings_module._settings({**base.values, **small}, base.explicit)
+
+    # What is told
+
+    def note(self, line: str) -> None:
+        self.lines.append(f"{round((self.loop.now - self._began) * 1000):6} ms  {line}")
+
+    def count(self, what: str, by: int = 1) -> None:
+        self.cover[what] += by
+
+    def failed(self, problem: str) -> None:
+        """Something is wrong; the run ends at the next look."""
+        if not self.closed:
+            self.note(f"VIOLATION {problem}")
+            self.problems.append(problem)
+
+    def look(self) -> None:
+        """Raise what was found so far."""
+        for error in self.loop.errors:
+            self.failed(f"nobody caught: {error}")
+        self.loop.errors.clear()
+        for process in self.loop.processes:
+            for task in process.tasks:
+                if task.done() and task._log_traceback:
+                    error = task.exception()
+                    if isinstance(error, KafkaError | NoCopyError | PeerError):
+                        self.count(f"never asked for: {type(error).__name__}")
+                        continue
+                    self.failed(f"a task failed: {''.join(traceback.format_exception(error)[-4:])}")
+            process.tasks = [task for task in process.tasks if not task.done()]
+        if self.problems:
+            raise Violation(self.problems[0])
+
+    def may_fail(self, node: Node) -> bool:
+        return bool(node.machine.failures or node.machine.full)
+
+    def epoch_of(self, node: Node) -> int:
+        member = node.broker._member if node.broker is not None else None
+        return member.epoch if member is not None else 0
+
+    # Metadata as the store has it
+
+    def _stored(self, puts: Any, deletes: Any) -> None:
+        self._revision = self.store._revision
+        gone = tuple(deletes)
+        before = dict(self.table.vsegs) if any(key.startswith("vsegs/") for key in (*puts, *gone)) else None
+        change = Change(self._revision, dict(puts), gone)
+        if self.image.revision + 1 == self._revision and self.image.revision:
+            self.image = self.image.apply(change)
+        else:
+            entries = [self.store._entries[key] for key in sorted(self.store._entries)]
+            self.image = load_image(self._revision, entries)
+        self.table.apply(change)
+        for listener in self.on_change:
+            listener(change, before)
+
+    # The cluster
+
+    async def boot(self) -> None:
+        """Start all nodes, wait for them, make the topics."""
+        for node in self.nodes.values():
+            node.start()
+        for _ in range(200):
+            if all(node.ready for node in self.nodes.values()):
+                break
+            await asyncio.sleep(0.05)
+            self.look()
+        else:
+            raise Violation("the cluster does not start")
+        topics = [
+            NewTopic(topic.name, topic.partitions, topic.copies, (), topic.configs) for topic in self.plan.topics
+        ]
+        node = self.nodes[1]
+        assert node.process is not None
+        outcomes = await self.inside(node.process, node.broker._controller.create_topics(topics))
+        for outcome in outcomes:
+            if outcome.error is not None:
+                raise Violation(f"topic {outcome.name}: {outcome.error}")
+
+    async def inside(self, process: Process, work: Any) -> Any:
+        """The result of a coroutine that runs in a process; whoever awaits it stays outside."""
+        future = self.loop.create_future()
+
+        async def run() -> None:
+            self.loop.deliver(None, self.loop.now, future.set_result, await work)
+
+        process.spawn(run())
+        return await future
+
+    def crash(self, number: int) -> None:
+        node = self.nodes[number]
+        if node.up:
+            self.note(f"kill n{number}")
+            self.count("kill")
+            node.kill()
+
+    def power_loss(self, number: int) -> None:
+        self.note(f"n{number} loses power")
+        self.count("power loss")
+        self.nodes[number].kill()
+        self.machines[number].lose_power()
+
+    def wipe(self, number: int) -> None:
+        self.note(f"n{number} loses its disk")
+        self.count("wipe")
+        self.nodes[number].kill()
+        self.machines[number].wipe()
+
+    def start(self, number: int) -> None:
+        node = self.nodes[number]
+        if not node.up:
+            self.note(f"start n{number}")
+            node.start()
+
+    def pause(self, number: int) -> None:
+        node = self.nodes[number]
+        if node.up and not node.paused:
+            self.note(f"pause n{number}")
+            self.count("pause")
+            node.process.pause()
+
+    def resume(self, number: int) -> None:
+        node = self.nodes[number]
+        if node.paused:
+            self.note(f"resume n{number}")
+            node.process.resume()
+
+    def close(self) -> None:
+        self.closed = True
+        for node in self.nodes.values():
+            if node.process is not None:
+                node.process.kill()
+        self.loop.bury()
+
+
+class Complaints(logging.Handler):
+    """Errors that kproto logs with a traceback are bugs."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(logging.ERROR)
+        self.world = world
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and record.exc_info[0] is not None:
+            text = "".join(traceback.format_exception(*record.exc_info)[-3:])
+            self.world.failed(f"{record.name}: {record.getMessage()}: {text}")
+        elif record.levelno >= logging.CRITICAL and not any(m.failures for m in self.world.machines.values()):
+            self.world.failed(f"{record.name}: {record.getMessage()}")
