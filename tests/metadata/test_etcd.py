@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from kproto.config.store_url import EtcdUrl
 from kproto.metadata import ABSENT, Change, CompactedError, Condition, Entry, StoreError
+from kproto.metadata import etcd as backend
 from kproto.metadata.etcd import EtcdStore
 from kproto.metadata.etcd_layout import Head
 from kproto.metadata.etcd_members import Members, UnreachableError
@@ -253,6 +254,30 @@ def test_what_a_store_knows_ends_with_a_transaction_of_another_one() -> None:
             assert await other.transact([], {}, ["b"]) == (True, 5)
             assert await one.transact([Condition("b", 1)], {"c": b"4"}) == (False, 5)
             assert await one.transact([Condition("b", ABSENT)], {"c": b"4"}) == (True, 6)
+
+    run(body)
+
+
+def test_all_pages_of_a_range_are_of_one_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "PAGE", 2)
+    call = Members.call
+
+    async def body() -> None:
+        async with stores() as (one, other):
+            puts = {f"k{number}": b"old" for number in range(7)}
+            await one.transact([], puts)
+            pages = 0
+
+            async def between(members: Members, method: Any, request: Any, *limits: float) -> Any:
+                nonlocal pages
+                if members is one._members and isinstance(request, rpc.RangeRequest):
+                    pages += 1
+                    await other.transact([], {"k3": b"new", f"k9{pages}": b"new"}, ["k5"])
+                return await call(members, method, request, *limits)
+
+            monkeypatch.setattr(Members, "call", between)
+            assert await one.range("k") == (1, [Entry(key, b"old", 1) for key in puts])
+            assert pages == 3
 
     run(body)
 
@@ -495,7 +520,7 @@ def test_compacted_history() -> None:
             waiting = asyncio.ensure_future(anext(newest))
             await asyncio.sleep(0.1)
             head = (await store._look([]))[0]
-            compaction = rpc.CompactionRequest(revision=head.mod, physical=True)
+            compaction = rpc.CompactionRequest(revision=head.mod)
             await store._members.call(lambda member: member.kv.Compact, compaction)
             for behind in range(5):
                 with pytest.raises(CompactedError):
