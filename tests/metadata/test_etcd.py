@@ -88,6 +88,20 @@ def test_a_transaction_of_ten_thousand_records_is_one_change() -> None:
     run(body)
 
 
+@pytest.mark.parametrize(("records", "size"), [(4000, 1000), (60, 60_000), (3, 1_200_000)])
+def test_a_transaction_of_several_megabytes_is_one_change(records: int, size: int) -> None:
+    async def body() -> None:
+        async with stores() as (one, other):
+            puts = {f"k{number:04}": b"x" * size for number in range(records)}
+            assert await one.transact([], puts) == (True, 1)
+            assert await other.range("") == (1, [Entry(key, value, 1) for key, value in puts.items()])
+            assert await anext(other.watch(0)) == Change(1, puts, ())
+            assert await other.transact([], {}, list(puts)) == (True, 2)
+            assert await one.range("") == (2, [])
+
+    run(body)
+
+
 def test_a_large_transaction_with_a_failed_condition_leaves_nothing() -> None:
     async def body() -> None:
         async with stores() as (one, other):
