@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from kproto.directory import DataDirectory
     from kproto.log.manager import LogManager
     from kproto.log.partition import Partition
+    from kproto.replica.messages import PartitionKey
     from kproto.vlog.manager import VlogManager
     from kproto.vlog.ports import OpenVseg
 
@@ -106,6 +107,7 @@ class ClusterMember:
         self._seat: Seat | None = None
         self._campaign: asyncio.Task[None] | None = None
         self._vlogs: VlogManager | None = None
+        self._logs: LogManager | None = None
         self._takeover: Takeover | None = None
         self._bring_over: BringOver | None = None
         self._unneeded: UnneededReports | None = None
@@ -169,7 +171,9 @@ class ClusterMember:
             me = await self._registered(self._client, BrokerRecord(self.node_id, 0, host, port, rack, *own))
         self._reach = Reach(self.peers, self.controller, self.node_id)
         self.remote = RemoteChunks(self._reach, self.controller)
-        self._unneeded = UnneededReports(self._reach, self.controller, lambda: self.epoch)
+        self._unneeded = UnneededReports(
+            self._reach, self.controller, lambda: self.epoch, self._knows_without
+        )
         self.controller.subscribe(self._on_image)
         self._on_image(self.controller.image)
         if self._client is not None:
@@ -191,6 +195,7 @@ class ClusterMember:
     def attach(self, vlogs: VlogManager, logs: LogManager) -> None:
         """Give the virtual logs their backups, and the log what it takes over from other leaders."""
         self._vlogs = vlogs
+        self._logs = logs
         self._takeover = Takeover(self._reach, self.controller, logs, self._clock)
         self._bring_over = BringOver(
             self._reach,
@@ -291,6 +296,13 @@ class ClusterMember:
     def _damaged(self, vseg: Any, problem: str) -> None:
         log.error("the copy of virtual segment %s here is damaged: %s", vseg, problem)
         self._begin(self._disown([list(vseg)]))
+
+    def _knows_without(self, vseg: VsegId, partitions: frozenset[PartitionKey]) -> bool:
+        """The state of these partitions is in state frames of this process outside a virtual segment."""
+        vlogs, logs = self._vlogs, self._logs
+        if vlogs is None or logs is None:
+            return False
+        return all(vlogs.covers(*vseg, key) or not logs.has_data(*key) for key in partitions)
 
     def note_log_start(self, partition: Partition) -> None:
         """The log start of a partition moved: the store has to know before chunks are freed (rule 44)."""

@@ -54,21 +54,38 @@ def concerned(image: MetadataImage) -> dict[int, Concerned]:
 NOBODY: Final = Concerned(frozenset(), False)
 
 
+NEWEST: Final = 1 << 62
+
+
+def is_informed(revision: int, since: int) -> bool:
+    """The leader that made a report at ``revision`` of the metadata knew all its streamlets: the last ones
+    came with a transaction that was decided at ``since``."""
+    return revision > since
+
+
 class Unneeded:
-    """Reports of leaders, by virtual segment."""
+    """Reports of leaders, by virtual segment. ``start``: the revision at which this begins to keep them."""
 
-    __slots__ = ("_reports",)
+    __slots__ = ("_reports", "_since", "_start")
 
-    def __init__(self) -> None:
+    def __init__(self, start: int = 0) -> None:
         self._reports: dict[VsegId, set[tuple[int, int]]] = {}
+        self._since: dict[tuple[int, int], int] = {}
+        """By leader: the revision at which its last streamlets were given to it."""
+        self._start = start - 1
 
-    def report(self, node_id: int, epoch: int, vsegs: Sequence[VsegId]) -> None:
-        """None of the chunks that ``node_id`` leads as ``epoch`` is live in these."""
-        for vseg in vsegs:
-            self._reports.setdefault(vseg, set()).add((node_id, epoch))
+    def report(self, node_id: int, epoch: int, vsegs: Sequence[VsegId], revision: int = NEWEST) -> None:
+        """None of the chunks that ``node_id`` leads as ``epoch`` at ``revision`` is live in these."""
+        if is_informed(revision, self._since.get((node_id, epoch), self._start)):
+            for vseg in vsegs:
+                self._reports.setdefault(vseg, set()).add((node_id, epoch))
 
-    def took_over(self, node_id: int, epoch: int, streamlets: Sequence[StreamletRecord]) -> None:
-        """A leader got streamlets: what it said before about their sources was said without them."""
+    def took_over(
+        self, node_id: int, epoch: int, streamlets: Sequence[StreamletRecord], revision: int = 0
+    ) -> None:
+        """A leader gets streamlets by a transaction decided at ``revision``: what it said before about their
+        sources, or says without knowing of it, was said without them."""
+        self._since[node_id, epoch] = max(revision, self._since.get((node_id, epoch), self._start))
         sources = {source for record in streamlets for source in record.sources}
         for vseg, names in self._reports.items():
             if vseg.owner_epoch in sources:

@@ -8,7 +8,8 @@ kind               arguments                                       answer
 ``commit``         ``{"streamlets": [[topic, streamlet,            ``[bool, ...]``
                    leader epoch], ...]}``
 ``starts``         ``{"starts": [[topic, partition, offset]]}``    ``[bool, ...]``
-``unneeded``       ``{"vsegs": [[E, vlog, seq], ...]}``            number of reports taken
+``unneeded``       ``{"vsegs": [[E, vlog, seq], ...],``            number of reports taken
+                   ``"revision"}``, of the image they rest on
 ``leave``          nothing                                         bool
 ``disown``         ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``
 ``accept_loss``    ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``: which are sealing
@@ -68,7 +69,7 @@ class Proposals:
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
-        self.unneeded = Unneeded()
+        self.unneeded = Unneeded(controller.image.revision)
         self.recoveries = Recoveries()
         self.clock: Callable[[], float] = lambda: 0.0
         """Monotonic seconds; the loop sets it."""
@@ -144,7 +145,7 @@ class Proposals:
                 for attempt, done in zip(attempts, decision.answer, strict=True)
                 if done
             ]
-            self.unneeded.took_over(node_id, epoch, before)
+            self.unneeded.took_over(node_id, epoch, before, image.revision)
             answers.extend(decision.answer)
             return Decision(before, decision.puts)
 
@@ -170,7 +171,8 @@ class Proposals:
     async def _unneeded(self, node_id: int, epoch: int, args: object) -> int:
         controller = self._controller
         vsegs = [vseg for vseg in _vsegs(args) if vseg in controller.table.vsegs]
-        self.unneeded.report(node_id, epoch, vsegs)
+        revision = args.get("revision") if isinstance(args, dict) else None
+        self.unneeded.report(node_id, epoch, vsegs, integer(revision, "a revision", 0, OFFSET_MAX))
         await self.free()
         return len(vsegs)
 

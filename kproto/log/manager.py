@@ -392,6 +392,15 @@ class LogManager:
         partition = stream.partitions.get(index) if stream is not None else None
         return partition is not None and next(partition.holes(), None) is not None
 
+    def has_data(self, topic_id: bytes, index: int) -> bool:
+        """Whether anything was ever appended to a partition led here. Opens nothing."""
+        taken = self._taken.get(topic_id, {}).get(index)
+        if taken is not None:
+            return taken.end > 0
+        stream = self.streams.get(topic_id)
+        partition = stream.partitions.get(index) if stream is not None else None
+        return partition is not None and partition.log_end_offset > 0
+
     def _release_lost(self, record: TopicRecord, image: MetadataImage) -> None:
         """Release what this broker does not lead any more, or not under the same leader epoch."""
         topic_id, streamlets = record.topic_id, image.streamlets[record.topic_id]

@@ -2,7 +2,8 @@
 
 Live is what lies at or above the log start that the store knows. Only the oldest virtual segment of each
 virtual log is looked at, because they are freed from the front; one catalog of it says how far each partition
-goes. When all leaders concerned agree, the controller deletes the record, and the backups their files.
+goes. What a virtual segment says about the state of partitions must be in newer state frames first, lest the
+next leader forgets producers and leader epochs (40). When all leaders agree, the controller deletes the record, and the backups their files.
 Reports are repeated as long as the record is there: a controller that starts anew has forgotten them.
 """
 
@@ -42,12 +43,20 @@ def is_dead(contents: Contents, table: VlogTable) -> bool:
 
 
 class UnneededReports:
-    """See the module's text. ``epoch`` is this broker's."""
+    """See the module's text. ``epoch`` is this broker's. ``knows(vseg, partitions)``: what is to be known of
+    these partitions is in state frames of this broker that are no part of ``vseg``, nor older (rule 28b)."""
 
-    def __init__(self, reach: Reach, metadata: Metadata, epoch: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        reach: Reach,
+        metadata: Metadata,
+        epoch: Callable[[], int],
+        knows: Callable[[VsegId, frozenset[PartitionKey]], bool],
+    ) -> None:
         self._reach = reach
         self._metadata = metadata
         self._epoch = epoch
+        self._knows = knows
         self._contents: dict[VsegId, Contents] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -75,12 +84,14 @@ class UnneededReports:
         """Report once; the number of virtual segments. Raises KafkaError when the controller refuses."""
         found: list[VsegId] = []
         seen: set[VsegId] = set()
+        revision = self._metadata.image.revision
         for epoch, keys in self._led().items():
             for vlog in _vlogs(self._metadata.table, epoch):
                 found += await self._dead(vlog, keys, seen)
         self._contents = {vseg: known for vseg, known in self._contents.items() if vseg in seen}
         if found:
-            await self._metadata.propose("unneeded", {"vsegs": [list(vseg) for vseg in found]})
+            rows = [list(vseg) for vseg in found]
+            await self._metadata.propose("unneeded", {"vsegs": rows, "revision": revision})
         return len(found)
 
     def _led(self) -> dict[int, frozenset[PartitionKey]]:
@@ -107,6 +118,8 @@ class UnneededReports:
             if not record.empty:
                 contents = await self._look_into(record, keys)
                 if contents is None or not is_dead(contents, self._metadata.table):
+                    break
+                if not self._knows(record.id, keys):
                     break
             dead.append(record.id)
         return dead

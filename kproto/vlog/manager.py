@@ -231,6 +231,16 @@ class VlogManager:
                 return pusher.states.covered
         return 0, frozenset()
 
+    def covers(self, owner_epoch: int, vlog_id: int, seq: int, partition: tuple[bytes, int]) -> bool:
+        """Whether the state of ``partition`` is in a durable state frame of this process that stays when the
+        given virtual segment, of this or of an earlier owner, and those before it are freed (rule 30)."""
+        for pusher in self._replicated():
+            number, partitions = pusher.states.covered
+            same = (pusher.vlog.owner_epoch, pusher.vlog.vlog_id) == (owner_epoch, vlog_id)
+            if partition in partitions and not (same and number <= seq):
+                return True
+        return False
+
     def _replicated(self) -> list[ReplicatedPusher]:
         return [pusher for pusher in self._pushers.values() if pusher.klass.copies > 1]  # type: ignore[misc]
 

@@ -133,3 +133,32 @@ def test_log_starts_only_grow_and_only_by_the_leader() -> None:
     assert decide_starts(world.image, world.table, 1, 1, [Start(bytes(16), 0, 99)]).answer == [False]
     world.register(1)
     assert decide_starts(world.image, world.table, 1, 4, [Start(topic, 0, 99)]).answer == [False]
+
+
+def test_a_report_on_its_way_while_its_leader_got_more_streamlets_does_not_count() -> None:
+    world = cluster(3, t=(2, 3, [1, 1]))
+    vsegs = chain(world, 1, 2)
+    world.fence(1)
+    world.seal_all(15)
+    recovering = world.assign()
+    world.commit_all(recovering)
+    unneeded = Unneeded(start=5)
+    for number, record in enumerate(recovering):
+        unneeded.took_over(record.leader, world.epoch(record.leader), [record], 7 + number)
+    for record in recovering:
+        unneeded.report(record.leader, world.epoch(record.leader), vsegs, 7)
+    assert freed(world, unneeded) == []
+    for record in recovering:
+        unneeded.report(record.leader, world.epoch(record.leader), vsegs, 9)
+    assert freed(world, unneeded) == [0, 1]
+
+
+def test_a_report_made_for_an_earlier_controller_does_not_count() -> None:
+    """It may have been overtaken by a commit that only that one knew."""
+    world = cluster(3, t=(1, 3, [1]))
+    vsegs = chain(world, 1, 2)
+    unneeded = Unneeded(start=5)
+    unneeded.report(1, 1, vsegs, 4)
+    assert freed(world, unneeded) == []
+    unneeded.report(1, 1, vsegs, 5)
+    assert freed(world, unneeded) == [0]

@@ -83,7 +83,8 @@ class Scene:
 
     async def do_unneeded(self, node: str) -> None:
         controller = self.cluster.controller
-        args = {"vsegs": [list(vseg) for vseg in controller.table.vsegs]}
+        vsegs = [list(vseg) for vseg in controller.table.vsegs]
+        args = {"vsegs": vsegs, "revision": controller.image.revision}
         await controller.proposals.handle(int(node), self.cluster.brokers[int(node)].epoch, "unneeded", args)
 
     async def do_delete(self, name: str) -> None:

@@ -45,7 +45,13 @@ class Leader:
     def __init__(self, world: World, node: int, reports: Unneeded, copies: Copies | None = None) -> None:
         self.world, self.node, self.reports = world, node, reports
         self.copies = copies or Copies(node)
-        self.unneeded = UnneededReports(self.copies, self, lambda: world.epoch(node))  # type: ignore[arg-type]
+        self.unneeded = UnneededReports(
+            self.copies,
+            self,
+            lambda: world.epoch(node),
+            lambda vseg, partitions: self.knows(vseg),  # type: ignore[arg-type]
+        )
+        self.knows: Callable[[VsegId], bool] = lambda _: True
 
     @property
     def image(self) -> MetadataImage:
@@ -58,7 +64,7 @@ class Leader:
     async def propose(self, kind: str, args: Any) -> Any:
         assert kind == "unneeded"
         vsegs = [VsegId(*row) for row in args["vsegs"]]
-        self.reports.report(self.node, self.world.epoch(self.node), vsegs)
+        self.reports.report(self.node, self.world.epoch(self.node), vsegs, args["revision"])
         self.world.commit(decide_free(self.world.image, self.world.table, self.reports))
 
     def look(self) -> int:
@@ -185,3 +191,15 @@ def test_a_rule_taken_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "is_dead", lambda contents, table: True)
     with pytest.raises(AssertionError):
         test_what_lies_below_the_log_start_is_freed_from_the_front()
+
+
+def test_what_only_a_virtual_segment_knows_about_producers_keeps_it() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    leader = Leader(world, 1, Unneeded())
+    leader.copies.ends = written(world, 1, {}, {})
+    leader.knows = lambda vseg: vseg.seq == 0
+    assert leader.look() == 1
+    assert seqs(world) == [1, 2]
+    leader.knows = lambda vseg: True
+    assert leader.look() == 1
+    assert seqs(world) == [2]
