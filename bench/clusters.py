@@ -36,6 +36,10 @@ class KprotoCluster:
     def pid(self) -> int:
         return self._cluster.nodes[1].pid
 
+    @property
+    def pids(self) -> list[int]:
+        return [node.pid for node in self._cluster.nodes]
+
     def start(self) -> None:
         self._cluster.start()
 
@@ -104,6 +108,10 @@ class KafkaCluster:
     @property
     def pid(self) -> int:
         return self.nodes[0].pid
+
+    @property
+    def pids(self) -> list[int]:
+        return [node.pid for node in self.nodes]
 
     def start(self) -> None:
         for node in self.nodes:
