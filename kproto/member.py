@@ -97,7 +97,12 @@ class ClusterMember:
             on_poison,
             new_directory=directory.left_as is LeftAs.NEW,
         )
-        self.replicas = ReplicaService(store, self.peers, f"{directory.path}/{JOURNAL_DIRECTORY}")
+        self.replicas = ReplicaService(
+            store,
+            self.peers,
+            f"{directory.path}/{JOURNAL_DIRECTORY}",
+            settings.kproto_recovery_read_bytes_per_second,
+        )
         self.replicas.register(self.listener)
         self.replicas.on_damage = self._damaged
         self._scrub = Scrub(self.replicas)
@@ -204,7 +209,6 @@ class ClusterMember:
             self._directory.disk,
             self._fill_worker,
             self._clock,
-            self._settings.kproto_recovery_read_bytes_per_second,
         )
         self._takeover.on_online = self._bring_over.add
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)

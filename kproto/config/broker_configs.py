@@ -204,7 +204,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         LONG,
         0,
         at_least(0),
-        "What a new leader reads at most to bring old data over; 0: no limit.",
+        "What a broker reads at most of its copies for recoveries and repairs; 0: no limit.",
     ),
     (
         "kproto.metrics.listen",

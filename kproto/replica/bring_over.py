@@ -39,6 +39,8 @@ BYTES_PER_PARTITION: Final = 1024
 SLICE_S: Final = 0.001
 REST_S: Final = 0.004
 """After each slice the loop belongs to others for a while."""
+PATIENCE: Final = (10.0, 20.0)
+"""Seconds: copies may let reads in the background wait (`kproto.replica.pace`)."""
 FIRST_REST_S: Final = 1.0
 AGAIN_S: Final = 5.0
 
@@ -134,7 +136,6 @@ class BringOver:
         disk: Disk,
         jobs: Jobs,
         clock: Clock,
-        bytes_per_second: int = 0,
     ) -> None:
         self._reach = reach
         self._metadata = metadata
@@ -142,7 +143,6 @@ class BringOver:
         self._disk = disk
         self._jobs = jobs
         self._clock = clock
-        self._rate = bytes_per_second
         self._keys: dict[PartitionKey, None] = {}
         """Partitions that may have holes."""
         self._task: asyncio.Task[None] | None = None
@@ -263,8 +263,8 @@ class BringOver:
         size = max(READ_BYTES, BYTES_PER_PARTITION * len(keys))
         while position < end and not all(fillings[key].done for key in keys):
             offsets = [fillings[key].next for key in keys]
-            body = Read(record.id, position, end, keys, size, offsets).encode()
-            answer = await self._reach.ask(record, Api.READ, body, ReadAnswer.decode)
+            body = Read(record.id, position, end, keys, size, offsets, background=True).encode()
+            answer = await self._reach.ask(record, Api.READ, body, ReadAnswer.decode, PATIENCE)
             if answer.next <= position:
                 raise NoCopyError(f"virtual segment {record.id}: reading does not get past {position}")
             await self._take(answer.chunks, [fillings[key] for key in keys])
@@ -289,8 +289,6 @@ class BringOver:
                 until = self._clock.monotonic() + SLICE_S
         await self._write([filling for filling in fillings if filling.pieces])
         self.bytes += size
-        if self._rate > 0:
-            await asyncio.sleep(size / self._rate)
 
     # Files
 

@@ -101,7 +101,8 @@ class Look(NamedTuple):
 class Read(NamedTuple):
     """Body of READ: chunks of ``partitions`` in frames at ``[begin, end)``; ``begin`` must be where a frame
     begins. The answer holds at least one frame's chunks and ends with the frame that exceeds ``max_bytes``.
-    ``offsets``, empty or one per partition: chunks that end at or below it are left out."""
+    ``offsets``, empty or one per partition: chunks that end at or below it are left out. ``background``:
+    nobody waits for it (`kproto.replica.pace`)."""
 
     vseg: VsegId
     begin: int
@@ -110,6 +111,7 @@ class Read(NamedTuple):
     max_bytes: int
     offsets: Sequence[int] = ()
     fence: int = 0
+    background: bool = False
 
     def encode(self) -> bytes:
         return encode_json(
@@ -121,6 +123,7 @@ class Read(NamedTuple):
                 "max_bytes": self.max_bytes,
                 "offsets": list(self.offsets),
                 "fence": self.fence,
+                "background": self.background,
             }
         )
 
@@ -139,6 +142,7 @@ class Read(NamedTuple):
             min(_count(fields, "max_bytes"), MAX_READ_BYTES),
             offsets,
             _count(fields, "fence"),
+            fields.get("background") is True,
         )
 
 

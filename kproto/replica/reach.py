@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from kproto.metadata import MetadataImage
@@ -75,10 +75,18 @@ class Reach:
         turn = (record.id.seq + self.node_id) % len(nodes) if nodes else 0
         return sorted(nodes[turn:] + nodes[:turn], key=self._slow.__contains__)
 
-    async def ask(self, record: VsegRecord, api: Api, body: bytes, decode: Callable[[memoryview], T]) -> T:
-        """The answer of the first copy that has a good one. Raises `NoCopyError`."""
+    async def ask(
+        self,
+        record: VsegRecord,
+        api: Api,
+        body: bytes,
+        decode: Callable[[memoryview], T],
+        patience: Sequence[float] = (FIRST_SECONDS, ANSWER_SECONDS),
+    ) -> T:
+        """The answer of the first copy that has a good one. Raises `NoCopyError`. ``patience``: seconds that
+        each copy gets, one number for each time that all are asked."""
         problems: dict[int, str] = {}
-        for seconds in (FIRST_SECONDS, ANSWER_SECONDS):
+        for seconds in patience:
             for node_id in self.nodes(record):
                 if problems.get(node_id, _NO_ANSWER) is not _NO_ANSWER:
                     continue

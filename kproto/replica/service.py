@@ -21,6 +21,7 @@ from kproto.replica.messages import (
     NOTHING,
     PUSH_ANSWER,
     PUSH_FIRST,
+    Buffer,
     CatalogRow,
     Look,
     Raw,
@@ -31,7 +32,8 @@ from kproto.replica.messages import (
     encode_catalog,
     encode_read_answer,
 )
-from kproto.replica.reading import DamagedError, Extent, select, state_at
+from kproto.replica.pace import Pace
+from kproto.replica.reading import DamagedError, Extent, Selection, select, state_at
 from kproto.replica.repair import Repairer
 from kproto.replica.rules import Presence, Push, Worth, eligible
 from kproto.replica.store import ReplicaStore
@@ -71,8 +73,11 @@ _FRAME_AT: Final = 1 + FILE_HEADER_SIZE
 class ReplicaService:
     """See the module's text. All methods on the loop."""
 
-    def __init__(self, store: ReplicaStore, peers: PeersPort, journal_directory: str) -> None:
+    def __init__(
+        self, store: ReplicaStore, peers: PeersPort, journal_directory: str, read_rate: int = 0
+    ) -> None:
         self.store = store
+        self.pace = Pace(store.loop, store.clock, read_rate)
         self.journal_directory = journal_directory
         self.catalogs = Catalogs(store)
         self.repairer = Repairer(store, peers)
@@ -179,23 +184,22 @@ class ReplicaService:
         """Api.READ."""
         request = Read.decode(body)
 
+        size = self.pace.turn(request.max_bytes) if request.background else request.max_bytes
+        taken = 0
+
         def found(copy: Copy, extent: Extent) -> None:
-            job = partial(
-                select,
-                self.store.disk,
-                extent,
-                request.partitions,
-                request.offsets,
-                request.max_bytes,
-            )
-            self._run(
-                copy,
-                job,
-                reply,
-                lambda chosen: reply(
-                    InternalError.NONE, *encode_read_answer(chosen.next, chosen.rows, chosen.pieces)
-                ),
-            )
+            nonlocal taken
+            taken = min(size, extent.end - extent.begin)
+            job = partial(select, self.store.disk, extent, request.partitions, request.offsets, size)
+            self._in_turn(copy, taken, request.background, partial(self._run, copy, job, failed, chosen))
+
+        def chosen(found: Selection) -> None:
+            self.pace.correct(taken, sum(map(len, found.pieces)))
+            reply(InternalError.NONE, *encode_read_answer(found.next, found.rows, found.pieces))
+
+        def failed(error: int, *pieces: Buffer) -> None:
+            self.pace.correct(taken, 0)
+            reply(error, *pieces)
 
         self._usable(request.vseg, request.fence, request.begin, request.end, reply, found)
 
@@ -225,7 +229,9 @@ class ReplicaService:
         def found(copy: Copy, extent: Extent) -> None:
             length = max(min(request.length, copy.base + extent.end - request.begin), 0)
             job = partial(_read_raw, self.store, copy.path, request.begin, length)
-            self._run(copy, job, reply, lambda data: reply(InternalError.NONE, data))
+            run = partial(self._run, copy, job, reply, lambda data: reply(InternalError.NONE, data))
+            self.pace.bytes += length
+            self._in_turn(copy, length, True, run)
 
         self._usable(request.vseg, 0, None, None, reply, found)
 
@@ -293,6 +299,16 @@ class ReplicaService:
 
         look = partial(inspect, self.store.disk, path, vseg, True)
         self.store.workers.reads.submit(lambda: found.append(look()), inspected)
+
+    def _in_turn(self, copy: Copy, size: int, background: bool, run: Callable[[], None]) -> None:
+        """``run()`` when the limit on reads allows ``size`` bytes; the file keeps its bytes meanwhile."""
+        copy.pins += 1
+
+        def go() -> None:
+            copy.pins -= 1
+            run()
+
+        self.pace.take(size, background, go)
 
     def _run(
         self,

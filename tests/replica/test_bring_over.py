@@ -31,7 +31,10 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class AtOnce:
-    """Does what a thread would do, at once."""
+    """Does what a thread would do, at once, and says so ``seconds`` later."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
 
     def submit(self, call: Callable[[], object], done: Callable[[BaseException | None], object]) -> None:
         error: BaseException | None = None
@@ -39,18 +42,17 @@ class AtOnce:
             call()
         except OSError as raised:
             error = raised
-        asyncio.get_running_loop().call_soon(done, error)
+        asyncio.get_running_loop().call_later(self.seconds, done, error)
 
 
-def bringing(run: Run, rate: int = 0, disk: Disk | None = None) -> BringOver:
+def bringing(run: Run, seconds: float = 0.0, disk: Disk | None = None) -> BringOver:
     found = BringOver(
         run.reach,
         run.world.metadata,
         run.world.log.manager,
         disk or run.world.log.disk,
-        AtOnce(),
+        AtOnce(seconds),
         SystemClock(),
-        rate,
     )
     run.takeover.on_online = found.add
     return found
@@ -114,7 +116,7 @@ def test_what_cannot_be_read_is_tried_again() -> None:
 def test_a_partition_that_is_lost_meanwhile_is_left_alone() -> None:
     async def go(run: Run) -> None:
         world = run.world
-        bring = bringing(run, rate=500_000)
+        bring = bringing(run, seconds=0.005)
         await run.online()
         await asyncio.sleep(0.02)
         world.log.online.clear()
@@ -129,7 +131,7 @@ def test_a_partition_that_is_lost_meanwhile_is_left_alone() -> None:
 def test_appends_go_on_while_a_hole_is_filled() -> None:
     async def go(run: Run) -> None:
         world = run.world
-        bring = bringing(run, rate=200_000)
+        bring = bringing(run, seconds=0.01)
         await run.online()
         count = 0
         while bring.state()["partitions"]:

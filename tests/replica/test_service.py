@@ -58,9 +58,9 @@ class LocalPeers:
 class Backup:
     """A service over a store on a disk in memory."""
 
-    def __init__(self, peers: LocalPeers | None = None) -> None:
+    def __init__(self, peers: LocalPeers | None = None, read_rate: int = 0) -> None:
         self.station = Station()
-        self.service = ReplicaService(self.station.store, peers or LocalPeers(), "data/journal")
+        self.service = ReplicaService(self.station.store, peers or LocalPeers(), "data/journal", read_rate)
         self.damage: list[VsegId] = []
         self.service.on_damage = lambda vseg, _problem: self.damage.append(vseg)
 
@@ -326,6 +326,90 @@ class TestCatalogFiles:
         backup.station.loop.run(1.0)
         names = backup.station.disk.listdir(backup.station.store.directory)
         assert not [name for name in names if name.startswith("0")]
+
+
+class TestPace:
+    """One backup reads no more for recoveries and repairs than it may; clients' reads only count."""
+
+    RATE = 1 << 20
+
+    def backup(self) -> tuple[Backup, Owner]:
+        backup = Backup(read_rate=self.RATE)
+        owner = owner_of([[(0, 200_000)]] * 4)
+        backup.hold(owner)
+        return backup, owner
+
+    def begin(self, backup: Backup, api: int, body: bytes) -> list[float]:
+        """Times at which answers came, none at first."""
+        times: list[float] = []
+        handler = backup.service.read if api == Api.READ else backup.service.raw
+        clock = backup.station.loop
+
+        def reply(error: int, *_pieces: Any) -> None:
+            assert error == 0
+            times.append(clock.now)
+
+        handler(CALLER, memoryview(body), reply)
+        return times
+
+    def test_background_reads_and_repairs_share_the_rate(self) -> None:
+        backup, owner = self.backup()
+        read = Read(VSEG, 0, owner.end, PARTS[:1], 1, background=True).encode()
+        raw = Raw(VSEG, 0, 200_000).encode()
+        asked = [self.begin(backup, api, read if api == Api.READ else raw) for api in [Api.READ, Api.RAW] * 4]
+        began = backup.station.loop.now
+        backup.station.loop.run(60)
+        times = [found[0] - began for found in asked]
+        assert all(len(found) == 1 for found in asked)
+        assert times == sorted(times)
+        assert times[0] == 0
+        assert times[-1] >= (8 - 1) * 200_000 / self.RATE * 0.4
+        assert backup.service.pace.bytes >= 8 * 200_000
+        assert backup.service.pace.waited > 0
+
+    def test_it_takes_as_long_as_the_bytes_do(self) -> None:
+        backup, _ = self.backup()
+        raw = Raw(VSEG, 0, 100_000).encode()
+        asked = [self.begin(backup, Api.RAW, raw) for _ in range(21)]
+        began = backup.station.loop.now
+        backup.station.loop.run(60)
+        assert asked[-1][0] - began == pytest.approx(20 * 100_000 / self.RATE)
+
+    def test_what_somebody_waits_for_is_read_at_once_and_counts(self) -> None:
+        backup, owner = self.backup()
+        for _ in range(5):
+            urgent = Read(VSEG, 0, owner.end, PARTS[:1], 1 << 20).encode()
+            times = self.begin(backup, Api.READ, urgent)
+            backup.station.loop.run()
+            assert times == [backup.station.loop.now]
+        began = backup.station.loop.now
+        later = self.begin(backup, Api.RAW, Raw(VSEG, 0, 1000).encode())
+        backup.station.loop.run(60)
+        assert later[0] - began == pytest.approx(5 * 800_000 / self.RATE, rel=0.01)
+
+    def test_a_copy_stays_while_somebody_waits_his_turn(self) -> None:
+        backup, owner = self.backup()
+        metadata = Metadata(5)
+        metadata.put(owner.record(owner.end))
+        backup.apply(metadata)
+        for _ in range(4):
+            self.begin(backup, Api.RAW, Raw(VSEG, 0, 800_000).encode())
+        waiting = self.begin(backup, Api.RAW, Raw(VSEG, 0, 1000).encode())
+        metadata.put(owner.record(owner.end, [OTHER]))
+        backup.apply(metadata)
+        backup.station.loop.run(2.0)
+        assert not waiting
+        backup.station.loop.run(60)
+        assert len(waiting) == 1
+        assert backup.damage == []
+
+    def test_without_a_limit_nothing_waits(self) -> None:
+        backup = Backup()
+        owner = owner_of([[(0, 200_000)]])
+        backup.hold(owner)
+        for _ in range(20):
+            assert backup.ask(Api.RAW, Raw(VSEG, 0, 200_000).encode())[0] == 0
+        assert backup.service.pace.bytes == 20 * 200_000
 
 
 class TestRepair:
