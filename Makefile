@@ -1,6 +1,6 @@
 # make serve    a virtual environment, the broker on 127.0.0.1:9092, and what to try next
 # make test     installs whatever the tests need, then lint, types, unit and client tests
-# make test-long, flights, bench: the longer runs
+# make test-long, flights, bench, failover: the longer runs
 #
 # Every install step leaves a stamp, so that the next call starts at once. PYTHON, LISTEN and DATA_DIR can be set.
 
@@ -11,6 +11,9 @@ PYTHON ?= $(shell for p in /usr/bin/python3 python3.11 python3; do \
 LISTEN ?= 127.0.0.1:9092
 DATA_DIR ?= ./kproto-data
 CRASH_ROUNDS ?= 50
+ROUNDS ?= 100
+ALL_AT_ONCE ?= 20
+PAUSES ?= 10
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +21,7 @@ BUILD := build/compat
 PYTEST := $(BIN)/python -m pytest -o addopts= --timeout 600
 
 .DELETE_ON_ERROR:
-.PHONY: serve test test-long lint flights bench tools clean
+.PHONY: serve test test-long lint flights bench failover tools clean
 
 serve: $(VENV)/.serve
 	@$(BIN)/kproto serve --listen $(LISTEN) --data-dir $(DATA_DIR)
@@ -39,6 +42,9 @@ flights: $(VENV)/.dev $(BUILD)/debian
 
 bench: $(VENV)/.dev $(BUILD)/debian
 	$(BIN)/python -m bench.single_broker
+
+failover: $(VENV)/.dev $(BUILD)/debian
+	$(BIN)/python -m bench.failover --rounds $(ROUNDS) --all-at-once $(ALL_AT_ONCE) --pause $(PAUSES)
 
 # Everything the tests need: Python packages, Debian packages, Kafka's jars, our Java classes, the franz-go program.
 tools: $(VENV)/.dev $(BUILD)/debian $(BUILD)/java/compiled $(BUILD)/go/compat

@@ -5,6 +5,7 @@
     clusters.py       the two clusters
     startup.py        start to first ack, idle memory, thousands of partitions: `python -m bench.startup`
     brokers.py        the two brokers as processes, and what the kernel says they used
+    failover/         brokers killed under load, nothing lost: `python -m bench.failover`
     rawclient.py      the few requests that start-up measurements send
     generator.py      compiles and runs java/LoadGenerator.java, the load both get
     jars.py           Apache Kafka's jars by Maven (pom.xml)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 GENERATOR_SOURCE = HERE / "java" / "LoadGenerator.java"
+FAILOVER_SOURCE = HERE / "java" / "FailoverLoad.java"
 
 
 def _cached(name: str, sources: list[Path], build: Callable[[Path], None]) -> Path:
@@ -51,11 +52,20 @@ def kafka_jars() -> Path:
 
 def generator_classpath() -> str:
     """The class path of the load generator, compiled on first use. Raises RuntimeError as javac says."""
+    return _classpath("load-generator", GENERATOR_SOURCE)
+
+
+def failover_classpath() -> str:
+    """The same for the load that goes on while brokers die."""
+    return _classpath("failover-load", FAILOVER_SOURCE)
+
+
+def _classpath(name: str, source: Path) -> str:
     jars = kafka_jars()
 
     def build(target: Path) -> None:
         command = ["javac", "-proc:none", "--release", "17", "-cp", f"{jars}/*", "-d", str(target)]
-        _run(*command, str(GENERATOR_SOURCE))
+        _run(*command, str(source))
 
-    classes = _cached("load-generator", [GENERATOR_SOURCE, HERE / "pom.xml"], build)
+    classes = _cached(name, [source, HERE / "pom.xml"], build)
     return f"{classes}:{jars}/*"

@@ -53,9 +53,9 @@ class Promises:
         now = time.monotonic()
         return {p: max(self.silences[p], now - heard) for p, heard in self.heard.items()}
 
-    def note(self, partition: int) -> None:
-        """An acknowledgement came."""
-        now = time.monotonic()
+    def note(self, partition: int, now: float | None = None) -> None:
+        """An acknowledgement came (at ``now``, monotonic seconds)."""
+        now = time.monotonic() if now is None else now
         silence = now - self.heard.get(partition, now)
         if silence > self.silences.get(partition, 0.0):
             self.silences[partition] = silence
@@ -66,7 +66,7 @@ class Promises:
 
 
 class ProducerLoad:
-    """One producer in a thread, round robin over its partitions, at most `rate` records a second."""
+    """One producer in a thread, round robin over its partitions, at least `rate` records a second."""
 
     def __init__(
         self, bootstrap: str, topic: str, partitions: list[int], size: int, rate: int, **settings: object
@@ -81,9 +81,8 @@ class ProducerLoad:
             log_level=0,
             message_timeout_ms=600_000,
             acks="all",
-            socket_timeout_ms=5000,
             linger_ms=1,
-            **settings,
+            **{"socket_timeout_ms": 5000, **settings},
         )
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -111,8 +110,12 @@ class ProducerLoad:
                 while not self._offered(partition, value):
                     self._client.poll(0.05)
                 self.promises.sent[partition] = number + 1
-            self._client.poll(self._pause_s)
+            self._rest()
         self._client.flush(60)
+
+    def _rest(self) -> None:
+        """Between bursts: acknowledgements end it sooner, so that whoever gets them fast sends more."""
+        self._client.poll(self._pause_s)
 
     def _offered(self, partition: int, value: bytes) -> bool:
         try:

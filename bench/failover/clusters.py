@@ -1,0 +1,224 @@
+"""Four brokers to be killed: kproto's local cluster, or Apache Kafka with its shipped settings."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from confluent_kafka import KafkaException, TopicCollection
+from confluent_kafka.admin import AdminClient
+
+from bench.brokers import ApacheKafka
+from kproto.local_cluster import DEAD, PAUSED, LocalCluster, free_ports
+
+BROKERS: Final = 4
+COPIES: Final = 3
+WHOLE_LOOKS: Final = 3
+"""Redundancy counts as whole when so many looks in a row say so: a broker that died may not be missed yet."""
+LOOK_S: Final = 0.3
+
+
+class Cluster(Protocol):
+    """What the rounds need of a cluster."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def nodes(self) -> Sequence[int]: ...
+
+    @property
+    def victims(self) -> Sequence[int]:
+        """Nodes that may be killed while others go on."""
+
+    @property
+    def bootstrap(self) -> str: ...
+
+    def start(self, nodes: Sequence[int]) -> None:
+        """Start and wait until they serve."""
+
+    def kill(self, node: int) -> None:
+        """SIGKILL."""
+
+    def wipe(self, node: int) -> None:
+        """Delete the data of a dead node."""
+
+    def pause(self, node: int) -> None: ...
+
+    def resume(self, node: int) -> None: ...
+
+    def whole(self, topic: str) -> bool:
+        """Whether everything has all its copies now."""
+
+    def close(self) -> None:
+        """Kill what runs."""
+
+
+def await_whole(cluster: Cluster, topic: str, timeout_s: float) -> float:
+    """Seconds until redundancy is whole. Raises TimeoutError."""
+    began, looks = time.monotonic(), 0
+    while looks < WHOLE_LOOKS:
+        if time.monotonic() - began > timeout_s:
+            raise TimeoutError(f"{cluster.name}: redundancy is not whole after {timeout_s} s")
+        looks = looks + 1 if cluster.whole(topic) else 0
+        time.sleep(LOOK_S)
+    return time.monotonic() - began - (WHOLE_LOOKS - 1) * LOOK_S
+
+
+def leaders(cluster: Cluster, topic: str) -> list[int]:
+    """The leader of every partition (-1: none), as a broker that answers has it."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    found = admin.list_topics(topic, timeout=30).topics[topic].partitions
+    return [found[partition].leader for partition in sorted(found)]
+
+
+class KprotoCluster:
+    """kproto's own brokers. With SQLite, node 1 has the only controller and is spared."""
+
+    name = "kproto"
+
+    def __init__(self, directory: Path, settings: Mapping[str, str]) -> None:
+        self.local = LocalCluster.create(str(directory), BROKERS, 0, settings)
+        self.nodes = [node.node for node in self.local.nodes]
+        everybody = settings.get("kproto.metadata.store", "").startswith("etcd:")
+        self.victims = self.nodes if everybody else self.nodes[1:]
+
+    @property
+    def bootstrap(self) -> str:
+        return self.local.bootstrap_servers
+
+    def start(self, nodes: Sequence[int]) -> None:
+        self.local.start(nodes)
+
+    def kill(self, node: int) -> None:
+        self.local.kill(node)
+
+    def wipe(self, node: int) -> None:
+        self.local.wipe(node)
+
+    def pause(self, node: int) -> None:
+        self.local.pause(node)
+
+    def resume(self, node: int) -> None:
+        self.local.resume(node)
+
+    def whole(self, topic: str) -> bool:  # noqa: ARG002
+        """All brokers are members, nothing is being recovered, no copy is missing or being made."""
+        alive = [node for node in self.local.nodes if self.local.state(node) != DEAD]
+        try:
+            with urlopen(f"http://127.0.0.1:{alive[0].metrics_port}/recovery", timeout=5) as answer:
+                found = json.load(answer)
+        except (URLError, OSError, ValueError):
+            return False
+        repairs = found["repairs"]
+        return not (found["waiting"] or repairs.get("short") or repairs.get("running"))
+
+    def close(self) -> None:
+        for node in self.local.nodes:
+            if self.local.state(node) == PAUSED:
+                self.local.resume(node.node)
+            if self.local.state(node) != DEAD:
+                self.local.kill(node.node)
+
+
+class KafkaCluster:
+    """Four brokers; nodes 1 to 3 are controllers too, or one more JVM, which is spared, is the controller."""
+
+    name = "Apache Kafka"
+
+    def __init__(self, directory: Path, separate: bool, settings: Mapping[str, str]) -> None:
+        self.nodes = list(range(1, BROKERS + 1))
+        self.victims = self.nodes
+        controllers = [BROKERS + 1] if separate else [1, 2, 3]
+        everyone = sorted({*self.nodes, *controllers})
+        ports = free_ports(2 * len(everyone))
+        self._ports = dict(zip(everyone, ports, strict=False))
+        quorum_ports = dict(zip(everyone, ports[len(everyone) :], strict=True))
+        voters = ",".join(f"{node}@127.0.0.1:{quorum_ports[node]}" for node in controllers)
+        self._processes: dict[int, ApacheKafka] = {}
+        for node in everyone:
+            roles = ["broker"] * (node in self.nodes) + ["controller"] * (node in controllers)
+            client, quorum = f"PLAINTEXT://127.0.0.1:{self._ports[node]}", f"127.0.0.1:{quorum_ports[node]}"
+            listeners = [client] * (node in self.nodes) + [f"CONTROLLER://{quorum}"] * (node in controllers)
+            own = {
+                "offsets.topic.replication.factor": COPIES,
+                "process.roles": ",".join(roles),
+                "node.id": node,
+                "listeners": ",".join(listeners),
+                "advertised.listeners": listeners[0],
+                "controller.quorum.voters": voters,
+                **settings,
+            }
+            self._processes[node] = ApacheKafka(directory / f"node-{node}", own)
+            self._processes[node].port = self._ports[node]
+        self._extra = [node for node in controllers if node not in self.nodes]
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(f"127.0.0.1:{self._ports[node]}" for node in self.nodes)
+
+    def start(self, nodes: Sequence[int]) -> None:
+        for node in self._extra:
+            process = self._processes[node]
+            if process.process is None:
+                process.prepare()
+                process.spawn()
+        for node in nodes:
+            self._processes[node].prepare()
+            self._processes[node].spawn()
+        deadline = time.monotonic() + 120
+        for node in nodes:
+            while not _accepts(self._ports[node]):
+                if time.monotonic() > deadline:
+                    log = self._processes[node].log_path.read_text()
+                    raise RuntimeError(f"Apache Kafka's node {node} did not start:\n{log[-3000:]}")
+                time.sleep(0.02)
+
+    def kill(self, node: int) -> None:
+        self._processes[node].stop(signal.SIGKILL)
+
+    def wipe(self, node: int) -> None:
+        shutil.rmtree(self._processes[node].directory / "data", ignore_errors=True)
+
+    def pause(self, node: int) -> None:
+        process = self._processes[node].process
+        assert process is not None
+        process.send_signal(signal.SIGSTOP)
+
+    def resume(self, node: int) -> None:
+        process = self._processes[node].process
+        assert process is not None
+        process.send_signal(signal.SIGCONT)
+
+    def whole(self, topic: str) -> bool:
+        """Every partition of the topic has all its replicas in sync."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        try:
+            found = admin.describe_topics(TopicCollection([topic]), request_timeout=5)[topic].result(10)
+        except KafkaException:
+            return False
+        return all(len(each.isr) >= COPIES and each.leader is not None for each in found.partitions)
+
+    def close(self) -> None:
+        for node in self._processes.values():
+            if node.process is not None:
+                with suppress(ProcessLookupError):
+                    node.process.send_signal(signal.SIGCONT)
+                node.stop(signal.SIGKILL)
+
+
+def _accepts(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,169 @@
+"""One round after another: something is killed under load, comes back, and what was promised is checked."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from bench.failover.clusters import Cluster, await_whole, leaders
+from bench.failover.load import FailoverLoad
+
+WHOLE_TIMEOUT_S: Final = 180.0
+PAUSE_S: Final = 8.0
+"""How long a stopped broker stays stopped: longer than its session."""
+AWAY_S: Final = (0.0, 0.3, 1.0, 3.0)
+"""How long a broker that keeps its data stays away: shorter or longer than a session."""
+KILL, TWO, ALL, PAUSE = "kill", "two", "all", "pause"
+
+
+@dataclass(slots=True)
+class Round:
+    """What happened and how long clients felt it; gaps are between acknowledgements of one partition."""
+
+    number: int
+    kind: str
+    victims: list[int]
+    wiped: bool
+    away_s: float = 0.0
+    """From the kill until the start (or from SIGSTOP to SIGCONT)."""
+    gap_s: float = 0.0
+    """The longest gap of any partition around the kill."""
+    led: int = 0
+    """How many partitions the victims led."""
+    gaps: list[float] = field(default_factory=list)
+    """That of every partition, by its number."""
+    back_s: float = 0.0
+    """From the kill until every partition had an acknowledgement after it."""
+    return_gap_s: float = 0.0
+    """The longest gap of any partition while the victims came back."""
+    whole_s: float | None = None
+    """From the start until every copy was there again; None when nobody waited for it."""
+    records: int = 0
+    """Acknowledged so far."""
+    checked: int = 0
+    """Records read again after the round."""
+
+
+class Rounds:
+    """Runs them. ``note(round)`` is called after each."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        load: FailoverLoad,
+        chance: random.Random,
+        note: Callable[[Round], object],
+    ) -> None:
+        self._cluster = cluster
+        self._load = load
+        self._chance = chance
+        self._note = note
+        self._ends = [dict.fromkeys(range(load.partitions), 0)] * 2
+        """Ends of what was acknowledged after the last two rounds: the next one reads on from the older."""
+
+    def kill(self, number: int) -> None:
+        """One broker; every second time with its data; every tenth time two, when all copies are there."""
+        double, wiped = number % 10 == 9, number % 2 == 1
+        victims = self._chance.sample(list(self._cluster.victims), 2 if double else 1)
+        if wiped:
+            self._whole()
+        this = Round(number, TWO if double else KILL, sorted(victims), wiped)
+        self._fall(this)
+        if wiped:
+            for victim in victims:
+                self._cluster.wipe(victim)
+        else:
+            this.away_s = self._chance.choice(AWAY_S)
+            time.sleep(this.away_s)
+        self._return(this, victims)
+        self._check(this)
+
+    def all_at_once(self, number: int) -> None:
+        """All brokers are killed; all start again with their data."""
+        this = Round(number, ALL, list(self._cluster.nodes), False)
+        self._listen(this)
+        for victim in this.victims:
+            self._cluster.kill(victim)
+        began = time.monotonic()
+        self._cluster.start(this.victims)
+        self._load.await_progress()
+        this.back_s = time.monotonic() - began
+        self._gaps(this)
+        self._check(this)
+
+    def pause(self, number: int) -> None:
+        """SIGSTOP for longer than the session, then SIGCONT: a zombie that has to notice."""
+        victim = self._chance.choice(list(self._cluster.victims))
+        this = Round(number, PAUSE, [victim], False, PAUSE_S)
+        self._listen(this)
+        began = time.monotonic()
+        self._cluster.pause(victim)
+        self._load.await_progress()
+        this.back_s = time.monotonic() - began
+        self._gaps(this)
+        time.sleep(max(0.0, PAUSE_S - this.back_s))
+        self._load.listen()
+        self._cluster.resume(victim)
+        self._settle(this)
+        self._check(this)
+
+    def _listen(self, this: Round) -> None:
+        """The last moment before the fault."""
+        self._load.await_progress()
+        led = leaders(self._cluster, self._load.topic)
+        this.led = sum(leader in this.victims for leader in led)
+        self._load.listen()
+
+    def _fall(self, this: Round) -> None:
+        self._listen(this)
+        began = time.monotonic()
+        for victim in this.victims:
+            self._cluster.kill(victim)
+        if this.wiped or self._chance.random() < 0.5:
+            # Otherwise it may be back before others lead what it led.
+            self._load.await_progress()
+            this.back_s = time.monotonic() - began
+            self._gaps(this)
+            self._load.listen()
+
+    def _return(self, this: Round, victims: Sequence[int]) -> None:
+        began = time.monotonic()
+        self._cluster.start(sorted(victims))
+        self._settle(this)
+        if not this.gaps:
+            this.back_s = time.monotonic() - began + this.away_s
+            self._gaps(this)
+        if this.wiped:
+            self._whole()
+            this.whole_s = time.monotonic() - began
+
+    def _settle(self, this: Round) -> None:
+        """The victims are back: acknowledgements go on, also when leaders move back."""
+        self._load.await_progress()
+        time.sleep(0.5)
+        self._load.await_progress()
+        this.return_gap_s = max(self._load.silences().values())
+
+    def _gaps(self, this: Round) -> None:
+        silences = self._load.silences()
+        this.gaps = [round(silences[partition], 4) for partition in sorted(silences)]
+        this.gap_s = max(this.gaps)
+
+    def _whole(self) -> None:
+        await_whole(self._cluster, self._load.topic, WHOLE_TIMEOUT_S)
+
+    def _check(self, this: Round) -> None:
+        """Everything acknowledged in this round and the one before is there, once, in order."""
+        ends = self._load.await_read()
+        this.checked = self._load.verify(self._ends[0], ends)
+        self._ends = [self._ends[1], ends]
+        this.records = sum(ends.values())
+        self._note(this)
+
+
+def row(this: Round) -> dict[str, Any]:
+    """JSON of a round."""
+    return asdict(this)
