@@ -242,6 +242,7 @@ class Broker:
             os.path.join(directory.path, JOURNAL_DIRECTORY),
             decode_starts(self._logs.scan_from),
             boot,
+            accept_loss=bool(settings.values["unclean.leader.election.enable"]),
         )
         for line in recovered.losses:
             log.warning("%s", line)
