@@ -27,6 +27,7 @@ from kproto.metadata.records import ONLINE, StreamletRecord
 from kproto.net.internal import InternalListener
 from kproto.net.peers import Address, Peers
 from kproto.replica.bring_over import BringOver
+from kproto.replica.handing_over import HandingOver
 from kproto.replica.reach import Reach
 from kproto.replica.remote import RemoteChunks
 from kproto.replica.scrub import Scrub
@@ -114,6 +115,7 @@ class ClusterMember:
         self._vlogs: VlogManager | None = None
         self._logs: LogManager | None = None
         self._takeover: Takeover | None = None
+        self._handing_over: HandingOver | None = None
         self._bring_over: BringOver | None = None
         self._unneeded: UnneededReports | None = None
         self._starts: dict[tuple[bytes, int], int] = {}
@@ -211,6 +213,9 @@ class ClusterMember:
             self._clock,
         )
         self._takeover.on_online = self._bring_over.add
+        self._handing_over = HandingOver(
+            self.node_id, self.controller, logs, vlogs, lambda: self.epoch, self._clock
+        )
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
         vlogs.unsealed = self._unsealed
         vlogs.members_changed(self._others())
@@ -223,6 +228,9 @@ class ClusterMember:
         self._unneeded.start()
         self.controller.subscribe(self._takeover.on_image)
         self._takeover.on_image(self.controller.image)
+        assert self._handing_over is not None
+        self.controller.subscribe(self._handing_over.on_image)
+        self._handing_over.on_image(self.controller.image)
 
     @property
     def epoch(self) -> int:
@@ -442,7 +450,7 @@ class ClusterMember:
         for task in list(self._tasks):
             task.cancel()
         self._scrub.stop()
-        for part in (self._takeover, self._bring_over, self._unneeded):
+        for part in (self._handing_over, self._takeover, self._bring_over, self._unneeded):
             if part is not None:
                 await part.close()
         if self._client is not None:

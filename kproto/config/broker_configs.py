@@ -155,6 +155,28 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
     ("offsets.topic.segment.bytes", INT, 104_857_600, at_least(1), "segment.bytes of __consumer_offsets."),
     # the cluster
     (
+        "auto.leader.rebalance.enable",
+        BOOLEAN,
+        True,
+        None,
+        "Streamlets go back to their preferred leaders by themselves, while these are members.",
+    ),
+    (
+        "leader.imbalance.check.interval.seconds",
+        LONG,
+        300,
+        at_least(1),
+        "How often leaders that are not the preferred ones are looked for.",
+    ),
+    (
+        "kproto.drain",
+        BOOLEAN,
+        False,
+        None,
+        "The broker is to be rid of everything: what it leads, its replicas and copies go to others, and it "
+        "gets nothing new. Set for one broker, while it runs, before it is taken out of the cluster.",
+    ),
+    (
         "broker.session.timeout.ms",
         INT,
         3000,
@@ -293,7 +315,6 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
 )
 
 _ACCEPTED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
-    ("auto.leader.rebalance.enable", BOOLEAN, True),
     ("background.threads", INT, 10),
     ("broker.heartbeat.interval.ms", INT, 2000),
     ("connections.max.reauth.ms", LONG, 0),
@@ -313,7 +334,6 @@ _ACCEPTED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("group.coordinator.append.linger.ms", INT, -1),
     ("group.coordinator.threads", INT, 4),
     ("inter.broker.listener.name", STRING, None),
-    ("leader.imbalance.check.interval.seconds", LONG, 300),
     ("log.cleaner.backoff.ms", LONG, 15_000),
     ("log.cleaner.dedupe.buffer.size", LONG, 134_217_728),
     ("log.cleaner.enable", BOOLEAN, True),
@@ -407,6 +427,7 @@ _DYNAMIC: Final = frozenset(
     {
         "kproto.backup.stall.ms",
         "kproto.direct.bytes",
+        "kproto.drain",
         "kproto.virtual.segment.bytes",
         "kproto.vlogs.per.broker",
     }

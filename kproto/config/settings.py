@@ -49,6 +49,8 @@ class Settings(NamedTuple):
     offsets_topic_num_partitions: int
     offsets_topic_replication_factor: int
     offsets_topic_segment_bytes: int
+    auto_leader_rebalance_enable: bool
+    leader_imbalance_check_interval_seconds: int
     broker_session_timeout_ms: int
     kproto_internal_listen: str
     kproto_join: str

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import rules
+from kproto.controller.arranging import Arranger
 from kproto.controller.fencing import decide_fence
 from kproto.controller.recovery import awaits_preferred, decide_assign, due_streamlets, led_now, stuck
 from kproto.controller.repair import Repair, Repairs, decide_repaired
@@ -64,6 +65,7 @@ class ControllerLoop:
     """
 
     __slots__ = (
+        "_arranger",
         "_brokers",
         "_causes",
         "_clock",
@@ -100,6 +102,7 @@ class ControllerLoop:
         repair_delay = settings.kproto_repair_delay_ms / 1000
         self._sealing = Sealing(settings.kproto_backup_stall_ms / 1000, repair_delay)
         self._repairs = Repairs(repair_delay)
+        self._arranger = Arranger(controller, settings, clock.monotonic())
         self._brokers: dict[int, BrokerRecord] = {}
         """As of the last image, to see who started again."""
         self._causes: dict[tuple[int, int], tuple[str, float]] = {}
@@ -125,6 +128,7 @@ class ControllerLoop:
         """
         self._brokers = dict(self._controller.image.brokers)
         self.sessions.follow(self._brokers, self._clock.monotonic())
+        self._arranger.follow(self._brokers, self._clock.monotonic())
         proposals = self._controller.proposals
         proposals.clock = self._clock.monotonic
         proposals.stuck = lambda: self._stuck
@@ -222,6 +226,7 @@ class ControllerLoop:
             self._note_ends(image, now)
             self._brokers = dict(image.brokers)
             self.sessions.follow(self._brokers, now)
+            self._arranger.follow(self._brokers, now)
             self._due_stale = True
         if image.touched:
             self._due_stale = True
@@ -378,6 +383,10 @@ class ControllerLoop:
                 except KafkaError as error:
                     log.error("the controller cannot write its decisions: %s", error)
                     self._upkeep_stale = True
+            try:
+                await self._arranger.look(began)
+            except KafkaError as error:
+                log.error("the controller cannot write its decisions: %s", error)
             took = self._clock.monotonic() - began
             await asyncio.sleep(max(UPKEEP_SECONDS, UPKEEP_REST * took))
 

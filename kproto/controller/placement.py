@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
 
+from kproto.controller import rules
 from kproto.metadata import BrokerRecord, MetadataImage
 
 
@@ -16,6 +17,12 @@ def rack_order(brokers: Mapping[int, BrokerRecord]) -> list[int]:
         racks.setdefault(brokers[node_id].rack or "", []).append(node_id)
     columns = zip_longest(*(racks[rack] for rack in sorted(racks)))
     return [node_id for node_id in chain.from_iterable(columns) if node_id is not None]
+
+
+def placeable(image: MetadataImage, copies: int = 1) -> Mapping[int, BrokerRecord]:
+    """Live brokers for new replicas: not those that are being drained, if there are enough others."""
+    staying = {node: broker for node, broker in image.brokers.items() if not rules.is_draining(image, node)}
+    return staying if len(staying) >= copies else image.brokers
 
 
 def streamlets_led(image: MetadataImage) -> Counter[int]:

@@ -7,6 +7,8 @@ kind               arguments                                       answer
 ``close_vsegs``    ``{"vsegs": [[vlog, seq, end], ...]}``          ``[bool, ...]``
 ``commit``         ``{"streamlets": [[topic, streamlet,            ``[bool, ...]``
                    leader epoch], ...]}``
+``handed_over``    ``{"streamlets": [[topic, streamlet, leader     ``[bool, ...]``
+                   epoch, began], ...], "upto": [[vlog, seq]]}``
 ``starts``         ``{"starts": [[topic, partition, offset]]}``    ``[bool, ...]``
 ``unneeded``       ``{"vsegs": [[E, vlog, seq], ...],``            number of reports taken
                    ``"revision"}``, of the image they rest on
@@ -34,6 +36,7 @@ from kproto.controller.arguments import Arguments, integer, items, malformed, ro
 from kproto.controller.decision import Decision
 from kproto.controller.fencing import decide_fence
 from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
+from kproto.controller.moves import HandOver, decide_handed_over
 from kproto.controller.recoveries import Recoveries, summary
 from kproto.controller.recovery import Attempt, decide_commit
 from kproto.controller.repair import decide_disowned
@@ -84,6 +87,7 @@ class Proposals:
             "open_vseg": self._open_vseg,
             "close_vsegs": self._close_vsegs,
             "commit": self._commit,
+            "handed_over": self._handed_over,
             "starts": self._starts,
             "unneeded": self._unneeded,
             "leave": self._leave,
@@ -153,6 +157,26 @@ class Proposals:
         before = await controller.decide(decide)
         self.recoveries.committed(before, self.clock())
         return answers
+
+    async def _handed_over(self, node_id: int, epoch: int, args: object) -> list[bool]:
+        """A leader gave streamlets up for a planned move (rule 12b)."""
+        controller = self._controller
+        attempts = [
+            HandOver(
+                topic_id(topic),
+                integer(streamlet, "a streamlet", 0, U32),
+                integer(leader_epoch, "a leader epoch"),
+                integer(began, "a revision"),
+            )
+            for topic, streamlet, leader_epoch, began in Arguments(args).rows("streamlets", 4)
+        ]
+        upto = [
+            (integer(vlog, "a virtual log", 0, U32), integer(seq, "a number", 0, U32))
+            for vlog, seq in Arguments(args).rows("upto", 2)
+        ]
+        return await controller.decide(
+            lambda: decide_handed_over(controller.image, controller.table, node_id, epoch, attempts, upto)
+        )
 
     async def _starts(self, node_id: int, epoch: int, args: object) -> list[bool]:
         controller = self._controller

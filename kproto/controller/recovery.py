@@ -74,8 +74,15 @@ def candidates(
     return [
         node_id
         for node_id in sorted(image.brokers)
-        if all(vseg.node_id == node_id and rules.owner_holds(image, table, vseg) for vseg in orphans)
+        if all(vseg.node_id == node_id and _owner_has(image, table, record, vseg) for vseg in orphans)
     ]
+
+
+def _owner_has(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
+    """The owner's files are a copy of what the virtual segment holds of this streamlet (2b, 33): it never
+    gave it away, even if others."""
+    kept = not rules.was_given(table, vseg) or record.sources == (vseg.id.owner_epoch,)
+    return kept and rules.owner_holds(image, table, vseg)
 
 
 def choose_leader(record: StreamletRecord, able: Sequence[int], load: Counter[int]) -> int:
@@ -126,6 +133,7 @@ def decide_assign(
         if record is None or not rules.is_due(image, record) or not sources.sealed(record):
             continue
         able = candidates(image, table, record, sources)
+        able = [node for node in able if not rules.is_draining(image, node)] or able
         if not able:
             continue
         leader = choose_leader(record, able, load)
@@ -133,7 +141,7 @@ def decide_assign(
         assigned = record.recovering(leader)
         decision.puts[assigned.key] = assigned.encode()
         decision.answer.append(assigned)
-        for node_id, epoch in _given_away(table, record, leader):
+        for node_id, epoch in _given_away(image, table, record, leader):
             moved[node_id] = max(epoch, moved.get(node_id, -1))
     for node_id, epoch in sorted(moved.items()):
         if epoch > table.moved_upto.get(node_id, -1):
@@ -141,11 +149,14 @@ def decide_assign(
     return decision
 
 
-def _given_away(table: VlogTable, record: StreamletRecord, leader: int) -> Iterable[tuple[int, int]]:
-    """Owners whose own files will be no copy of the streamlet any more, because another one leads it now."""
+def _given_away(
+    image: MetadataImage, table: VlogTable, record: StreamletRecord, leader: int
+) -> Iterable[tuple[int, int]]:
+    """Owners whose own files will be no copy of the streamlet any more, because another one leads it now. Of
+    owners that live it was noted when they handed it over (12b)."""
     for epoch in record.sources:
         vsegs = table.of_owner(epoch)
-        if vsegs and vsegs[0].node_id != leader:
+        if vsegs and vsegs[0].node_id != leader and not rules.is_current(image, vsegs[0].node_id, epoch):
             yield vsegs[0].node_id, epoch
 
 
@@ -185,7 +196,8 @@ def decide_commit(
         if record is not None and rules.may_commit(image, record, node_id, epoch, attempt.leader_epoch):
             done = sources.sealed(record)
             if done:
-                online = _pruned(table, record).online(epoch)
+                again = epoch in record.sources  # by a move back: see `_owner_has`
+                online = (record if again else _pruned(table, record)).online(epoch)
                 decision.puts[online.key] = online.encode()
         elif record is not None:
             done = done and record.leader_epoch == attempt.leader_epoch

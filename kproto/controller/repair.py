@@ -44,7 +44,7 @@ def wanted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> i
         vseg.node_id in table.fenced or rules.owner_holds(image, table, vseg)
     )
     moved = table.moved_upto.get(vseg.node_id, -1) >= vseg.id.owner_epoch
-    return vseg.copies - 1 if own and not moved else vseg.copies
+    return vseg.copies - 1 if own and not moved and not rules.was_given(table, vseg) else vseg.copies
 
 
 class Repairs:
@@ -108,7 +108,20 @@ class Repairs:
 def _is_short(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
     if vseg.open or not rules.needs_copy(vseg):
         return False
-    return len(rules.live_copies(image, vseg)) < wanted_copies(image, table, vseg)
+    return len(lasting_copies(image, table, vseg)) < wanted_copies(image, table, vseg)
+
+
+def lasting_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> list[CopyTarget]:
+    """Live copies, but for those that a drained broker has as long as others can have them instead."""
+    live = rules.live_copies(image, vseg)
+    if not any(rules.is_draining(image, copy.node_id) for copy in live):
+        return live
+    lasting = [copy for copy in live if not rules.is_draining(image, copy.node_id)]
+    own = wanted_copies(image, table, vseg) < vseg.copies
+    able = sum(
+        not rules.is_draining(image, node) and not (own and node == vseg.node_id) for node in image.brokers
+    )
+    return lasting if len(lasting) < min(wanted_copies(image, table, vseg), able) else live
 
 
 def choose_repair(
@@ -129,7 +142,11 @@ def choose_repair(
         holders.add(vseg.node_id)
     free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
     sources = sorted((use[copy.node_id], copy.node_id) for copy in have if copy.node_id in free)
-    able = [image.brokers[node_id] for node_id in free if node_id not in holders]
+    able = [
+        image.brokers[node_id]
+        for node_id in free
+        if node_id not in holders and not rules.is_draining(image, node_id)
+    ]
     beside = [image.brokers[node_id] for node_id in sorted(holders) if node_id in image.brokers]
     targets = pick_spread(
         [broker for broker in able if broker.internal_host], len(able), beside, load, vseg.id
@@ -157,7 +174,9 @@ def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> D
     live = rules.live_copies(image, vseg)
     if repair.target in live:
         return Decision(True)
-    backups = (*live, repair.target)
+    backups = (*(copy for copy in live if not rules.is_draining(image, copy.node_id)), repair.target)
+    if len(backups) < wanted_copies(image, table, vseg):
+        backups = (*live, repair.target)
     if len(backups) < wanted_copies(image, table, vseg):
         others = [target for target in vseg.backups if target.node_id != repair.target.node_id]
         backups = (*others, repair.target)

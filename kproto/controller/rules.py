@@ -12,8 +12,9 @@ from typing import Final
 
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
-from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
+from kproto.metadata.vlogs import CopyTarget, Move, VlogTable, VsegRecord
 
+DRAIN: Final = "kproto.drain"
 UNCLEAN: Final = "unclean.leader.election.enable"
 
 
@@ -41,6 +42,49 @@ def owner_holds(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> boo
     """
     kept = table.moved_upto.get(vseg.node_id, -1) < vseg.id.owner_epoch
     return kept and may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
+
+
+def is_draining(image: MetadataImage, node_id: int) -> bool:
+    """The broker is to be rid of everything (``kproto.drain``): it gets nothing new, and what it has counts
+    as missing once others can have it."""
+    own = image.configs.get(str(node_id))
+    return own is not None and own.get(DRAIN) == "true"
+
+
+def was_given(table: VlogTable, vseg: VsegRecord) -> bool:
+    """It holds chunks of streamlets that its live owner handed over (12b): for those the owner's own files
+    are no copy any more."""
+    return table.given_upto.get((vseg.id.owner_epoch, vseg.id.vlog), -1) >= vseg.id.seq
+
+
+def may_begin_move(image: MetadataImage, record: StreamletRecord, target: int) -> bool:
+    """Only a served streamlet with several copies moves, to another member (12b, 18b)."""
+    served = bool(record.sources) and leads(image, record, record.leader, record.sources[-1])
+    return served and target != record.leader and target in image.brokers
+
+
+def may_hand_over(
+    image: MetadataImage, record: StreamletRecord | None, move: Move | None, node_id: int, epoch: int
+) -> bool:
+    """Who hands the streamlet over leads it, and still should hand it over, to a member (12b, 16)."""
+    return (
+        record is not None
+        and move is not None
+        and move.leader_epoch == record.leader_epoch
+        and move.target in image.brokers
+        and leads(image, record, node_id, epoch)
+    )
+
+
+def is_that_move(move: Move, leader_epoch: int, began: int) -> bool:
+    """The leader means this very move: after one that was given up it took appends again (12b)."""
+    return (move.leader_epoch, move.began) == (leader_epoch, began)
+
+
+def is_rolled(table: VlogTable, epoch: int, upto: Sequence[tuple[int, int]]) -> bool:
+    """Every virtual segment that may hold chunks of what is handed over is closed (12b)."""
+    ends = dict(upto)
+    return not any(vseg.open and vseg.id.seq <= ends.get(vseg.id.vlog, -1) for vseg in table.of_owner(epoch))
 
 
 def live_copies(image: MetadataImage, vseg: VsegRecord) -> list[CopyTarget]:

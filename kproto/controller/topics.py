@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from kproto.config import ACTIVE_GROUPS, ConfigError, Settings, validate_topic_configs
 from kproto.controller.decision import Decision
 from kproto.controller.names import OFFSETS_TOPIC, PROHIBITED_TOPIC, folded, is_internal, name_problem
-from kproto.controller.placement import rack_order, spread
+from kproto.controller.placement import placeable, rack_order, spread
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
 from kproto.metadata.records import ONLINE
@@ -76,7 +76,7 @@ def decide_create(
     """
     decision: Decision[list[TopicOutcome]] = Decision([])
     times = Counter(topic.name for topic in requested)
-    order = rack_order(image.brokers)
+    order = rack_order(placeable(image, settings.default_replication_factor))
     start = min(range(len(order)), key=lambda place: led.get(order[place], 0)) if order else 0
     taken = {folded(name) for name in image.topics}
     left = PARTITIONS_PER_REQUEST
@@ -302,7 +302,7 @@ def _added_streamlets(
     if request.assignments is not None:
         replicas = _grown_assignment(image, topic, request)
     else:
-        order = rack_order(image.brokers)
+        order = rack_order(placeable(image, topic.replication_factor))
         if topic.replication_factor > len(order) and new > old:
             raise KafkaError(
                 ErrorCode.INVALID_REPLICATION_FACTOR,

@@ -131,6 +131,9 @@ def choose_backups(image: MetadataImage, table: VlogTable, opening: Opening) -> 
         for node_id, broker in sorted(image.brokers.items())
         if node_id != owner.node_id and node_id not in opening.exclude and broker.internal_host
     ]
+    staying = [broker for broker in able if not rules.is_draining(image, broker.node_id)]
+    if len(staying) >= opening.copies - 1:
+        able = staying
     chosen = pick_spread(able, opening.copies - 1, [owner], load, opening.id)
     return tuple(CopyTarget(broker.node_id, broker.store_id) for broker in chosen)
 

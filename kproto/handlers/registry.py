@@ -54,10 +54,13 @@ APIS: Final[dict[int, Api]] = {
         _api(35, "admin.describe_log_dirs", 1, 5),
         _api(37, "admin.create_partitions", 0, 3),
         _api(42, "groups.delete_groups", 0, 2),
+        _api(43, "admin.elect_leaders", 0, 2),
         _api(44, "admin.incremental_alter_configs", 0, 1),
+        _api(45, "admin.alter_partition_reassignments", 0, 1),
         _api(46, "admin.list_partition_reassignments", 0, 0),
         _api(47, "groups.offset_delete", 0, 0),
         _api(60, "admin.describe_cluster", 0, 2),
+        _api(64, "admin.unregister_broker", 0, 0),
         _api(75, "admin.describe_topic_partitions", 0, 0),
     )
 }

@@ -71,6 +71,7 @@ class LogManager:
         "_dynamic",
         "_exact",
         "_full_until",
+        "_going",
         "_image",
         "_known_at_start",
         "_next_checkpoint",
@@ -147,6 +148,8 @@ class LogManager:
         """Those of them with chunks, which are memory until they are opened."""
         self._taken_streamlets: dict[tuple[bytes, int], int] = {}
         """Leader epoch under which a streamlet was taken over."""
+        self._going: set[tuple[bytes, int]] = set()
+        """Streamlets that are being handed over: what is opened of them takes no appends."""
         self._released: dict[tuple[bytes, int], Entry] = {}
         """Where partitions stood when another broker became their leader."""
         self._changed: dict[Partition, None] = {}
@@ -287,6 +290,8 @@ class LogManager:
         else:
             partition.begin(0)
         partition.vlog = self.ports.assign_vlog(partition)
+        if (topic_id, streamlet.index) in self._going:
+            partition.hand_over(True)
         self.streams.setdefault(topic_id, stream).partitions[index] = partition
         return partition
 
@@ -340,6 +345,18 @@ class LogManager:
         if record is not None:
             self._taken_streamlets[topic_id, index // record.active_groups] = leader_epoch
         return taken.end
+
+    def hand_over(self, topic_id: bytes, streamlet: int, going: bool) -> list[Partition]:
+        """Take no appends for the partitions of a streamlet that another broker is about to lead (rule 12b),
+        or take them again. Returns those that are open: the others have appended nothing."""
+        (self._going.add if going else self._going.discard)((topic_id, streamlet))
+        stream = self.streams.get(topic_id)
+        found: list[Partition] = []
+        for partition in stream.partitions.values() if stream is not None else ():
+            if stream is not None and stream.streamlet_of(partition.index) == streamlet:
+                partition.hand_over(going)
+                found.append(partition)
+        return found
 
     def release(self, topic_id: bytes, index: int) -> None:
         """Another broker leads the partition: who waits for it is told, its files stay for a while in case it

@@ -74,6 +74,7 @@ class Partition:
         "dirty_from",
         "disk",
         "epochs",
+        "handing_over",
         "has_directory",
         "high_watermark",
         "index",
@@ -123,6 +124,8 @@ class Partition:
         self.deleted = False
         """Nothing is read or appended any more: the topic is gone, or (``lost``) another broker leads."""
         self.lost = False
+        self.handing_over = False
+        """Another broker is about to lead (rule 12b): appends are refused. See `hand_over`."""
         self.log_start_offset = 0
         self.high_watermark = 0
         self.last_stable_offset = 0
@@ -154,13 +157,22 @@ class Partition:
         self.index_interval = config.index_interval_bytes
         self._max_bytes = config.max_message_bytes
         self._careful = (
-            config.log_append_time or config.validate_records or config.timestamp_before_max_ms < NEVER
+            config.log_append_time
+            or config.validate_records
+            or config.timestamp_before_max_ms < NEVER
+            or self.handing_over
         )
         self._ceiling = -NEVER
         if self.segments:
             self._schedule_roll(self.segments[-1].group)
             if self.tail is not NO_BLOCK:
                 self.tail.limit = self._limit_of(self.tail, len(self.tail.data))
+
+    def hand_over(self, going: bool) -> None:
+        """Refuse appends from now on, because another broker is about to lead (rule 12b), or take them
+        again. Reading goes on."""
+        self.handing_over = going
+        self.configure(self.config)
 
     def begin(self, base_offset: int) -> None:
         """Open the first group of a partition that stores nothing."""
@@ -265,7 +277,7 @@ class Partition:
     def _refusal(self) -> KafkaError:
         """Why no append is taken at all."""
         vlog = self.vlog
-        if self.lost or (vlog is not None and (vlog.lost or vlog.retiring)):
+        if self.lost or self.handing_over or (vlog is not None and (vlog.lost or vlog.retiring)):
             return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if self.deleted:
             return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -273,6 +285,8 @@ class Partition:
 
     def _look_closely(self, chunk: memoryview) -> int:
         """Everything unusual: raises KafkaError, or returns the log append time to stamp (-1: none)."""
+        if self.handing_over:
+            raise self._refusal()
         config = self.config
         now = self.manager.now_ms()
         examine(chunk, config, now)

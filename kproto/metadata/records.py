@@ -9,6 +9,8 @@ Keys and values are text and bytes that any of the stores can keep::
     brokers/<node id>                 [epoch, host, port, rack, internal host, internal port, store id]
     fenced/<node id>                  the same, of a broker that is no live member any more (rule 19)
     moved/<node id>                   newest owner epoch whose streamlets were given to others
+    given/<E>/<vlog>                  newest virtual segment of what its live owner gave away (``vlogs``)
+    moves/<topic id>/<index>          a planned move of a streamlet (see ``vlogs``; rule 12b)
     configs/<node id, or default>     {name: value}, dynamic broker configs
     topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal]
     streamlets/<topic id>/<index>     [leader, leader epoch, [replica, ...], state, [owner epoch, ...]]
@@ -39,6 +41,8 @@ TOPICS: Final = "topics/"
 STREAMLETS: Final = "streamlets/"
 FENCED: Final = "fenced/"
 MOVED: Final = "moved/"
+GIVEN: Final = "given/"
+MOVES: Final = "moves/"
 DEFAULT_BROKER: Final = "default"
 """In place of a node id: the dynamic configs of every broker."""
 
@@ -215,9 +219,21 @@ class StreamletRecord:
             self.topic_id, self.index, leader, self.leader_epoch + 1, self.replicas, RECOVERING, self.sources
         )
 
+    def assigned_to(self, replicas: tuple[int, ...]) -> StreamletRecord:
+        """The record with another assignment; who leads it is not changed."""
+        return StreamletRecord(
+            self.topic_id, self.index, self.leader, self.leader_epoch, replicas, self.state, self.sources
+        )
+
     def online(self, owner_epoch: int) -> StreamletRecord:
-        """The record after its leader committed (rule 27b): its own virtual logs are sources from now on."""
+        """The record after its leader committed (rule 27b): its own virtual logs are sources from now on.
+
+        An owner that leads it again is there again; only its first and last times matter.
+        """
         sources = self.sources if self.sources[-1:] == (owner_epoch,) else (*self.sources, owner_epoch)
+        if sources.count(owner_epoch) > 2:
+            middle = sources.index(owner_epoch, sources.index(owner_epoch) + 1)
+            sources = sources[:middle] + sources[middle + 1 :]
         return StreamletRecord(
             self.topic_id, self.index, self.leader, self.leader_epoch, self.replicas, ONLINE, sources
         )

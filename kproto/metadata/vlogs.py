@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from kproto.metadata.records import FENCED, MOVED, TOPIC_ID_DIGITS, BrokerRecord
+from kproto.metadata.records import FENCED, GIVEN, MOVED, MOVES, TOPIC_ID_DIGITS, BrokerRecord
 from kproto.metadata.store import Change, Entry
 
 VSEGS: Final = "vsegs/"
@@ -86,6 +86,40 @@ def start_key(topic_id: bytes, index: int) -> str:
     return f"{STARTS}{topic_id.hex()}/{index:08x}"
 
 
+class Move(NamedTuple):
+    """A planned move (rule 12b): who leads the streamlet under ``leader_epoch`` hands it over to ``target``.
+
+    ``began`` is the revision that it is of, which tells it from one that was given up. ``before`` is the
+    assignment that a reassignment replaced; empty for a mere change of the leader. With a later leader epoch
+    the move is over, or void.
+    """
+
+    topic_id: bytes
+    streamlet: int
+    target: int
+    leader_epoch: int
+    began: int
+    before: tuple[int, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return f"{MOVES}{self.topic_id.hex()}/{self.streamlet:08x}"
+
+    def encode(self) -> bytes:
+        value = [self.target, self.leader_epoch, self.began, self.before]
+        return json.dumps(value, separators=(",", ":")).encode()
+
+    @classmethod
+    def decode(cls, key: str, value: bytes) -> Move:
+        target, leader_epoch, began, before = json.loads(value)
+        return cls(*_indexed(key, MOVES), target, leader_epoch, began, tuple(before))
+
+
+def given_key(owner_epoch: int, vlog: int) -> str:
+    """Key of how far a live owner gave away what is in a virtual log."""
+    return f"{GIVEN}{owner_epoch:016x}/{vlog:08x}"
+
+
 class VlogTable:
     """The virtual segments, log starts and fenced brokers at ``revision``. Changed in place, in revision
     order.
@@ -94,7 +128,17 @@ class VlogTable:
     it ended, and only the last may be open (rule 11, S9; those at the front may have been freed).
     """
 
-    __slots__ = ("_by_owner", "_open", "fenced", "moved_upto", "revision", "starts", "vsegs")
+    __slots__ = (
+        "_by_owner",
+        "_open",
+        "fenced",
+        "given_upto",
+        "moved_upto",
+        "moves",
+        "revision",
+        "starts",
+        "vsegs",
+    )
 
     def __init__(self) -> None:
         self.revision = 0
@@ -105,6 +149,11 @@ class VlogTable:
         self.moved_upto: dict[int, int] = {}
         """Node id -> newest owner epoch whose streamlets were given to others: the node's own files are no
         copy of what those virtual logs hold any more."""
+        self.given_upto: dict[tuple[int, int], int] = {}
+        """(Owner epoch, virtual log) -> newest segment that has chunks of streamlets which the owner gave to
+        others while it was alive: up to there its own files are no copy of all of it."""
+        self.moves: dict[tuple[bytes, int], Move] = {}
+        """Planned moves, by topic id and streamlet."""
         self._by_owner: dict[int, dict[VsegId, None]] = {}
         self._open: dict[VsegId, None] = {}
 
@@ -151,6 +200,11 @@ class VlogTable:
             self.fenced[broker.node_id] = broker
         elif key.startswith(MOVED):
             self.moved_upto[int(key[len(MOVED) :])] = int(value)
+        elif key.startswith(MOVES):
+            move = Move.decode(key, value)
+            self.moves[move.topic_id, move.streamlet] = move
+        elif key.startswith(GIVEN):
+            self.given_upto[_given_of_key(key)] = int(value)
 
     def _delete(self, key: str) -> None:
         if key.startswith(VSEGS):
@@ -167,8 +221,21 @@ class VlogTable:
             self.fenced.pop(int(key[len(FENCED) :]), None)
         elif key.startswith(MOVED):
             self.moved_upto.pop(int(key[len(MOVED) :]), None)
+        elif key.startswith(MOVES):
+            self.moves.pop(_indexed(key, MOVES), None)
+        elif key.startswith(GIVEN):
+            self.given_upto.pop(_given_of_key(key), None)
 
 
 def _partition_of_key(key: str) -> tuple[bytes, int]:
-    begin = len(STARTS)
+    return _indexed(key, STARTS)
+
+
+def _indexed(key: str, prefix: str) -> tuple[bytes, int]:
+    begin = len(prefix)
     return bytes.fromhex(key[begin : begin + TOPIC_ID_DIGITS]), int(key[begin + TOPIC_ID_DIGITS + 1 :], 16)
+
+
+def _given_of_key(key: str) -> tuple[int, int]:
+    owner_epoch, vlog = key[len(GIVEN) :].split("/")
+    return int(owner_epoch, 16), int(vlog, 16)

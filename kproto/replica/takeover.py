@@ -65,12 +65,13 @@ class Logs(Protocol):
 class Part:
     """One partition while it is rebuilt."""
 
-    __slots__ = ("chunks", "claim", "key", "log_start", "sources", "state")
+    __slots__ = ("all_sources", "chunks", "claim", "key", "log_start", "sources", "state")
 
-    def __init__(self, claim: Claim, key: PartitionKey, sources: list[int], log_start: int) -> None:
+    def __init__(self, claim: Claim, key: PartitionKey, sources: Sequence[int], log_start: int) -> None:
         self.claim = claim
         self.key = key
-        self.sources = sources
+        self.all_sources = sources
+        self.sources = by_last_time(sources)
         """Owner epochs to look at, the newest last."""
         self.log_start = log_start
         self.state: Base | None = None
@@ -104,7 +105,26 @@ class Part:
     @property
     def done(self) -> bool:
         """No older source has to be looked at."""
-        return not self.sources or (self.state is not None and self.outcome()[2] is None)
+        if not self.sources:
+            return True
+        return (
+            self.state is not None and may_stop(self.all_sources, self.sources) and self.outcome()[2] is None
+        )
+
+
+def by_last_time(sources: Sequence[int]) -> list[int]:
+    """Owner epochs, each once, in order of the last time that they led."""
+    return sorted(dict.fromkeys(sources), key=sources[::-1].index, reverse=True)
+
+
+def may_stop(sources: Sequence[int], left: Sequence[int]) -> bool:
+    """Whether the owners in ``left`` need not be looked at when the others have told a state.
+
+    An owner that led the streamlet more than once (12b) has written down states each time, and the newest of
+    them may be of an earlier time: who led it in between knows more.
+    """
+    first = next(at for at, epoch in enumerate(sources) if epoch not in left)
+    return not any(epoch in left for epoch in sources[first:])
 
 
 def _nobody(_: list[PartitionKey]) -> None:
@@ -225,11 +245,10 @@ class Takeover:
             if topic is None or not self._is_current(claim):
                 continue
             record = image.streamlets[claim.topic_id][claim.streamlet]
-            sources = sorted(dict.fromkeys(record.sources), key=record.sources[::-1].index, reverse=True)
             first = claim.streamlet * topic.active_groups
             for index in range(first, min(first + topic.active_groups, topic.partitions)):
                 key = (claim.topic_id, index)
-                parts.append(Part(claim, key, list(sources), table.log_start(*key)))
+                parts.append(Part(claim, key, record.sources, table.log_start(*key)))
         return parts
 
     async def _look(self, parts: list[Part], failed: dict[Claim, str]) -> None:

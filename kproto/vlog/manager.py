@@ -11,7 +11,7 @@ the broker must tell: `members_changed` and `lose_ownership`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -237,7 +237,11 @@ class VlogManager:
         for pusher in self._replicated():
             number, partitions = pusher.states.covered
             same = (pusher.vlog.owner_epoch, pusher.vlog.vlog_id) == (owner_epoch, vlog_id)
-            if partition in partitions and not (same and number <= seq):
+            if (
+                partition in partitions
+                and pusher.states.is_led(partition)
+                and not (same and number <= seq)
+            ):
                 return True
         return False
 
@@ -507,6 +511,18 @@ class VlogManager:
         for pusher in self._replicated():
             pusher.run()
         return all(pusher.idle for pusher in self._replicated())
+
+    def leave_behind(self) -> dict[int, int]:
+        """Begin a new segment of every virtual log with backups, for what is durable now is to be read by
+        others (rule 12b). Returns the last number of each that has something; see `left_behind`."""
+        marks = {pusher.vlog.vlog_id: pusher.leave_behind() for pusher in self._replicated()}
+        return {vlog: number for vlog, number in marks.items() if number > 0}
+
+    def left_behind(self, marks: Mapping[int, int]) -> bool:
+        """Whether the store knows the ends of all segments up to these."""
+        return all(
+            pusher.vlog.numbered > marks.get(pusher.vlog.vlog_id, -1) for pusher in self._replicated()
+        )
 
     def finish(self) -> list[tuple[int, int, int]]:
         """After a drain: push no more, and say where each virtual log with backups ended, as (virtual log,

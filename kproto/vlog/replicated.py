@@ -171,6 +171,16 @@ class ReplicatedPusher(Pusher):
         self._renewing = True
         self.run()
 
+    def leave_behind(self) -> int:
+        """Have everything that is durable now in closed segments soon (rule 12b). Returns the number of the
+        last segment with any of it: it is closed, and the store knows, once a later one is open."""
+        vlog, segment = self.vlog, self.vlog.open_segment
+        if segment is not None and segment.end == segment.start:
+            return vlog.numbered - 1
+        if vlog.numbered and self._proposed is None:
+            self.renew()
+        return vlog.numbered
+
     def tick(self, now: float) -> None:
         """What is due by time: more backups, state frames of partitions without traffic."""
         segment = self.vlog.open_segment

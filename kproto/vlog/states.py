@@ -92,8 +92,18 @@ class States:
         key = (partition.topic_id, partition.index)
         self._partitions[key] = partition
         self._frozen.pop(key, None)
+        self.covered = (self.covered[0], self.covered[1] - {key})
+        if self.flying is not None:
+            self.flying = (*self.flying[:2], self.flying[2] - {key})
         if partition.log_end_offset > 0 and self._waiting_since is None:
             self._waiting_since = now
+
+    def is_led(self, key: PartitionKey) -> bool:
+        """What state frames say of a partition is not of a time before another broker led it (12b)."""
+        partition = self._partitions.get(key)
+        if partition is None and key in self._frozen:
+            partition = self._frozen[key][0]
+        return partition is not None and not partition.lost
 
     def leave(self, partition: LogPartition) -> None:
         """``partition``, all of it durable, appends to another virtual log from now on (rule 12)."""

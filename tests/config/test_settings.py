@@ -36,6 +36,7 @@ def test_every_field_is_a_key_and_every_enforced_key_has_an_effect() -> None:
         name for name in BROKER_CONFIGS if name.startswith(("log.", "compression.", "message.", "min."))
     }
     folded |= {"broker.id", "group.coordinator.rebalance.protocols"}
+    folded |= {"kproto.drain"}  # read by the controller, of every broker
     for name, definition in BROKER_CONFIGS.items():
         field = name.replace(".", "_")
         if field in names:

@@ -1,0 +1,88 @@
+"""Moving leaders and replicas by plain requests, and what Metadata says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from kproto.cli.cluster import Cluster
+from kproto.errors import ErrorCode
+from kproto.wire.generated.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from kproto.wire.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
+from kproto.wire.generated.list_partition_reassignments import ListPartitionReassignmentsRequest
+
+
+def rotated(nodes: Sequence[int], by: int) -> list[int]:
+    """The same nodes in the same cyclic order, beginning with another one."""
+    by %= len(nodes)
+    return [*nodes[by:], *nodes[:by]]
+
+
+class Admin:
+    """One connection to some broker of a cluster."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._cluster = Cluster(bootstrap.rpartition(",")[2])
+
+    def __enter__(self) -> Admin:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._cluster.__exit__(kind, error, trace)
+
+    def call(self, key: int, request: Any) -> Any:
+        """One request, one answer."""
+        return self._cluster.any.call(key, request)
+
+    def partitions(self, topic: str) -> dict[int, Any]:
+        """Partition -> its part of a Metadata answer."""
+        return {one.partition_index: one for one in self._cluster.topic(topic).partitions}
+
+    def replicas(self, topic: str) -> dict[int, list[int]]:
+        return {index: list(one.replica_nodes) for index, one in self.partitions(topic).items()}
+
+    def leaders(self, topic: str) -> dict[int, int]:
+        return {index: one.leader_id for index, one in self.partitions(topic).items()}
+
+    def reassign(self, topic: str, replicas: Mapping[int, Sequence[int] | None]) -> None:
+        """Give partitions other replicas; all of it must be accepted."""
+        codes = self.try_to_reassign(topic, replicas)
+        assert set(codes.values()) == {ErrorCode.NONE}, codes
+
+    def try_to_reassign(self, topic: str, replicas: Mapping[int, Sequence[int] | None]) -> dict[int, int]:
+        """The same; the error code of each partition."""
+        wanted = [
+            ReassignablePartition(partition_index=index, replicas=None if nodes is None else list(nodes))
+            for index, nodes in sorted(replicas.items())
+        ]
+        request = AlterPartitionReassignmentsRequest(
+            timeout_ms=10_000, topics=[ReassignableTopic(name=topic, partitions=wanted)]
+        )
+        answer = self.call(45, request)
+        assert answer.error_code == ErrorCode.NONE, answer
+        return {one.partition_index: one.error_code for one in answer.responses[0].partitions}
+
+    def reassigning(self) -> int:
+        """How many partitions are being reassigned."""
+        answer = self.call(46, ListPartitionReassignmentsRequest(timeout_ms=10_000, topics=None))
+        return sum(len(topic.partitions) for topic in answer.topics)
+
+    def elect_preferred(self, topic: str, partitions: Sequence[int]) -> None:
+        """The first replicas lead when this returns."""
+        request = ElectLeadersRequest(
+            election_type=0,
+            topic_partitions=[TopicPartitions(topic=topic, partitions=list(partitions))],
+            timeout_ms=10_000,
+        )
+        answer = self.call(43, request)
+        assert answer.error_code == ErrorCode.NONE, answer
+        fine = (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED)
+        for one in answer.replica_election_results[0].partition_result:
+            assert one.error_code in fine, one

@@ -1,0 +1,101 @@
+"""What the controller moves by itself: leaders back to preferred replicas, or off drained brokers.
+
+Level-triggered like the rest of the controller: what is to be done follows from image and table (see
+``moves``), so a controller that starts anew goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from kproto.controller.moves import (
+    MOVES_AT_ONCE,
+    Wish,
+    decide_moves,
+    decide_replacements,
+    decide_tidy,
+    draining,
+    misplaced,
+    replacements,
+)
+
+if TYPE_CHECKING:
+    from kproto.config import Settings
+    from kproto.controller.controller import Controller
+    from kproto.metadata import BrokerRecord
+
+log = logging.getLogger(__name__)
+
+SETTLED_SECONDS: Final = 5.0
+"""A broker has been a member for so long before it is given anything to lead by itself."""
+AGAIN_SECONDS: Final = 30.0
+"""A move that did not happen is tried again after so long."""
+REPLACED_AT_ONCE: Final = 100
+
+
+class Arranger:
+    """See the module's text. Times are seconds of one monotonic clock."""
+
+    __slots__ = ("_automatic", "_balance_at", "_controller", "_interval", "_members", "_seen", "_tried")
+
+    def __init__(self, controller: Controller, settings: Settings, now: float) -> None:
+        self._controller = controller
+        self._automatic = settings.auto_leader_rebalance_enable
+        self._interval = float(settings.leader_imbalance_check_interval_seconds)
+        self._balance_at = now + self._interval
+        self._members: dict[int, tuple[int, float]] = {}
+        """Node id -> epoch, and since when it is a member."""
+        self._seen = (-1, frozenset[int]())
+        self._tried: dict[tuple[bytes, int], float] = {}
+
+    def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
+        """The members changed."""
+        known = self._members
+        self._members = {
+            node: known[node] if node in known and known[node][0] == broker.epoch else (broker.epoch, now)
+            for node, broker in brokers.items()
+        }
+
+    async def look(self, now: float) -> None:
+        """Take the next steps. Raises KafkaError when they cannot be written."""
+        controller = self._controller
+        settled = self._settled(now)
+        balance = self._automatic and now >= self._balance_at
+        seen = (controller.image.revision, settled)
+        if seen == self._seen and not balance:
+            return
+        if controller.table.moves or controller.table.given_upto:
+            await controller.decide(lambda: decide_tidy(controller.image, controller.table))
+        if draining(controller.image):
+            wanted = replacements(controller.image, REPLACED_AT_ONCE)
+            if wanted:
+                await controller.decide(lambda: decide_replacements(controller.image, wanted))
+        begun = await self._begin(now, settled, balance)
+        if balance and begun < MOVES_AT_ONCE:
+            self._balance_at = now + self._interval
+        self._seen = (controller.image.revision, settled) if not begun and not self._tried else (-1, settled)
+
+    async def _begin(self, now: float, settled: frozenset[int], balance: bool) -> int:
+        controller = self._controller
+        self._tried = {key: until for key, until in self._tried.items() if now < until}
+        room = MOVES_AT_ONCE - len(controller.table.moves)
+        found = misplaced(controller.image, controller.table, settled, balance)
+        wishes: list[Wish] = list(
+            islice((wish for wish in found if wish[:2] not in self._tried), max(0, room))
+        )
+        if wishes:
+            moves = await controller.decide(lambda: decide_moves(controller.image, controller.table, wishes))
+            log.info("%d streamlets move to other leaders", len(moves))
+            self._tried.update((move[:2], now + AGAIN_SECONDS) for move in moves)
+        return len(wishes)
+
+    def _settled(self, now: float) -> frozenset[int]:
+        gone = draining(self._controller.image)
+        return frozenset(
+            node
+            for node, (_, since) in self._members.items()
+            if now - since >= SETTLED_SECONDS and node not in gone
+        )

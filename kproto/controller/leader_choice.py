@@ -1,0 +1,144 @@
+"""ElectLeaders and UnregisterBroker: what an administrator asks the controller to do about leaders.
+
+The decisions are pure; :func:`elect` carries them out and waits until the chosen brokers lead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+from kproto.controller import rules
+from kproto.controller.decision import Decision
+from kproto.controller.moves import Wish, decide_moves
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
+from kproto.metadata.vlogs import VlogTable, VsegId
+
+if TYPE_CHECKING:
+    from kproto.controller.controller import Controller
+
+LOOK_SECONDS: Final = 0.005
+MOST_SECONDS: Final = 8.0
+"""No election is waited for longer, whatever the client allows."""
+
+PartitionName = tuple[str, int]
+
+
+class ElectionType(IntEnum):
+    """The numbers of the protocol."""
+
+    PREFERRED = 0
+    UNCLEAN = 1
+
+
+def all_partitions(image: MetadataImage) -> list[PartitionName]:
+    """Every partition there is."""
+    return [(name, index) for name in sorted(image.topics) for index in range(image.topics[name].partitions)]
+
+
+def is_led(image: MetadataImage, record: StreamletRecord) -> bool:
+    """Somebody serves it."""
+    if record.leader not in image.brokers or record.state != ONLINE:
+        return False
+    return not record.sources or rules.leads(image, record, record.leader, record.sources[-1])
+
+
+def examine(
+    image: MetadataImage, kind: ElectionType, name: PartitionName
+) -> tuple[KafkaError | None, StreamletRecord | None]:
+    """Whether an election is possible and of use; else the error that Apache Kafka answers."""
+    topic = image.topics.get(name[0])
+    if topic is None or not 0 <= name[1] < topic.partitions:
+        return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), None
+    record = image.partition_streamlet(topic, name[1])
+    led = is_led(image, record)
+    if kind is ElectionType.UNCLEAN:
+        if led:
+            return KafkaError(ErrorCode.ELECTION_NOT_NEEDED), None
+        return (
+            (None, record) if record.sources else (KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE), None)
+        )
+    preferred = record.replicas[0]
+    if led and record.leader == preferred:
+        return KafkaError(ErrorCode.ELECTION_NOT_NEEDED), None
+    if not led or not record.sources or preferred not in image.brokers:
+        return KafkaError(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE), None
+    return None, record
+
+
+async def elect(
+    controller: Controller, kind: ElectionType, names: Sequence[PartitionName], seconds: float
+) -> list[KafkaError | None]:
+    """Elect leaders; one entry of the answer per partition, None where the chosen one leads."""
+    answers: list[KafkaError | None] = []
+    waiting: dict[int, StreamletRecord] = {}
+    for at, name in enumerate(names):
+        error, record = examine(controller.image, kind, name)
+        answers.append(error)
+        if record is not None:
+            waiting[at] = record
+    if not waiting:
+        return answers
+    records = list(waiting.values())
+    if kind is ElectionType.PREFERRED:
+        wishes = [Wish(one.topic_id, one.index, one.replicas[0]) for one in records]
+        await controller.decide(lambda: decide_moves(controller.image, controller.table, wishes))
+    else:
+        controller.proposals.accept_loss(_unsealed(controller.image, controller.table, records))
+    loop = asyncio.get_running_loop()
+    until = loop.time() + min(seconds, MOST_SECONDS)
+    while True:
+        waiting = {at: one for at, one in waiting.items() if not _is_elected(controller.image, kind, one)}
+        if not waiting or loop.time() >= until:
+            break
+        await asyncio.sleep(LOOK_SECONDS)
+    late = (
+        ErrorCode.REQUEST_TIMED_OUT
+        if kind is ElectionType.PREFERRED
+        else ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
+    )
+    for at in waiting:
+        answers[at] = KafkaError(late)
+    return answers
+
+
+def _is_elected(image: MetadataImage, kind: ElectionType, before: StreamletRecord) -> bool:
+    part = image.streamlets.get(before.topic_id)
+    record = part[before.index] if part is not None else None
+    if record is None:
+        return False
+    return is_led(image, record) and (kind is ElectionType.UNCLEAN or record.leader == before.replicas[0])
+
+
+def _unsealed(image: MetadataImage, table: VlogTable, records: Sequence[StreamletRecord]) -> list[VsegId]:
+    """Virtual segments of their sources that wait for their ends."""
+    epochs = sorted({epoch for record in records for epoch in record.sources})
+    return [vseg.id for epoch in epochs for vseg in table.of_owner(epoch) if rules.is_sealing(image, vseg)]
+
+
+def decide_unregister(image: MetadataImage, table: VlogTable, node_id: int) -> Decision[None]:
+    """Forget a broker for good. Raises KafkaError: BROKER_ID_NOT_REGISTERED for an unknown one; unlike Apache
+    Kafka, INVALID_REQUEST for one that is alive, or that has the only copy of something."""
+    if node_id in image.brokers:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Broker {node_id} is alive: drain it and stop it first.")
+    gone = table.fenced.get(node_id)
+    if gone is None:
+        raise KafkaError(
+            ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker ID {node_id} is not currently registered"
+        )
+    only = sum(
+        record.leader == node_id and not is_led(image, record)
+        for part in image.streamlets.values()
+        for record in part
+    )
+    if only:
+        message = f"Broker {node_id} has the only copy of {only} streamlets: they would be lost."
+        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+    decision = Decision(None, {f"{MOVED}{node_id}": str(gone.epoch).encode()}, [gone.fenced_key])
+    if str(node_id) in image.configs:
+        decision.deletes.append(f"configs/{node_id}")
+    return decision

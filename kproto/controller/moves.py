@@ -1,0 +1,211 @@
+"""Planned moves of streamlets between live brokers (rule 12b). Pure.
+
+A move is a record of its own: the leader sees it, takes no more appends for that streamlet, has everything it
+appended in closed virtual segments, and says so; then one transaction makes the target the leader that
+rebuilds the streamlet as after a failure, from copies that are all there. Whoever dies in between, the record
+is void with the next leader epoch, and any controller can go on with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Final, NamedTuple
+
+from kproto.controller import rules
+from kproto.controller.decision import Decision
+from kproto.controller.recovery import Sources, candidates, find_streamlet
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import ONLINE, StreamletRecord
+from kproto.metadata.vlogs import Move, VlogTable, given_key
+
+MOVES_AT_ONCE: Final = 100
+"""Moves under way that the controller began by itself."""
+
+
+class Wish(NamedTuple):
+    """``target`` should lead a streamlet."""
+
+    topic_id: bytes
+    streamlet: int
+    target: int
+
+
+class HandOver(NamedTuple):
+    """What a leader hands over: the streamlet, and which move of which leader epoch it means."""
+
+    topic_id: bytes
+    streamlet: int
+    leader_epoch: int
+    began: int
+
+
+def current_move(table: VlogTable, record: StreamletRecord) -> Move | None:
+    """The move of a streamlet that is under way."""
+    move = table.moves.get((record.topic_id, record.index))
+    return move if move is not None and move.leader_epoch == record.leader_epoch else None
+
+
+def decide_moves(image: MetadataImage, table: VlogTable, wishes: Iterable[Wish]) -> Decision[list[Move]]:
+    """Begin moves; the answer are those that can be. A move that is under way to another broker is turned."""
+    decision: Decision[list[Move]] = Decision([])
+    for wish in wishes:
+        record = find_streamlet(image, wish.topic_id, wish.streamlet)
+        if record is None or not rules.may_begin_move(image, record, wish.target):
+            continue
+        known = current_move(table, record)
+        if known is None or known.target != wish.target:
+            before = known.before if known is not None else ()
+            known = Move(*wish, record.leader_epoch, image.revision + 1, before)
+            decision.puts[known.key] = known.encode()
+        decision.answer.append(known)
+    return decision
+
+
+def decide_handed_over(
+    image: MetadataImage,
+    table: VlogTable,
+    node_id: int,
+    epoch: int,
+    attempts: Sequence[HandOver],
+    upto: Sequence[tuple[int, int]],
+) -> Decision[list[bool]]:
+    """The leader appends no more, and all it appended is in closed virtual segments, numbered up to ``upto``
+    in each of its virtual logs: the targets lead from now on, and rebuild (12b, 27b).
+
+    One answer per attempt. False: the leader stays; a move that cannot be done any more is deleted.
+    """
+    decision: Decision[list[bool]] = Decision([])
+    rolled = rules.is_rolled(table, epoch, upto)
+    sources = Sources(image, table)
+    for attempt in attempts:
+        record = find_streamlet(image, attempt.topic_id, attempt.streamlet)
+        move = table.moves.get((attempt.topic_id, attempt.streamlet))
+        if move is None or not rules.is_that_move(move, attempt.leader_epoch, attempt.began):
+            decision.answer.append(False)
+            continue
+        decision.deletes.append(move.key)
+        done = (
+            record is not None
+            and rules.may_hand_over(image, record, move, node_id, epoch)
+            and rolled
+            and sources.sealed(record)
+            and move.target in candidates(image, table, record, sources)
+        )
+        if done and record is not None:
+            assigned = record.recovering(move.target)
+            decision.puts[assigned.key] = assigned.encode()
+        decision.answer.append(done)
+    if any(decision.answer):
+        for vlog, seq in upto:
+            if seq > table.given_upto.get((epoch, vlog), -1):
+                decision.puts[given_key(epoch, vlog)] = str(seq).encode()
+    return decision
+
+
+def decide_tidy(image: MetadataImage, table: VlogTable) -> Decision[int]:
+    """Delete moves that are void (the streamlet is gone or has another leader epoch, the target is away) and
+    what is known of owners that have no virtual segment left."""
+    decision = Decision(0)
+    for key, move in sorted(table.moves.items()):
+        record = find_streamlet(image, *key)
+        if record is None or record.leader_epoch != move.leader_epoch or move.target not in image.brokers:
+            decision.deletes.append(move.key)
+    live = {broker.epoch for broker in image.brokers.values()}
+    for epoch, vlog in sorted(table.given_upto):
+        if epoch not in live and not table.of_owner(epoch):
+            decision.deletes.append(given_key(epoch, vlog))
+    decision.answer = len(decision.deletes)
+    return decision
+
+
+def misplaced(image: MetadataImage, table: VlogTable, settled: Set[int], preferred: bool) -> Iterator[Wish]:
+    """Streamlets that should be led by another one of their replicas, none of which is under way, in order.
+
+    Whose leader is no replica goes to the first of them that is in ``settled``; with ``preferred``, whose
+    leader is not the preferred one, too, when that is in ``settled``.
+    """
+    for topic_id in sorted(image.streamlets):
+        for record in image.streamlets[topic_id]:
+            if record.state != ONLINE or not record.sources or record.leader == record.replicas[0]:
+                continue
+            if not preferred and record.leader in record.replicas:
+                continue
+            wanted = record.replicas[:1] if record.leader in record.replicas else record.replicas
+            target = next((node for node in wanted if node in settled), None)
+            if (
+                target is not None
+                and current_move(table, record) is None
+                and rules.may_begin_move(image, record, target)
+            ):
+                yield Wish(topic_id, record.index, target)
+
+
+def draining(image: MetadataImage) -> list[int]:
+    """Members that are to be rid of everything, by node id (``kproto.drain``)."""
+    return [node for node in sorted(image.brokers) if rules.is_draining(image, node)]
+
+
+class Replacement(NamedTuple):
+    """A streamlet gets another assignment, because one of its replicas is drained."""
+
+    record: StreamletRecord
+    replicas: tuple[int, ...]
+
+
+def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
+    """Assignments without the brokers that are being drained, at most ``limit``; as many replicas as before,
+    the newcomers those with the fewest. Streamlets of one copy stay: it cannot be moved (18b)."""
+    gone = draining(image)
+    found: list[Replacement] = []
+    if not gone:
+        return found
+    able = [node for node in sorted(image.brokers) if node not in gone]
+    load = Counter(node for part in image.streamlets.values() for one in part for node in one.replicas)
+    for topic_id in sorted(image.streamlets):
+        for record in image.streamlets[topic_id]:
+            if len(found) == limit:
+                return found
+            if len(record.replicas) == 1 or not any(node in gone for node in record.replicas):
+                continue
+            replicas = list(record.replicas)
+            for at, node in enumerate(replicas):
+                fresh = [each for each in able if each not in replicas]
+                if node in gone and fresh:
+                    replicas[at] = min(fresh, key=lambda each: (load[each], each))
+                    load[replicas[at]] += 1
+            if tuple(replicas) != record.replicas:
+                found.append(Replacement(record, tuple(replicas)))
+    return found
+
+
+def decide_replacements(image: MetadataImage, wanted: Iterable[Replacement]) -> Decision[int]:
+    """Write new assignments of streamlets that have not changed since."""
+    decision = Decision(0)
+    for record, replicas in wanted:
+        if find_streamlet(image, record.topic_id, record.index) == record:
+            decision.puts[record.key] = record.assigned_to(replicas).encode()
+    decision.answer = len(decision.puts)
+    return decision
+
+
+def left_on(image: MetadataImage, table: VlogTable, node_id: int) -> dict[str, int]:
+    """What a broker still has that the cluster needs: streamlets that it leads or that are assigned to it,
+    of those the ones with one copy, and copies of virtual segments that only it can give."""
+    assigned = [
+        record
+        for part in image.streamlets.values()
+        for record in part
+        if node_id in (record.leader, *record.replicas)
+    ]
+    single = sum(not record.sources and len(record.replicas) == 1 for record in assigned)
+    copies = 0
+    for vseg in table.vsegs.values():
+        if not rules.needs_copy(vseg):
+            continue
+        others = sum(copy.node_id != node_id for copy in rules.live_copies(image, vseg))
+        mine = vseg.node_id == node_id or any(copy.node_id == node_id for copy in vseg.backups)
+        wanted = vseg.copies if vseg.node_id == node_id else vseg.copies - 1
+        able = sum(not rules.is_draining(image, node) for node in image.brokers if node != vseg.node_id)
+        copies += mine and others < min(wanted, able)
+    return {"streamlets": len(assigned), "single": single, "copies": copies}

@@ -1,0 +1,64 @@
+"""AlterPartitionReassignments (key 45), versions 0 to 1: other replicas for partitions (KIP-455).
+
+Behaviour: nothing is copied, since where copies are is decided for each virtual segment; a leader that is no
+replica any more moves to the first live one, which takes milliseconds. The number of replicas stays
+(INVALID_REPLICATION_FACTOR), and so does a partition with one copy (INVALID_REPLICA_ASSIGNMENT). Partitions
+of one streamlet have the same replicas. Without replicas a reassignment that is under way is cancelled.
+Version notes: v1 KIP-860, whether the number of replicas may change; the answer repeats it.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from kproto.controller import Controller
+from kproto.controller.reassignment import NewReplicas, decide_reassign
+from kproto.errors import TABLE, ErrorCode, KafkaError
+from kproto.handlers.context import Handler, RequestContext
+from kproto.wire.generated.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+
+
+async def handle(
+    ctx: RequestContext, request: AlterPartitionReassignmentsRequest
+) -> AlterPartitionReassignmentsResponse:
+    """Begin, change or cancel reassignments, each on its own."""
+    controller = ctx.broker.controller
+    wanted = [
+        NewReplicas(topic.name, each.partition_index, None if each.replicas is None else tuple(each.replicas))
+        for topic in request.topics
+        for each in topic.partitions
+    ]
+    response = AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=request.allow_replication_factor_change, error_message=None
+    )
+    try:
+        if not isinstance(controller, Controller):
+            raise KafkaError(ErrorCode.NOT_CONTROLLER)
+        errors = await controller.decide(lambda: decide_reassign(controller.image, controller.table, wanted))
+    except KafkaError as error:
+        response.error_code, response.error_message = error.code, error.message
+        return response
+    for name, outcomes in groupby(zip(wanted, errors, strict=True), lambda outcome: outcome[0].topic):
+        response.responses.append(
+            ReassignableTopicResponse(
+                name=name, partitions=[_answer(each.partition, error) for each, error in outcomes]
+            )
+        )
+    return response
+
+
+def _answer(partition: int, error: KafkaError | None) -> ReassignablePartitionResponse:
+    if error is None:
+        return ReassignablePartitionResponse(partition_index=partition, error_code=0, error_message=None)
+    message = error.message or TABLE[error.code].message
+    return ReassignablePartitionResponse(
+        partition_index=partition, error_code=error.code, error_message=message
+    )
+
+
+HANDLER = Handler(key=45, min_version=0, max_version=1, handle=handle)

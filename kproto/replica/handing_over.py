@@ -1,0 +1,209 @@
+"""A leader hands streamlets over to other live brokers, as the metadata asks for (rule 12b).
+
+Appends are refused for those streamlets alone; when everything that was appended is durable, each virtual log
+goes on in a new segment, so that all their chunks are in closed ones; then the controller is told, and with
+the image that follows another broker leads. What was not told yet can be taken back at any time: when the
+move is gone from the metadata, or lasts too long, appends are taken again.
+
+All moves that are asked for while a round is running make up the next round.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata.records import ONLINE, StreamletRecord
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.log.partition import Partition
+    from kproto.metadata import MetadataImage
+    from kproto.replica.reach import Metadata
+
+log = logging.getLogger(__name__)
+
+PER_PROPOSAL: Final = 50
+PATIENCE_SECONDS: Final = 3.0
+"""How long appends are refused before the leader takes them again and begins anew."""
+REST_SECONDS: Final = 2.0
+RETRY_SECONDS: Final = 0.1
+LOOK_SECONDS: Final = 0.001
+ROUNDS_KEPT: Final = 100
+
+
+class Going(NamedTuple):
+    """A streamlet that is to be handed over, and the leader epoch under which it is led here."""
+
+    topic_id: bytes
+    streamlet: int
+    leader_epoch: int
+    began: int
+    """Revision of the move."""
+
+
+class Logs(Protocol):
+    """The part of `LogManager` that is used."""
+
+    def hand_over(self, topic_id: bytes, streamlet: int, going: bool) -> list[Partition]: ...
+
+
+class Vlogs(Protocol):
+    """The part of `VlogManager` that is used."""
+
+    def leave_behind(self) -> dict[int, int]: ...
+
+    def left_behind(self, marks: Mapping[int, int]) -> bool: ...
+
+
+class LostError(Exception):
+    """The owner epoch is over (rule 16)."""
+
+
+def all_durable(partitions: Sequence[Partition]) -> bool:
+    """Nothing that was appended is still on its way to copies (rule 12b). What is closed has appended nothing
+    that counts: its topic is gone, or its leader is another one already."""
+    return all(one.high_watermark >= one.log_end_offset for one in partitions if not one.deleted)
+
+
+class HandingOver:
+    """See the module's text. Call `on_image` with every image, after the log has it; ``epoch`` is this
+    broker's."""
+
+    def __init__(
+        self,
+        node_id: int,
+        metadata: Metadata,
+        logs: Logs,
+        vlogs: Vlogs,
+        epoch: Callable[[], int],
+        clock: Clock,
+    ) -> None:
+        self._node_id = node_id
+        self._metadata = metadata
+        self._logs = logs
+        self._vlogs = vlogs
+        self._epoch = epoch
+        self._clock = clock
+        self._refusing: dict[Going, None] = {}
+        self._running: asyncio.Task[None] | None = None
+        self.rounds: deque[dict[str, Any]] = deque(maxlen=ROUNDS_KEPT)
+        """Figures, one row per round: streamlets, how many were handed over, seconds."""
+
+    def on_image(self, image: MetadataImage) -> None:
+        """Look for streamlets that are to be handed over."""
+        if not self._metadata.table.moves and not self._refusing:
+            return
+        wanted = dict.fromkeys(self._wanted(image))
+        for going in [one for one in self._refusing if one not in wanted]:
+            self._resume(going)
+        if wanted and self._running is None:
+            self._running = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop; moves that are under way end with the owner epoch."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+
+    def _wanted(self, image: MetadataImage) -> list[Going]:
+        """Moves of streamlets that this broker leads, in the order of their names."""
+        found: list[Going] = []
+        for (topic_id, streamlet), move in sorted(self._metadata.table.moves.items()):
+            part = image.streamlets.get(topic_id, ())
+            record = part[streamlet] if streamlet < len(part) else None
+            if (
+                record is not None
+                and record.leader_epoch == move.leader_epoch
+                and self._is_led(image, record)
+            ):
+                found.append(Going(topic_id, streamlet, move.leader_epoch, move.began))
+        return found
+
+    def _resume(self, going: Going) -> None:
+        del self._refusing[going]
+        self._logs.hand_over(going.topic_id, going.streamlet, False)
+
+    # Rounds
+
+    async def _run(self) -> None:
+        try:
+            while wanted := self._wanted(self._metadata.image):
+                began = self._clock.monotonic()
+                try:
+                    done = await self._round(wanted)
+                except LostError:
+                    return
+                except TimeoutError:
+                    log.warning("%d streamlets could not be handed over in time", len(wanted))
+                    done = 0
+                took = self._clock.monotonic() - began
+                self.rounds.append(
+                    {"streamlets": len(wanted), "handed_over": done, "seconds": round(took, 6)}
+                )
+                if not done:
+                    await asyncio.sleep(REST_SECONDS)
+        except Exception:
+            log.exception("handing over failed")
+        finally:
+            self._running = None
+
+    async def _round(self, wanted: Sequence[Going]) -> int:
+        """Hand over what can be; returns how much. Raises LostError, TimeoutError."""
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await self._settle(wanted)
+                marks = self._vlogs.leave_behind()
+                while not self._vlogs.left_behind(marks):
+                    await asyncio.sleep(LOOK_SECONDS)
+        except TimeoutError:
+            for going in [one for one in wanted if one in self._refusing]:
+                self._resume(going)
+            raise
+        done = 0
+        for at in range(0, len(wanted), PER_PROPOSAL):
+            done += await self._tell(wanted[at : at + PER_PROPOSAL], marks)
+        return done
+
+    async def _settle(self, wanted: Sequence[Going]) -> None:
+        """Take no more appends, and wait until all there were are durable."""
+        partitions: list[Partition] = []
+        for going in wanted:
+            self._refusing[going] = None
+            partitions += self._logs.hand_over(going.topic_id, going.streamlet, True)
+        while not all_durable(partitions):
+            vlogs = {id(one.vlog): one.vlog for one in partitions if one.vlog is not None}
+            if any(vlog.lost for vlog in vlogs.values()):
+                raise LostError
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _tell(self, wanted: Sequence[Going], marks: Mapping[int, int]) -> int:
+        """Until it is known what became of it, appends are refused: the other one may lead already."""
+        told = [going for going in wanted if going in self._refusing]
+        rows = [[going.topic_id.hex(), *going[1:]] for going in told]
+        upto = [list(mark) for mark in marks.items()]
+        while rows:
+            try:
+                answers = await self._metadata.propose("handed_over", {"streamlets": rows, "upto": upto})
+            except KafkaError as error:
+                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                    raise LostError from error
+                log.warning("%d streamlets wait to be handed over: %s", len(rows), error)
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            for going, answer in zip(told, answers, strict=True):
+                if not answer and going in self._refusing:
+                    self._resume(going)
+            return sum(map(bool, answers))
+        return 0
+
+    def _is_led(self, image: MetadataImage, record: StreamletRecord) -> bool:
+        """Rule 5: this broker leads it under the epoch that it is registered with."""
+        me = image.brokers.get(self._node_id)
+        epoch = self._epoch()
+        online = record.leader == self._node_id and record.state == ONLINE and record.sources[-1:] == (epoch,)
+        return online and me is not None and me.epoch == epoch
