@@ -173,7 +173,8 @@ class LocalCluster:
 
     # How
 
-    def _command(self, node: Node) -> list[str]:
+    def node_settings(self, node: Node) -> dict[str, str]:
+        """Dotted names to text: what this broker is told beside its port and directory."""
         settings = {
             "kproto.internal.listen": f"127.0.0.1:{node.internal_port}",
             "kproto.metrics.listen": f"127.0.0.1:{node.metrics_port}",
@@ -181,16 +182,20 @@ class LocalCluster:
         }
         if node.node != 1 and not settings.get("kproto.metadata.store", "").startswith("etcd:"):
             settings["kproto.join"] = f"127.0.0.1:{self.nodes[0].internal_port}"
+        return settings
+
+    def command(self, node: Node) -> list[str]:
+        """The command line of one broker."""
         command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet", "--node-id", str(node.node)]
         command += ["--listen", f"127.0.0.1:{node.port}", "--data-dir", self.data_dir(node.node)]
-        for name, value in settings.items():
+        for name, value in self.node_settings(node).items():
             command += ["--set", f"{name}={value}"]
         return command
 
     def _spawn(self, node: Node) -> None:
         with open(self.log_path(node.node), "ab") as log:
             process = subprocess.Popen(
-                self._command(node),
+                self.command(node),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -149,7 +149,7 @@ class ClusterMember:
     def stand(self, store: MetadataStore, answer_client_of: AnswerClientOf) -> None:
         """The store is shared: follow whoever is elected controller, and stand for election."""
         self.follow()
-        candidate = Candidate(self.node_id, self.host, self.port, self._directory.store_id)
+        candidate = Candidate(self.node_id, *self._reached_at(), self._directory.store_id)
         self._election, self._seat = candidacy(
             store,
             self._settings,
@@ -165,11 +165,16 @@ class ClusterMember:
         self.listener.on_closed = lambda caller: self._lost(caller.node_id)
         self._campaign = asyncio.get_running_loop().create_task(self._election.run())
 
+    def _reached_at(self) -> Address:
+        """Where other brokers find the internal listener."""
+        advertised = self._settings.kproto_internal_advertise
+        return _address(advertised) if advertised else (self.host, self.port)
+
     async def register(self, host: str, port: int, rack: str | None) -> int:
         """Become a member under a new epoch (rule 2), which is the answer. Clients reach it at ``host``,
         ``port``. Raises KafkaError."""
         self.listener.accept()
-        own = (self.host, self.port, self._directory.store_id)
+        own = (*self._reached_at(), self._directory.store_id)
         if self._client is None:
             assert isinstance(self.controller, Controller)
             me = await self.controller.register_broker(Registration(self.node_id, host, port, rack, *own))

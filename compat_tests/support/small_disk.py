@@ -1,4 +1,4 @@
-"""A kproto whose data directory is a small tmpfs in a mount namespace of its own (mounting needs root)."""
+"""A small tmpfs in a mount namespace of its own (mounting needs root), and a kproto that lives there."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from pathlib import Path
 from compat_tests.support.broker import Kproto
 
 
-class SmallDisk(Kproto):
+class SmallMount:
     """The tmpfs lives as long as its namespace: a keeper holds that, so that brokers can come and go."""
 
-    def __init__(self, directory: Path, size_bytes: int, settings: Mapping[str, object]) -> None:
-        super().__init__(directory, settings)
-        self.mount_point = directory / "disk"
-        self.mount_point.mkdir()
-        self._data_dir = self.mount_point / "data"
+    def __init__(self, mount_point: Path, size_bytes: int) -> None:
+        self.mount_point = mount_point
+        mount_point.mkdir(exist_ok=True)
         mount = f"mount -t tmpfs -o size={size_bytes} tmpfs {shlex.quote(str(self.mount_point))}"
         self._keeper = subprocess.Popen(
             ["unshare", "-m", "sh", "-c", f"{mount} && echo done && read -r nothing"],
@@ -28,8 +26,9 @@ class SmallDisk(Kproto):
         assert self._keeper.stdout is not None
         assert self._keeper.stdout.readline() == b"done\n", "unshare -m and mount need root"
 
-    def command(self) -> Sequence[str]:
-        return ["nsenter", "-t", str(self._keeper.pid), "-m", f"--wd={Path.cwd()}", *super().command()]
+    def inside(self, command: Sequence[str]) -> list[str]:
+        """The command line that runs ``command`` where the disk is mounted, as the same process."""
+        return ["nsenter", "-t", str(self._keeper.pid), "-m", f"--wd={Path.cwd()}", *command]
 
     @property
     def outside(self) -> Path:
@@ -48,6 +47,34 @@ class SmallDisk(Kproto):
             os.posix_fallocate(out.fileno(), 0, size)
         return filler
 
+    def close(self) -> None:
+        """Gone with the last process in the namespace."""
+        self._keeper.communicate(timeout=10)
+
+
+class SmallDisk(Kproto):
+    """A kproto whose data directory is on a small disk."""
+
+    def __init__(self, directory: Path, size_bytes: int, settings: Mapping[str, object]) -> None:
+        super().__init__(directory, settings)
+        self._mount = SmallMount(directory / "disk", size_bytes)
+        self._data_dir = self._mount.mount_point / "data"
+
+    def command(self) -> Sequence[str]:
+        return self._mount.inside(super().command())
+
+    @property
+    def outside(self) -> Path:
+        """The disk as seen from outside the namespace."""
+        return self._mount.outside
+
+    def free_bytes(self) -> int:
+        return self._mount.free_bytes()
+
+    def fill(self, leave_bytes: int) -> Path:
+        """Another program's file takes all but so much of the disk; remove it to give the space back."""
+        return self._mount.fill(leave_bytes)
+
     def __exit__(self, *details: object) -> None:
         super().__exit__(*details)
-        self._keeper.communicate(timeout=10)
+        self._mount.close()

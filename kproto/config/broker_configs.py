@@ -192,6 +192,13 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "host:port of the listener for other brokers; empty: the broker is alone.",
     ),
     (
+        "kproto.internal.advertise",
+        STRING,
+        "",
+        _address_problem,
+        "host:port at which other brokers reach that listener; empty: the one that is bound.",
+    ),
+    (
         "kproto.join",
         STRING,
         "",

@@ -53,6 +53,7 @@ class Settings(NamedTuple):
     leader_imbalance_check_interval_seconds: int
     broker_session_timeout_ms: int
     kproto_internal_listen: str
+    kproto_internal_advertise: str
     kproto_join: str
     kproto_cluster_secret: str
     kproto_backup_stall_ms: int
