@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 from rich.console import Console
@@ -30,6 +30,15 @@ SETTINGS: Final = {
     "kproto.segment.file.bytes": str(1 << 20),
 }
 """Virtual segments are small, so that every round rolls and repairs some."""
+
+
+class Counts(NamedTuple):
+    """How many rounds of each kind."""
+
+    kills: int
+    all_at_once: int
+    pauses: int
+    keep_two: bool
 
 
 class Run:
@@ -61,7 +70,7 @@ class Run:
         self.results["summary"] = summary(self.results["rounds"])
         (self.out / "failover.json").write_text(json.dumps(self.results, indent=1))
 
-    def go(self, rounds: int, all_at_once: int, pauses: int, partitions: int, rate: int, work: Path) -> None:
+    def go(self, counts: Counts, partitions: int, rate: int, work: Path) -> None:
         """All rounds, then the final check. AssertionError and TimeoutError when a promise is broken."""
         self.cluster.start(self.cluster.nodes)
         create_topic(self.cluster.bootstrap, TOPIC, partitions, replicas=COPIES)
@@ -69,13 +78,11 @@ class Run:
         try:
             load.await_progress()
             time.sleep(2)
-            turns = Rounds(self.cluster, load, self.chance, self.note)
-            for number in range(rounds):
-                turns.kill(number)
-            for number in range(all_at_once):
-                turns.all_at_once(rounds + number)
-            for number in range(pauses):
-                turns.pause(rounds + all_at_once + number)
+            turns = Rounds(self.cluster, load, self.chance, self.note, counts.keep_two)
+            kinds = [turns.kill] * counts.kills + [turns.all_at_once] * counts.all_at_once
+            kinds += [turns.pause] * counts.pauses
+            for number, turn in enumerate(kinds):
+                turn(number)
             self.results["records"] = load.finish()
             self.console.print(f"{self.results['records']} records exactly once, in order, at their offsets")
             self.results["last_whole_s"] = await_whole(self.cluster, TOPIC, WHOLE_TIMEOUT_S)
@@ -126,6 +133,7 @@ def compare_copies(run: Run, cluster: KprotoCluster, settings: Mapping[str, str]
 @click.option("--rounds", type=int, default=10, show_default=True, help="Kills of a random broker.")
 @click.option("--all-at-once", type=int, default=0, help="Rounds of killing all four, after those.")
 @click.option("--pause", "pauses", type=int, default=0, help="Rounds of SIGSTOP, after those.")
+@click.option("--keep-two", is_flag=True, help="Two brokers that are killed together keep their data.")
 @click.option("--partitions", type=int, default=32, show_default=True)
 @click.option("--rate", type=int, default=800, show_default=True, help="Records per second in all.")
 @click.option("--seed", type=int, help="Which brokers and when; printed and kept with the results.")
@@ -139,6 +147,7 @@ def main(
     rounds: int,
     all_at_once: int,
     pauses: int,
+    keep_two: bool,
     partitions: int,
     rate: int,
     seed: int | None,
@@ -166,7 +175,7 @@ def main(
     run = Run(name, cluster, seed, out, console)
     failed = ""
     try:
-        run.go(rounds, all_at_once, pauses, partitions, rate, work)
+        run.go(Counts(rounds, all_at_once, pauses, keep_two), partitions, rate, work)
         if isinstance(cluster, KprotoCluster) and not compare_copies(run, cluster, settings):
             failed = "copies differ"
     except (AssertionError, TimeoutError) as error:

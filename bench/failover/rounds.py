@@ -48,7 +48,7 @@ class Round:
 
 
 class Rounds:
-    """Runs them. ``note(round)`` is called after each."""
+    """Runs them, ``note(round)`` after each. ``keep_two``: two that die together keep their data."""
 
     def __init__(
         self,
@@ -56,19 +56,22 @@ class Rounds:
         load: FailoverLoad,
         chance: random.Random,
         note: Callable[[Round], object],
+        keep_two: bool = False,
     ) -> None:
         self._cluster = cluster
         self._load = load
         self._chance = chance
         self._note = note
+        self._keep_two = keep_two
         self._ends = [dict.fromkeys(range(load.partitions), 0)] * 2
         """Ends of what was acknowledged after the last two rounds: the next one reads on from the older."""
 
     def kill(self, number: int) -> None:
         """One broker; every second time with its data; every tenth time two, when all copies are there."""
-        double, wiped = number % 10 == 9, number % 2 == 1
+        double = number % 10 == 9
+        wiped = number % 2 == 1 and not (double and self._keep_two)
         victims = self._chance.sample(list(self._cluster.victims), 2 if double else 1)
-        if wiped:
+        if wiped or double:
             self._whole()
         this = Round(number, TWO if double else KILL, sorted(victims), wiped)
         self._fall(this)
