@@ -13,8 +13,16 @@ import pytest
 from compat_tests.support.cluster import ClusterLoad, own_cluster
 from compat_tests.support.load import MemberLoad, verify_seen
 from compat_tests.support.moving import Admin, rotated
+from compat_tests.support.ports import wait_until
+from compat_tests.support.topics import create_topic
+from kproto.cli.decommission import decommission
+from kproto.errors import ErrorCode
+from kproto.local_cluster import ClusterError
 
 pytestmark = [pytest.mark.owns_broker]
+
+SMALL = {"kproto.virtual.segment.bytes": str(4 << 20), "kproto.repair.delay.ms": "500"}
+"""Rolls and repairs come often."""
 
 
 def test_streamlets_move_back_and_forth_under_load(tmp_path: Path) -> None:
@@ -39,3 +47,65 @@ def test_streamlets_move_back_and_forth_under_load(tmp_path: Path) -> None:
         member.finish()
         for each in load.producers:
             verify_seen(cluster.bootstrap_servers, member, each)
+
+
+def test_a_broker_is_decommissioned_under_load(tmp_path: Path) -> None:
+    """Everything goes elsewhere; then the broker is no part of the cluster, and a second one may even die."""
+    with own_cluster(tmp_path, brokers=5, settings=SMALL) as cluster:
+        load = ClusterLoad(cluster, partitions=16, producers=4)
+        load.await_progress()
+        time.sleep(2)
+        load.listen()
+        began = time.monotonic()
+        decommission(cluster, 5, 60)
+        load.await_progress()
+        silence = max(load.silences().values())
+        print(f"decommissioned in {time.monotonic() - began:.1f} s, longest silence {silence:.2f} s")
+        with Admin(cluster.bootstrap_servers) as admin:
+            for nodes in admin.replicas(load.topic).values():
+                assert 5 not in nodes
+                assert len(nodes) == 3
+            assert 5 not in admin.leaders(load.topic).values()
+        cluster.kill(4)
+        load.await_progress()
+        assert load.finish() > 100
+
+
+def test_leaders_go_back_to_a_broker_that_has_come_back(tmp_path: Path) -> None:
+    with own_cluster(tmp_path, settings={"leader.imbalance.check.interval.seconds": "2"}) as cluster:
+        load = ClusterLoad(cluster, partitions=8, producers=2)
+        load.await_progress()
+        with Admin(cluster.bootstrap_servers.split(",")[0]) as admin:
+            preferred = {index: nodes[0] for index, nodes in admin.replicas(load.topic).items()}
+            cluster.kill(3)
+            load.await_progress()
+            assert 3 not in admin.leaders(load.topic).values()
+            cluster.start([3])
+            load.listen()
+            wait_until("preferred leaders", lambda: admin.leaders(load.topic) == preferred, 30, every_s=0.1)
+        load.await_progress()
+        print(f"longest silence {max(load.silences().values()):.2f} s")
+        assert load.finish() > 100
+
+
+def test_reassignments_that_cannot_be(tmp_path: Path) -> None:
+    with own_cluster(tmp_path) as cluster, Admin(cluster.bootstrap_servers) as admin:
+        three = create_topic(cluster.bootstrap_servers, "three", 2, None, 3)
+        single = create_topic(cluster.bootstrap_servers, "single", 4, None, 1)
+        for wanted, code in (
+            ({0: []}, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+            ({0: [1, 1, 2]}, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+            ({0: [1, 2, 9]}, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+            ({0: [1, 2]}, ErrorCode.INVALID_REPLICATION_FACTOR),
+            ({5: [1, 2, 3]}, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            ({0: None}, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS),
+        ):
+            assert admin.try_to_reassign(three, wanted) == {next(iter(wanted)): code}
+        index, here = next((p, node) for p, node in sorted(admin.leaders(single).items()) if node != 1)
+        there = {index: [here % 4 + 1]}
+        assert admin.try_to_reassign(single, there) == {index: ErrorCode.INVALID_REPLICA_ASSIGNMENT}
+        assert admin.try_to_reassign(single, {index: [here]}) == {index: ErrorCode.NONE}
+        assert admin.unregister(here) == ErrorCode.INVALID_REQUEST
+        assert admin.unregister(77) == ErrorCode.BROKER_ID_NOT_REGISTERED
+        with pytest.raises(ClusterError, match="only copy"):
+            decommission(cluster, here, 20)

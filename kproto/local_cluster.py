@@ -115,7 +115,9 @@ class LocalCluster:
         for each in self.nodes:
             if each.node == number:
                 return each
-        raise ClusterError(f"there is no node {number}; there are 1 to {len(self.nodes)}")
+        raise ClusterError(
+            f"there is no node {number}; there are {', '.join(str(each.node) for each in self.nodes)}"
+        )
 
     def state(self, node: Node) -> str:
         """``running``, ``paused`` (SIGSTOP) or ``dead``."""
@@ -165,6 +167,22 @@ class LocalCluster:
         self.stop([node])
         self.start([node])
 
+    def keeps_metadata(self, node: int) -> bool:
+        """Without it the cluster has no controller."""
+        return node == 1 and not self._in_etcd
+
+    def forget(self, node: int) -> None:
+        """A dead broker that was taken out of the cluster: its directory stays, and is no part of it."""
+        gone = self.node(node)
+        if self.state(gone) != DEAD:
+            raise ClusterError(f"node {node} is running: stop it first")
+        self._document.nodes.remove(gone)
+        self._save()
+
+    @property
+    def _in_etcd(self) -> bool:
+        return self._document.settings.get("kproto.metadata.store", "").startswith("etcd:")
+
     def wipe(self, node: int) -> None:
         """Delete the data of a dead broker: it comes back as another store (rule 3)."""
         if self.state(self.node(node)) != DEAD:
@@ -180,7 +198,7 @@ class LocalCluster:
             "kproto.metrics.listen": f"127.0.0.1:{node.metrics_port}",
             **self._document.settings,
         }
-        if node.node != 1 and not settings.get("kproto.metadata.store", "").startswith("etcd:"):
+        if node.node != 1 and not self._in_etcd:
             settings["kproto.join"] = f"127.0.0.1:{self.nodes[0].internal_port}"
         return settings
 

@@ -17,6 +17,7 @@ from kproto.controller import Controller
 from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
 from kproto.controller.registration import Registration
+from kproto.controller.rules import is_draining
 from kproto.controller.service import ControllerService
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
@@ -59,6 +60,8 @@ FINISH_SECONDS: Final = 3.0
 """How long the end of the process waits for the controller."""
 SEAT_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2)
 """Seconds before each look whether a controller that closed its connection still listens."""
+ENOUGH_OTHERS: Final = 2
+"""Backups of the usual three copies."""
 LEAVE_LOOK_SECONDS: Final = 0.002
 STARTS_SECONDS: Final = 0.2
 STARTS_AT_ONCE: Final = 100
@@ -264,7 +267,11 @@ class ClusterMember:
             self._vlogs.members_changed(self._others())
 
     def _others(self) -> list[int]:
-        return [node_id for node_id in sorted(self.controller.image.brokers) if node_id != self.node_id]
+        """Brokers for copies: those that are being drained only while there are too few others (18)."""
+        image = self.controller.image
+        others = [node_id for node_id in sorted(image.brokers) if node_id != self.node_id]
+        staying = [node_id for node_id in others if not is_draining(image, node_id)]
+        return staying if len(staying) >= ENOUGH_OTHERS else others
 
     def _copies_of(self, topic_id: bytes) -> int:
         topic = self.controller.image.topics_by_id.get(topic_id)
@@ -406,6 +413,8 @@ class ClusterMember:
         if self._vlogs is None or self._on_fenced is None:
             return
         self._on_fenced = None
+        if self._handing_over is not None:
+            await self._handing_over.close()
         try:
             async with asyncio.timeout(FINISH_SECONDS):
                 self._vlogs.retire()

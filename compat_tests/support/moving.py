@@ -15,6 +15,7 @@ from kproto.wire.generated.alter_partition_reassignments import (
 )
 from kproto.wire.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
 from kproto.wire.generated.list_partition_reassignments import ListPartitionReassignmentsRequest
+from kproto.wire.generated.unregister_broker import UnregisterBrokerRequest
 
 
 def rotated(nodes: Sequence[int], by: int) -> list[int]:
@@ -86,3 +87,8 @@ class Admin:
         fine = (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED)
         for one in answer.replica_election_results[0].partition_result:
             assert one.error_code in fine, one
+
+    def unregister(self, node_id: int) -> int:
+        """Have a broker forgotten; the error code."""
+        code: int = self.call(64, UnregisterBrokerRequest(broker_id=node_id)).error_code
+        return code

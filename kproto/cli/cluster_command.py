@@ -122,6 +122,18 @@ def restart(node: int, data_dir: str) -> None:
 
 
 @cluster.command()
+@_NODE
+@click.option("--timeout", "timeout_s", type=float, default=600.0, help="Seconds (default 600).")
+@_DATA_DIR
+def decommission(node: int, timeout_s: float, data_dir: str) -> None:
+    """Take one broker out for good: move what it leads, copy what it has, stop it, forget it."""
+    from kproto.cli.decommission import decommission as take_out
+
+    take_out(LocalCluster.open(data_dir), node, timeout_s)
+    click.echo(f"broker {node} is no part of the cluster any more")
+
+
+@cluster.command()
 @click.option("--node", type=int, help="Only this broker.")
 @_DATA_DIR
 def stop(node: int | None, data_dir: str) -> None:

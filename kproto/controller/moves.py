@@ -15,9 +15,10 @@ from typing import Final, NamedTuple
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.recovery import Sources, candidates, find_streamlet
+from kproto.controller.repair import wanted_copies
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE, StreamletRecord
-from kproto.metadata.vlogs import Move, VlogTable, given_key
+from kproto.metadata.vlogs import Move, VlogTable, VsegRecord, given_key
 
 MOVES_AT_ONCE: Final = 100
 """Moves under way that the controller began by itself."""
@@ -199,13 +200,21 @@ def left_on(image: MetadataImage, table: VlogTable, node_id: int) -> dict[str, i
         if node_id in (record.leader, *record.replicas)
     ]
     single = sum(not record.sources and len(record.replicas) == 1 for record in assigned)
-    copies = 0
-    for vseg in table.vsegs.values():
-        if not rules.needs_copy(vseg):
-            continue
-        others = sum(copy.node_id != node_id for copy in rules.live_copies(image, vseg))
-        mine = vseg.node_id == node_id or any(copy.node_id == node_id for copy in vseg.backups)
-        wanted = vseg.copies if vseg.node_id == node_id else vseg.copies - 1
-        able = sum(not rules.is_draining(image, node) for node in image.brokers if node != vseg.node_id)
-        copies += mine and others < min(wanted, able)
+    copies = sum(is_held_up(image, table, vseg, node_id) for vseg in table.vsegs.values())
     return {"streamlets": len(assigned), "single": single, "copies": copies}
+
+
+def is_held_up(image: MetadataImage, table: VlogTable, vseg: VsegRecord, node_id: int) -> bool:
+    """Without the broker the virtual segment would have fewer copies than it could have."""
+    listed = any(copy.node_id == node_id for copy in vseg.backups)
+    if vseg.open:
+        return listed and rules.is_current(image, vseg.node_id, vseg.id.owner_epoch)
+    if not rules.needs_copy(vseg) or not (listed or vseg.node_id == node_id):
+        return False
+    others = sum(copy.node_id != node_id for copy in rules.live_copies(image, vseg))
+    wanted = wanted_copies(image, table, vseg)
+    own = int(wanted < vseg.copies)
+    able = sum(
+        not rules.is_draining(image, node) and not (own and node == vseg.node_id) for node in image.brokers
+    )
+    return others < min(wanted, able)

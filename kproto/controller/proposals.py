@@ -36,7 +36,7 @@ from kproto.controller.arguments import Arguments, integer, items, malformed, ro
 from kproto.controller.decision import Decision
 from kproto.controller.fencing import decide_fence
 from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
-from kproto.controller.moves import HandOver, decide_handed_over
+from kproto.controller.moves import HandOver, decide_handed_over, draining, left_on
 from kproto.controller.recoveries import Recoveries, summary
 from kproto.controller.recovery import Attempt, decide_commit
 from kproto.controller.repair import decide_disowned
@@ -241,7 +241,9 @@ class Proposals:
         return list(await self._controller.allocate_producer_ids())
 
     async def _recoveries(self, node_id: int, epoch: int, args: object) -> dict[str, Any]:  # noqa: ARG002
-        return summary(self.recoveries.rows(), self.stuck(), self.repairs())
+        image, table = self._controller.image, self._controller.table
+        left = {str(each): left_on(image, table, each) for each in draining(image)}
+        return {**summary(self.recoveries.rows(), self.stuck(), self.repairs()), "draining": left}
 
 
 def _rows(args: object, name: str) -> list[list[Any]]:

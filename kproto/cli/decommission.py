@@ -1,0 +1,100 @@
+"""``kproto cluster decommission``: take a broker out of a local cluster for good, while clients go on."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, Final
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import click
+
+from kproto.cli.cluster import Cluster, require
+from kproto.errors import ErrorCode
+from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster
+from kproto.wire.generated.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kproto.wire.generated.unregister_broker import UnregisterBrokerRequest
+
+if TYPE_CHECKING:
+    from kproto.local_cluster import Node
+
+BROKER: Final = 4
+SET, DELETE = 0, 1
+INCREMENTAL_ALTER_CONFIGS: Final = 44
+UNREGISTER_BROKER: Final = 64
+LOOK_S: Final = 0.2
+ANSWER_S: Final = 10.0
+
+
+def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
+    """Drain a broker, stop it, have it forgotten. Raises ClusterError: it has the only copy of something, it
+    keeps the metadata, or it takes longer than ``timeout_s``; then it is a broker like others again."""
+    node = local.node(number)
+    if local.keeps_metadata(number):
+        raise ClusterError(f"node {number} keeps the metadata of this cluster")
+    other = next((each for each in local.nodes if each is not node and local.state(each) == RUNNING), None)
+    if other is None:
+        raise ClusterError("no other broker is running")
+    with Cluster(f"127.0.0.1:{other.port}") as cluster:
+        if local.state(node) != DEAD:
+            _set_draining(cluster, number, SET)
+            try:
+                _drain(other, number, time.monotonic() + timeout_s)
+            except ClusterError:
+                _set_draining(cluster, number, DELETE)
+                raise
+            local.stop([number])
+        _unregister(cluster, number)
+    local.forget(number)
+
+
+def _set_draining(cluster: Cluster, number: int, operation: int) -> None:
+    value = "true" if operation == SET else None
+    config = AlterableConfig(name="kproto.drain", config_operation=operation, value=value)
+    resource = AlterConfigsResource(resource_type=BROKER, resource_name=str(number), configs=[config])
+    answer = cluster.any.call(INCREMENTAL_ALTER_CONFIGS, IncrementalAlterConfigsRequest(resources=[resource]))
+    require(answer.responses[0].error_code, f"broker {number}", answer.responses[0].error_message)
+
+
+def _drain(other: Node, number: int, until: float) -> None:
+    """Until nothing is there that the cluster needs."""
+    told: dict[str, int] = {}
+    while True:
+        left = _left(other, number)
+        if left.get("single") and left["single"] == left["streamlets"]:
+            raise ClusterError(f"broker {number} has the only copy of {left['single']} streamlets")
+        if left and not left["streamlets"] and not left["copies"]:
+            return
+        if left and left != told:
+            told = left
+            click.echo(f"left: {left['streamlets']} streamlets, {left['copies']} copies")
+        if time.monotonic() > until:
+            raise ClusterError(f"broker {number} is not drained in time: {told}")
+        time.sleep(LOOK_S)
+
+
+def _left(other: Node, number: int) -> dict[str, int]:
+    """What the controller says is left; empty when it does not know yet."""
+    try:
+        with urlopen(f"http://127.0.0.1:{other.metrics_port}/recovery", timeout=ANSWER_S) as answer:
+            found: dict[str, Any] = json.load(answer)
+    except (URLError, OSError) as error:
+        raise ClusterError(f"broker {other.node}: {error}") from None
+    left: dict[str, int] = found["draining"].get(str(number), {})
+    return left
+
+
+def _unregister(cluster: Cluster, number: int) -> None:
+    """It is no member any more, or will not be in a moment."""
+    until = time.monotonic() + ANSWER_S
+    while True:
+        answer = cluster.any.call(UNREGISTER_BROKER, UnregisterBrokerRequest(broker_id=number))
+        if answer.error_code != ErrorCode.INVALID_REQUEST or time.monotonic() > until:
+            require(answer.error_code, f"broker {number}", answer.error_message)
+            return
+        time.sleep(LOOK_S)
