@@ -1,6 +1,7 @@
 """A client of a few requests in hand-made frames: nothing to import, nothing to wait for, no retries.
 
-Only what start-up measurements need: CreateTopics v4, Produce v8 (one batch per partition), ListOffsets v4.
+Only what measurements need: CreateTopics v4, Produce v8 (one batch per partition), ListOffsets v4, Metadata
+v4.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable
 
 import crc32c
 
-CREATE_TOPICS, PRODUCE, LIST_OFFSETS = 19, 0, 2
+CREATE_TOPICS, PRODUCE, LIST_OFFSETS, METADATA = 19, 0, 2, 3
 NONE, UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS = 0, 3, 36
 LATEST = -1
 
@@ -105,6 +106,30 @@ class RawClient:
         """The error code."""
         self.send_produce(topic, [(partition, batch)])
         return self.receive_produce(topic)[0]
+
+    def leader_ports(self, topic: str) -> dict[int, int]:
+        """Partition -> port of its leader, for partitions that have one."""
+        self.send(METADATA, 4, struct.pack(">i", 1) + text(topic) + b"\0")
+        answer = self.receive()
+        ports: dict[int, int] = {}
+        count = struct.unpack_from(">i", answer, 4)[0]
+        pos = 8
+        for _ in range(count):
+            node, size = struct.unpack_from(">ih", answer, pos)
+            ports[node], rack = struct.unpack_from(">ih", answer, pos + 6 + size)
+            pos += 12 + size + max(rack, 0)
+        pos += 2 + max(struct.unpack_from(">h", answer, pos)[0], 0) + 4 + 4  # cluster, controller, one topic
+        pos += 2 + 2 + struct.unpack_from(">h", answer, pos + 2)[0] + 1
+        count = struct.unpack_from(">i", answer, pos)[0]
+        pos += 4
+        found = {}
+        for _ in range(count):
+            _, index, leader, replicas = struct.unpack_from(">hiii", answer, pos)
+            pos += 14 + 4 * replicas
+            pos += 4 + 4 * struct.unpack_from(">i", answer, pos)[0]
+            if leader in ports:
+                found[index] = ports[leader]
+        return found
 
     def end_offsets(self, topic: str, partitions: int) -> dict[int, tuple[int, int]]:
         """Partition -> (error code, high watermark)."""

@@ -15,10 +15,22 @@ GIVE_UP_S = 300.0
 PIPELINE = 4
 
 
-def create(bootstrap: str, topic: str, partitions: int, replicas: int = 3) -> None:
-    """Create it. Raises KafkaException."""
+def create(
+    bootstrap: str,
+    topic: str,
+    partitions: int,
+    replicas: int = 3,
+    assignment: Sequence[Sequence[int]] | None = None,
+) -> None:
+    """Create it, with these nodes for each partition instead of ``replicas`` if given. Raises
+    KafkaException."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    wanted = NewTopic(topic, num_partitions=partitions, replication_factor=replicas)
+    if assignment is None:
+        wanted = NewTopic(topic, num_partitions=partitions, replication_factor=replicas)
+    else:
+        wanted = NewTopic(
+            topic, num_partitions=partitions, replica_assignment=[list(nodes) for nodes in assignment]
+        )
     admin.create_topics([wanted], operation_timeout=GIVE_UP_S, request_timeout=GIVE_UP_S)[topic].result(
         GIVE_UP_S
     )

@@ -167,6 +167,7 @@ class Broker:
         pages = {
             "/vlogs": lambda: vlog_rows(self._vlogs),
             "/recovery": lambda: self._controller.propose("recoveries", None),
+            "/recovery/here": lambda: self._member.recovering() if self._member is not None else {},
         }
         endpoint = MetricsEndpoint(host, int(port), lambda: metrics(self._vlogs, self._logs, replicas), pages)
         try:

@@ -228,6 +228,18 @@ class ClusterMember:
         vlogs.unsealed = self._unsealed
         vlogs.members_changed(self._others())
 
+    def recovering(self) -> dict[str, Any]:
+        """What this broker does for recoveries: data it brings over, copies it makes, what it reads for
+        others."""
+        pace, repairer = self.replicas.pace, self.replicas.repairer
+        return {
+            "bring_over": self._bring_over.state() if self._bring_over is not None else {},
+            "copied_bytes": repairer.bytes,
+            "read_bytes": pace.bytes,
+            "read_limit": pace.rate,
+            "read_waits_s": round(pace.waited, 3),
+        }
+
     def serve(self) -> None:
         """Log and virtual logs are ready: take over what the metadata gives to this broker."""
         assert self._takeover is not None
