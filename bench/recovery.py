@@ -40,7 +40,7 @@ from kproto.local_cluster import LocalCluster, Node
 TOPIC = "lost"
 VICTIM = 2
 REPLICAS = 3
-GIVE_UP_S = 600.0
+GIVE_UP_S = 300.0
 AT_ONCE = 100
 LOOK_S = 0.1
 ASK_S = 0.02
@@ -171,7 +171,14 @@ def when(seen: Sequence[Mapping[str, float]], done: Callable[[Mapping[str, float
 
 
 def measure(
-    work: Path, left: int, gb: float, partitions: int, batch_bytes: int, limit: int, repair_delay_ms: int
+    work: Path,
+    left: int,
+    gb: float,
+    partitions: int,
+    batch_bytes: int,
+    limit: int,
+    repair_delay_ms: int,
+    spread: bool,
 ) -> dict[str, Any]:
     """One broker of ``left + 1`` is lost; see the module's text."""
     settings = {
@@ -182,7 +189,8 @@ def measure(
     try:
         cluster.start()
         bootstrap = f"127.0.0.1:{cluster.nodes[0].port}"
-        create(bootstrap, TOPIC, partitions, assignment=assignment(left + 1, partitions))
+        nodes = None if spread else assignment(left + 1, partitions)
+        create(bootstrap, TOPIC, partitions, assignment=nodes)
         batch = one_record_batch(b"x" * batch_bytes)
         rounds = round(gb * 1e9 / (len(batch) * partitions))
         begin = time.monotonic()
@@ -201,6 +209,9 @@ def measure(
         led = client.leader_ports(TOPIC)
         client.close()
         _check_ends(led, partitions, max(rounds, 1) + 1)
+    except Exception as error:
+        said = "\n".join(Path(cluster.log_path(node.node)).read_text()[-2000:] for node in cluster.nodes)
+        raise RuntimeError(f"{error}; the brokers said:\n{said}") from error
     finally:
         for node in cluster.nodes:
             if cluster.state(node) != "dead":
@@ -291,6 +302,7 @@ def shown(value: object) -> str:
 @click.option("--limit", default=50_000_000, show_default=True, help="Bytes/s that a backup reads; 0: no.")
 @click.option("--no-free", is_flag=True, help="Leave out the runs without a limit.")
 @click.option("--repair-delay", default=1000, show_default=True, help="kproto.repair.delay.ms.")
+@click.option("--spread", is_flag=True, help="Let all brokers lead, so that all have something to do.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("out/bench"), show_default=True)
 def main(
@@ -301,6 +313,7 @@ def main(
     limit: int,
     no_free: bool,
     repair_delay: int,
+    spread: bool,
     data_dir: Path | None,
     out: Path,
 ) -> None:
@@ -312,7 +325,9 @@ def main(
         for gb in map(float, sizes.split(",")):
             for most in dict.fromkeys((limit,) if no_free else (limit, 0)):
                 for number in map(int, left.split(",")):
-                    rows.append(measure(work, number, gb, partitions, batch_bytes, most, repair_delay))
+                    rows.append(
+                        measure(work, number, gb, partitions, batch_bytes, most, repair_delay, spread)
+                    )
                     console.print({name: shown(rows[-1][name]) for name in COLUMNS})
     finally:
         shutil.rmtree(work, ignore_errors=True)
