@@ -40,10 +40,11 @@ class ClusterLoad:
         rate: int = 500,
         configs: Mapping[str, str] | None = None,
         replicas: int = 3,
+        name: str = "load",
     ) -> None:
         self.cluster = cluster
         bootstrap = cluster.bootstrap_servers
-        self.topic = create_topic(bootstrap, "load", partitions, configs, replicas)
+        self.topic = create_topic(bootstrap, name, partitions, configs, replicas)
         self.producers = [
             ProducerLoad(
                 bootstrap,

@@ -1,0 +1,132 @@
+"""Apache Kafka's tools for leaders and replicas, by the classes behind bin/*.sh, on a cluster of four."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compat_tests.support.cluster import ClusterLoad, own_cluster
+from compat_tests.support.java import Jvm, ToolResult
+from compat_tests.support.moving import Admin, rotated
+from compat_tests.support.ports import wait_until
+from compat_tests.support.topics import unique
+from kproto.local_cluster import LocalCluster
+
+REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
+ELECTION = "org.apache.kafka.tools.LeaderElectionCommand"
+CLUSTER = "org.apache.kafka.tools.ClusterTool"
+TOPICS = "org.apache.kafka.tools.TopicCommand"
+
+pytestmark = [pytest.mark.owns_broker]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    with own_cluster(tmp_path_factory.mktemp("tools")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def tools(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jvm]:
+    driver = Jvm(cluster.bootstrap_servers, tmp_path_factory.mktemp("jvm") / "stderr.log")
+    yield driver
+    driver.close()
+
+
+def run(tools: Jvm, main: str, *args: object) -> ToolResult:
+    result = tools.tool(main, "--bootstrap-server", tools.bootstrap, *args)
+    assert result.exit == 0, f"{main} {args}: exit {result.exit}\n{result.stdout}\n{result.stderr}"
+    return result
+
+
+def plan(path: Path, topic: str, replicas: dict[int, list[int]]) -> Path:
+    partitions = [
+        {"topic": topic, "partition": index, "replicas": nodes} for index, nodes in sorted(replicas.items())
+    ]
+    path.write_text(json.dumps({"version": 1, "partitions": partitions}))
+    return path
+
+
+def test_reassign_partitions(cluster: LocalCluster, tools: Jvm, tmp_path: Path) -> None:
+    """--execute moves leaders that are no replicas any more, --verify agrees, --list has nothing left."""
+    with Admin(cluster.bootstrap_servers) as admin:
+        load = ClusterLoad(cluster, partitions=8, producers=2, name=unique("tools"))
+        load.await_progress()
+        before = admin.replicas(load.topic)
+        after = {p: rotated([n for n in (1, 2, 3, 4) if n != nodes[0]], p) for p, nodes in before.items()}
+        moves = plan(tmp_path / "moves.json", load.topic, after)
+        load.listen()
+        said = run(tools, REASSIGN, "--reassignment-json-file", moves, "--execute").stdout
+        assert "Successfully started partition reassignments" in said
+        assert f'"topic":"{load.topic}"' in said  # the assignment before, for a way back
+        wait_until("the reassignment", lambda: admin.reassigning() == 0, 20)
+        said = run(tools, REASSIGN, "--reassignment-json-file", moves, "--verify").stdout
+        for index in before:
+            assert f"Reassignment of partition {load.topic}-{index} is completed." in said, said
+        assert "No partition reassignments found." in run(tools, REASSIGN, "--list").stdout
+        assert admin.replicas(load.topic) == after
+        assert all(leader in after[p] for p, leader in admin.leaders(load.topic).items())
+        load.await_progress()
+        print(f"longest silence {max(load.silences().values()):.2f} s")
+        assert load.finish() > 100
+
+
+def test_generate_proposes_what_execute_takes(cluster: LocalCluster, tools: Jvm, tmp_path: Path) -> None:
+    with Admin(cluster.bootstrap_servers) as admin:
+        load = ClusterLoad(cluster, partitions=4, producers=1, name=unique("tools"))
+        load.await_progress()
+        topics = tmp_path / "topics.json"
+        topics.write_text(json.dumps({"version": 1, "topics": [{"topic": load.topic}]}))
+        said = run(
+            tools, REASSIGN, "--topics-to-move-json-file", topics, "--broker-list", "2,3,4", "--generate"
+        ).stdout
+        proposed = tmp_path / "proposed.json"
+        proposed.write_text(
+            said.splitlines()[said.splitlines().index("Proposed partition reassignment configuration") + 1]
+        )
+        run(tools, REASSIGN, "--reassignment-json-file", proposed, "--execute")
+        wait_until("the reassignment", lambda: admin.reassigning() == 0, 20)
+        said = run(tools, REASSIGN, "--reassignment-json-file", proposed, "--verify").stdout
+        assert said.count("is completed.") == 4, said
+        assert all(1 not in nodes for nodes in admin.replicas(load.topic).values())
+        assert load.finish() > 0
+
+
+def test_preferred_leaders_are_elected(cluster: LocalCluster, tools: Jvm, tmp_path: Path) -> None:
+    with Admin(cluster.bootstrap_servers) as admin:
+        load = ClusterLoad(cluster, partitions=4, producers=1, name=unique("tools"))
+        load.await_progress()
+        admin.reassign(load.topic, {p: rotated(nodes, 1) for p, nodes in admin.replicas(load.topic).items()})
+        name = re.escape(load.topic)
+        one = ("--election-type", "preferred", "--topic", load.topic, "--partition", 0)
+        said = run(tools, ELECTION, *one).stdout
+        assert re.search(
+            rf"Successfully completed leader election \(PREFERRED\) for partitions {name}-0", said
+        )
+        assert "already elected" in run(tools, ELECTION, *one).stdout
+        run(tools, ELECTION, "--election-type", "preferred", "--all-topic-partitions")
+        preferred = {p: nodes[0] for p, nodes in admin.replicas(load.topic).items()}
+        assert admin.leaders(load.topic) == preferred
+        said = run(
+            tools, ELECTION, "--election-type", "unclean", "--topic", load.topic, "--partition", 0
+        ).stdout
+        assert "already elected" in said
+        load.await_progress()
+        assert load.finish() > 0
+
+
+def test_unregister(cluster: LocalCluster, tools: Jvm) -> None:
+    """The last test: a broker less."""
+    alive = tools.tool(CLUSTER, "unregister", "--bootstrap-server", tools.bootstrap, "--id", 4)
+    assert "alive" in alive.stdout + alive.stderr
+    cluster.stop([4])
+    said = tools.tool(CLUSTER, "unregister", "--bootstrap-server", tools.bootstrap, "--id", 4)
+    assert "Broker 4 is no longer registered." in said.stdout, said
+    again = tools.tool(CLUSTER, "unregister", "--bootstrap-server", tools.bootstrap, "--id", 4)
+    assert "not currently registered" in again.stdout + again.stderr
+    with Admin(f"127.0.0.1:{cluster.nodes[0].port}") as admin:
+        assert admin.reassigning() == 0
