@@ -171,6 +171,8 @@ class Checkpoint:
             payload = data[at + _FRAME.size : at + _FRAME.size + length]
             if magic != _MAGIC or len(payload) != length or crc32c(payload) != crc:
                 break
+            if length < _POINT.size:
+                break  # torn behind the magic: zeros are a sound checksum of nothing
             self._fold(payload)
             at += _FRAME.size + length
         self._size = at

@@ -206,6 +206,13 @@ def clipped(end: int, closed_end: int | None) -> int:
     return end if closed_end is None else min(end, closed_end)
 
 
+def journal_in_limbo(record: VsegRecord, me: CopyTarget) -> bool:
+    """The same for the owner's own copy, when it is the only one (rule 18b): its journal may be lost with its
+    name."""
+    alone = not record.backups and record.store_id == me.store_id
+    return alone and record.open and record.policy != FlushPolicy.SYNCED
+
+
 # Garbage
 
 

@@ -87,9 +87,13 @@ class ReplicaService:
         self.push_bytes = 0
         self.refused = 0
         """Pushes that were not stored, for whatever reason."""
+        store.on_damage = self._damaged
         self.on_damage: Callable[[VsegId, str], object] = _log_damage
         """A copy turned out to be damaged, or an owner broke its promise: for the operator, and for whoever
         asks the controller for a repair."""
+
+    def _damaged(self, vseg: VsegId, problem: str) -> None:
+        self.on_damage(vseg, problem)
 
     def register(self, listener: InternalListener) -> None:
         """Answer the requests to backups on ``listener``."""
@@ -154,11 +158,19 @@ class ReplicaService:
         path = os.path.join(self.journal_directory, journal_name(*request.vseg))
         found: list[Inspection] = []
 
+        def never_begun(one: Inspection, vseg: VsegId) -> bool:
+            """The store recorded it, but its owner ended before it heard of that: no journal file was made,
+            and none was lost with the power."""
+            return one.presence is Presence.MISSING and vseg not in self.store.limbo
+
         def done(error: BaseException | None) -> None:
-            if error is not None or found[0].header is None:
+            if error is not None or not (found[0].header or never_begun(found[0], request.vseg)):
                 reply(InternalError.UNKNOWN)
                 return
             one = found[0]
+            if one.header is None:
+                reply(InternalError.NONE, Sealed(NOTHING, False).encode())
+                return
             reply(InternalError.NONE, Sealed(one.end, not self.store.journal_is_whole(one)).encode())
 
         look = partial(inspect, self.store.disk, path, request.vseg, True)

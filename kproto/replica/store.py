@@ -34,6 +34,7 @@ from kproto.replica.rules import (
     in_limbo,
     is_garbage,
     is_over,
+    journal_in_limbo,
     survived,
 )
 from kproto.replica.stored_file import (
@@ -131,6 +132,8 @@ class ReplicaStore:
         self.copies: dict[VsegId, Copy] = {}
         self.limbo: set[VsegId] = set()
         self.poisoned = ""
+        self.on_damage: Callable[[VsegId, str], object] = lambda *_: None
+        """A closed virtual segment is not whole here, though metadata may list it (rule 17)."""
         self._boot = boot
         self._poison = poison
         self._live: frozenset[int] = frozenset()
@@ -569,7 +572,8 @@ class ReplicaStore:
         self._suspect = False
         for record in table.open_vsegs():
             copy = self.copies.get(record.id)
-            if in_limbo(record, self.me, copy is not None and copy.began_here):
+            began_here = copy is not None and copy.began_here
+            if in_limbo(record, self.me, began_here) or journal_in_limbo(record, self.me):
                 self.limbo.add(record.id)
         try:
             self._write_state()
@@ -589,10 +593,18 @@ class ReplicaStore:
                 wait = max(wait, self._remove(copy))
             elif record is not None and record.end is not None and not copy.settled and copy.fd != NO_FILE:
                 wait = max(wait, self._settle(copy, record.end))
+        closed = [vseg for vseg in sorted(self.limbo) if vseg in vsegs and not vsegs[vseg].open]
         self.limbo = {vseg for vseg in self.limbo if vseg in vsegs and vsegs[vseg].open}
+        for vseg in closed:
+            self.find(vseg, partial(self._out_of_limbo, vseg))
         if wait and not self._sweep_due:
             self._sweep_due = True
             self.loop.call_later(wait, self._sweep)
+
+    def _out_of_limbo(self, vseg: VsegId, copy: Copy | None) -> None:
+        """It is known now where ``vseg`` ends, so it shows whether something is missing."""
+        if self.worth(vseg, copy) is Worth.REPAIR:
+            self.on_damage(vseg, "it lost what a power loss took")
 
     def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:
         if record is not None:

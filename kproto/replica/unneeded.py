@@ -3,8 +3,9 @@
 Live is what lies at or above the log start that the store knows. Only the oldest virtual segment of each
 virtual log is looked at, because they are freed from the front; one catalog of it says how far each partition
 goes. What a virtual segment says about the state of partitions must be in newer state frames first, lest the
-next leader forgets producers and leader epochs (40). When all leaders agree, the controller deletes the record, and the backups their files.
-Reports are repeated as long as the record is there: a controller that starts anew has forgotten them.
+next leader forgets producers and leader epochs (40). When all leaders agree, the controller deletes the
+record, and the backups their files. Reports are repeated as long as the record is there: a controller that
+starts anew has forgotten them.
 """
 
 from __future__ import annotations

@@ -120,8 +120,8 @@ class Cleaner:
                     self._loop.call_later(0, self._flush)
                     return
         except OSError as error:
+            self._failed(error)  # which presses: the next pass begins with the next tick, not at once
             self._rest()
-            self._failed(error)
             return
         self._sync()
 

@@ -407,3 +407,15 @@ def test_a_journal_chunk_older_than_the_last_epoch_stays_out(tmp_path: Path) -> 
     assert log.partition().log_end_offset == 2
     assert b"epoch 1" in stored
     assert b"stale" not in stored
+
+
+def test_a_checkpoint_torn_behind_its_magic_is_the_end_of_it(tmp_path: Path) -> None:
+    """Zeros are a sound checksum of nothing."""
+    disk, key = Disk(), bytes(16)
+    entry = Entry._make(range(11))
+    Checkpoint(disk, str(tmp_path)).write([(key, 0, entry)], b"point")
+    (path,) = [each for each in tmp_path.iterdir() if each.is_file()]
+    content = path.read_bytes().rstrip(b"\0")
+    path.write_bytes(content + content[:4] + bytes(100))
+    found = Checkpoint(disk, str(tmp_path))
+    assert (found.get(key, 0), found.point) == (entry, b"point")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from kproto.metadata.vlogs import CopyTarget
-from kproto.replica.messages import Look, Read, StateAnswer, decode_catalog
+from kproto.replica.messages import NOTHING, Look, Read, Seal, Sealed, StateAnswer, decode_catalog
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.journal import file_name
 from kproto.wire.internal import Api, InternalError
@@ -70,3 +70,22 @@ def test_after_a_power_loss_it_counts_when_it_was_synced() -> None:
         backup.station.store._boot = bytes([9]) * 16
         error, _ = backup.ask(Api.READ, Read(VSEG, owner.start, owner.end, PARTS, 1).encode())
         assert (error == InternalError.NONE) == (policy is FlushPolicy.SYNCED)
+
+
+@pytest.mark.parametrize("policy", [FlushPolicy.MEMORY, FlushPolicy.SYNCED])
+@pytest.mark.parametrize("lost", [False, True], ids=["killed", "power lost"])
+def test_a_segment_that_its_owner_never_began_is_empty_unless_a_power_loss_may_have_taken_it(
+    policy: FlushPolicy, lost: bool
+) -> None:
+    backup, owner = Backup(), Owner(VSEG, 5000, policy)
+    if lost:
+        backup.station.lose_power(3)
+        backup = Backup.of(backup.station)
+    metadata = Metadata(9)
+    metadata.put(owner.record(None, ())._replace(node_id=ME.node_id, store_id=ME.store_id))
+    backup.apply(metadata)
+    error, body = backup.ask(Api.SEAL, Seal(VSEG, 6, ME.store_id, True).encode())
+    if lost and policy is FlushPolicy.MEMORY:
+        assert error == InternalError.UNKNOWN
+    else:
+        assert (error, Sealed.decode(memoryview(body))) == (InternalError.NONE, Sealed(NOTHING, False))

@@ -64,6 +64,15 @@ class Backup:
         self.damage: list[VsegId] = []
         self.service.on_damage = lambda vseg, _problem: self.damage.append(vseg)
 
+    @classmethod
+    def of(cls, station: Station) -> Backup:
+        """A new process on what a station has."""
+        backup = cls()
+        backup.station = station
+        backup.service = ReplicaService(station.store, LocalPeers(), "data/journal")
+        backup.service.on_damage = lambda vseg, _problem: backup.damage.append(vseg)
+        return backup
+
     def ask(self, api: int, body: bytes) -> tuple[int, bytes]:
         handlers = {
             Api.PUSH: self.service.push,

@@ -303,6 +303,26 @@ class TestPowerLoss:
             station.restart()  # limbo outlives the process
             station.store.apply(metadata.table, metadata.live)
 
+    def test_what_was_lost_is_reported_as_soon_as_it_is_closed(self) -> None:
+        """Not with the next scrub, an hour later: until then metadata counts on the copy (rule 17)."""
+        station, whole, torn = Station(), Owner(VSEG), Owner(VsegId(5, 1, 3))
+        station.push(whole.first, whole.push([PART], [300]))
+        station.disk.datasync(station.store.copies[VSEG].fd)
+        station.disk.sync_directory(station.store.directory)
+        station.lose_power(2)
+        metadata = Metadata(5)
+        metadata.put(whole.record())
+        metadata.put(torn.record())
+        station.store.apply(metadata.table, metadata.live)
+        damaged: list[VsegId] = []
+        station.store.on_damage = lambda vseg, _: damaged.append(vseg)
+        torn.push([PART], [300])
+        metadata.put(whole.record(whole.end))
+        metadata.put(torn.record(torn.end))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1)
+        assert damaged == [torn.vseg]
+
     def test_a_lost_file_is_in_limbo_too(self) -> None:
         """The file itself may be what was lost."""
         station, owner = Station(), Owner(VSEG)

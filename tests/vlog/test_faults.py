@@ -104,6 +104,26 @@ def test_enospc_of_a_frame_write_keeps_the_frame(tmp_path: Path, loop: TestLoop)
     assert recovered_bytes(world, world.recover(), part) == part.chunks
 
 
+def test_on_a_full_disk_flushing_waits_for_the_next_tick(tmp_path: Path, loop: TestLoop) -> None:
+    """It was tried again in every turn of the loop before."""
+    disk = FaultyDisk()
+    disk.write_errno = errno.ENOSPC
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition()
+    part.append()
+    loop.turn()
+    world.manager._press()
+    tries: list[int] = []
+    disk.writes_fail = lambda fd: tries.append(fd) is None
+    world.manager.cleaner.press()
+    for _ in range(20):
+        loop.turn()
+    assert len(tries) == 1
+    disk.writes_fail = None
+    world.manager.tick()
+    loop.until(lambda: part.segment.synced > 0)
+
+
 def test_a_full_disk_under_a_direct_write_falls_back_to_the_journal(tmp_path: Path, loop: TestLoop) -> None:
     disk = FaultyDisk()
     disk.write_errno = errno.ENOSPC
