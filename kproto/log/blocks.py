@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SIZES: Final = (4096, 8192, 16_384, 32_768, 65_536, 131_072, 262_144)
 LARGEST: Final = SIZES[-1]
 _RETRIES: Final = 8
+_FUTILE: Final = 8
+"""Flushes in a row that may free nothing, because what was flushed is not durable yet."""
 
 
 class Block:
@@ -213,11 +215,21 @@ class BlockPool:
         """Evict, flushing when that is needed, until ``size`` more bytes fit or a block of the class is
         free.
         """
+        futile = 0
         while self.used + size > self.budget and not (size_class >= 0 and self._free[size_class]):
-            if not self.evict() and not self.make_room():
+            if self.evict():
+                futile = 0
+            elif futile == _FUTILE or not self.make_room():
                 return
+            else:
+                futile += 1
             if size_class < 0:
                 self._drop_free(size)
+
+    @property
+    def short(self) -> bool:
+        """More than half of what may be used beyond the budget is used."""
+        return self.used > (self.budget + self.limit) // 2
 
     def _may_grow(self, size: int) -> bool:
         """Whether ``size`` more bytes may be used, perhaps instead of free ones of other classes."""

@@ -80,6 +80,7 @@ class LogManager:
         "_recovered",
         "_released",
         "_retaining",
+        "_room_at",
         "_scheduled",
         "_slices",
         "_static",
@@ -156,6 +157,7 @@ class LogManager:
         self._due: dict[Partition, None] = {}
         self._scheduled = False
         self._full_until = 0.0
+        self._room_at = 0.0
         self._retaining: Iterator[Partition] | None = None
         self._deletions = 0
         self._slices = 0
@@ -587,11 +589,18 @@ class LogManager:
         return True
 
     def _make_room(self) -> bool:
-        """Flush the partition that has been dirty longest, so that its memory can be reused."""
-        if self._disk_is_full():
+        """Flush the partition that has been dirty longest, so that its memory can be reused; half of the time
+        at most, as long as there is some memory left.
+        """
+        began = self.clock.monotonic()
+        if began < max(self._full_until, 0.0 if self.pool.short else self._room_at):
             return False
         partition = next(iter(self.dirty), None)
-        return partition is not None and self._flush(partition)
+        if partition is None or not self._flush(partition):
+            return False
+        now = self.clock.monotonic()
+        self._room_at = now + (now - began)
+        return True
 
     def _disk_is_full(self) -> bool:
         return self.clock.monotonic() < self._full_until

@@ -3,8 +3,8 @@
 Two levels, so that a restart is quick and the disk is left in peace:
 
 1. *flush*: when a virtual segment is closed, its chunks are written to their segment files (page cache only,
-   in slices of at most a millisecond), and ``flushed()`` asks for a checkpoint. That bounds what the next
-   start must scan.
+   in slices of a millisecond, with rests, since making thousands of files takes long), and ``flushed()`` asks
+   for a checkpoint. That bounds what the next start must scan.
 2. *sync*: fdatasync of those files in a thread, oldest virtual segments first and several together, because
    many partitions mean many files: soon when there are few files per byte, else when the journal is half
    full, when a push waits for room, or when the disk is full.
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from kproto.vlog.worker import Loop, Works
 
 SLICE_S: Final = 0.001
+REST: Final = 4.0
+"""After each slice the loop belongs to others for so many times what it took, unless a push waits."""
 BYTES_PER_SYNC: Final = 1 << 20
 """Sync without pressure only when a file sync frees at least so many bytes of journal."""
 
@@ -110,14 +112,15 @@ class Cleaner:
 
     def _flush(self) -> None:
         """Level 1, one slice."""
-        until = self._clock.monotonic() + SLICE_S
+        began = self._clock.monotonic()
         try:
             for _ in self._job:
                 if self.stopped:
                     self._rest()
                     return
-                if self._clock.monotonic() > until:
-                    self._loop.call_later(0, self._flush)
+                took = self._clock.monotonic() - began
+                if took > SLICE_S:
+                    self._loop.call_later(0 if self._pressed else REST * took, self._flush)
                     return
         except OSError as error:
             self._failed(error)  # which presses: the next pass begins with the next tick, not at once
