@@ -10,11 +10,11 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from confluent_kafka import KafkaException, TopicCollection
+from confluent_kafka import ElectionType, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from bench.brokers import ApacheKafka
@@ -59,6 +59,10 @@ class Cluster(Protocol):
     def whole(self, topic: str) -> bool:
         """Whether everything has all its copies now."""
 
+    def recovered_s(self, node: int, since_ms: int) -> float | None:
+        """Seconds from ``since_ms`` (wall clock) until all that ``node`` led was led again, as the controller
+        saw it; None when it does not say."""
+
     def close(self) -> None:
         """Kill what runs."""
 
@@ -79,6 +83,14 @@ def leaders(cluster: Cluster, topic: str) -> list[int]:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
     found = admin.list_topics(topic, timeout=30).topics[topic].partitions
     return [found[partition].leader for partition in sorted(found)]
+
+
+def elect_preferred(cluster: Cluster, topic: str, partitions: int) -> None:
+    """Every broker leads its share again; what cannot be done now is left as it is."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    wanted = [TopicPartition(topic, partition) for partition in range(partitions)]
+    with suppress(KafkaException):
+        admin.elect_leaders(ElectionType.PREFERRED, wanted, request_timeout=20).result(30)
 
 
 class KprotoCluster:
@@ -113,14 +125,28 @@ class KprotoCluster:
 
     def whole(self, topic: str) -> bool:  # noqa: ARG002
         """All brokers are members, nothing is being recovered, no copy is missing or being made."""
-        alive = [node for node in self.local.nodes if self.local.state(node) != DEAD]
-        try:
-            with urlopen(f"http://127.0.0.1:{alive[0].metrics_port}/recovery", timeout=5) as answer:
-                found = json.load(answer)
-        except (URLError, OSError, ValueError):
+        found = self._recovery()
+        if found is None:
             return False
         repairs = found["repairs"]
         return not (found["waiting"] or repairs.get("short") or repairs.get("running"))
+
+    def recovered_s(self, node: int, since_ms: int) -> float | None:
+        found = self._recovery()
+        for row in (found or {}).get("recoveries", ()):
+            if row["node"] == node and row["wall_ms"] >= since_ms and row["committed_s"] is not None:
+                return float((row["wall_ms"] - since_ms) / 1000 + row["committed_s"])
+        return None
+
+    def _recovery(self) -> dict[str, Any] | None:
+        """What `kproto recovery` shows; None when no broker tells."""
+        alive = [node for node in self.local.nodes if self.local.state(node) != DEAD]
+        try:
+            with urlopen(f"http://127.0.0.1:{alive[0].metrics_port}/recovery", timeout=5) as answer:
+                found: dict[str, Any] = json.load(answer)
+        except (URLError, OSError, ValueError, IndexError):
+            return None
+        return found
 
     def close(self) -> None:
         for node in self.local.nodes:
@@ -207,6 +233,9 @@ class KafkaCluster:
         except KafkaException:
             return False
         return all(len(each.isr) >= COPIES and each.leader is not None for each in found.partitions)
+
+    def recovered_s(self, node: int, since_ms: int) -> float | None:  # noqa: ARG002
+        return None
 
     def close(self) -> None:
         for node in self._processes.values():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from bench.failover.clusters import Cluster, await_whole, leaders
+from bench.failover.clusters import Cluster, await_whole, elect_preferred, leaders
 from bench.failover.load import FailoverLoad
 
 WHOLE_TIMEOUT_S: Final = 180.0
@@ -35,6 +35,8 @@ class Round:
     """How many partitions the victims led."""
     gaps: list[float] = field(default_factory=list)
     """That of every partition, by its number."""
+    recovered_s: float | None = None
+    """From the kill until all that the victims led was led again, as the controller saw it."""
     back_s: float = 0.0
     """From the kill until every partition had an acknowledgement after it."""
     return_gap_s: float = 0.0
@@ -63,6 +65,7 @@ class Rounds:
         self._chance = chance
         self._note = note
         self._keep_two = keep_two
+        self._killed_ms = 0
         self._ends = [dict.fromkeys(range(load.partitions), 0)] * 2
         """Ends of what was acknowledged after the last two rounds: the next one reads on from the older."""
 
@@ -114,11 +117,13 @@ class Rounds:
         self._check(this)
 
     def _listen(self, this: Round) -> None:
-        """The last moment before the fault."""
+        """The last moment before the fault: all brokers lead, all partitions are written to."""
+        elect_preferred(self._cluster, self._load.topic, self._load.partitions)
         self._load.await_progress()
         led = leaders(self._cluster, self._load.topic)
         this.led = sum(leader in this.victims for leader in led)
         self._load.listen()
+        self._killed_ms = int(time.time() * 1000)
 
     def _fall(self, this: Round) -> None:
         self._listen(this)
@@ -160,6 +165,8 @@ class Rounds:
 
     def _check(self, this: Round) -> None:
         """Everything acknowledged in this round and the one before is there, once, in order."""
+        told = [self._cluster.recovered_s(victim, self._killed_ms) for victim in this.victims]
+        this.recovered_s = max((seconds for seconds in told if seconds is not None), default=None)
         ends = self._load.await_read()
         this.checked = self._load.verify(self._ends[0], ends)
         self._ends = [self._ends[1], ends]
