@@ -1,8 +1,8 @@
 """The invariants that are seen from outside the clients (rules document, section 3), and the fault budget.
 
-What is watched all the time: every PUSH and SEAL on the network (S7, S10), every transaction of the store (S6,
-S9, S15, and that nothing is sealed below what was durable). `look` compares what brokers believe with what is
-true (S4, S6, S8), `settle` waits for rest (L1-L4), `finish` reads everything again (S1, S5, S13, S14).
+What is watched all the time: every PUSH and SEAL on the network (S7, S10), every transaction of the store
+(S6, S9, S15, and that nothing is sealed below what was durable). `look` compares what brokers believe
+with what is true (S4, S6, S8), `settle` waits for rest (L1-L4), `finish` reads everything again (S1, S5, S13, S14).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from kproto.controller import Controller
 from kproto.errors import KafkaError
 from kproto.log.epochs import EpochCache
 from kproto.log.producers import Producers
@@ -17,20 +18,28 @@ from kproto.metadata.records import ONLINE
 from kproto.metadata.store import Change
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica import messages
-from kproto.replica.stored_file import file_name
-from kproto.vlog.frame import ENTRY, ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE, KIND_CHUNKS, decode_frame_header
+from kproto.replica.stored_file import file_name, inspect
+from kproto.vlog.frame import (
+    ENTRY,
+    ENTRY_SIZE,
+    FILE_HEADER_SIZE,
+    FRAME_SIZE,
+    KIND_CHUNKS,
+    decode_frame_header,
+)
 from kproto.vlog.replicated import ReplicatedPusher
 from kproto.wire.batch import hop
 from kproto.wire.internal import Api, InternalError
 
 from .clients import Clients, Consumer, Unanswered, fetch, services_of
+from .disk import SimDisk
 
 if TYPE_CHECKING:
     from kproto.net.internal import Caller
 
     from .world import Node, World
 
-SETTLE_SECONDS = 60.0
+SETTLE_SECONDS = 40.0
 Told = Any
 PartitionKey = tuple[bytes, int]
 
@@ -46,6 +55,8 @@ class Checks:
         """What a store acknowledged: position to chain."""
         self.contents: dict[VsegId, dict[int, tuple[int, list[tuple[PartitionKey, int]]]]] = {}
         """Of each virtual segment, position to end and (partition, next offset) of the chunks of a frame."""
+        self.recorded: set[VsegId] = set()
+        """Virtual segments that the store knew at some time."""
         self.durable: dict[VsegId, int] = {}
         """What owners took for durable."""
         self.leaders: dict[tuple[bytes, int, int], str] = {}
@@ -81,8 +92,6 @@ class Checks:
         store = self._store(number)
         vseg = VsegId(header.owner_epoch, header.vlog, header.vseg)
         fenced = header.owner_epoch in self.sealed.get(store, ())
-        record = self.world.table.vsegs.get(vseg)
-        unlisted = record is None or all(target.store_id != store for target in record.backups)
 
         def told(error: int, _: bytes) -> None:
             if error != InternalError.NONE:
@@ -90,9 +99,13 @@ class Checks:
                 return
             self.world.count("pushes")
             if fenced:
-                self.world.failed(f"S7: n{number} took a push of epoch {vseg.owner_epoch}, which it had fenced")
-            if unlisted and record is None:
-                self.world.failed(f"rule 4: n{number} took a push of {tuple(vseg)}, which the store does not know")
+                self.world.failed(
+                    f"S7: n{number} took a push of epoch {vseg.owner_epoch}, which it had fenced"
+                )
+            if vseg not in self.recorded:
+                self.world.failed(
+                    f"rule 4: n{number} took a push of {tuple(vseg)}, which the store does not know"
+                )
             known = self.frames.setdefault((store, vseg), {})
             if known.setdefault(header.position, header.chain) != header.chain:
                 self.world.failed(f"S10: n{number} has two frames at {header.position} of {tuple(vseg)}")
@@ -151,6 +164,7 @@ class Checks:
         """S9; rule 21: never below what was durable; a closed one never changes its end."""
         world, table = self.world, self.world.table
         vseg, name = record.id, tuple(record.id)
+        self.recorded.add(vseg)
         known = before.get(vseg)
         if known is not None and known.end is not None and known.end != record.end:
             world.failed(f"S9: vseg {name} ended at {known.end} and ends at {record.end} now")
@@ -164,11 +178,12 @@ class Checks:
             world.count("closed" if record.end > record.start else "closed empty")
             self.note_durable()
             if self.durable.get(vseg, 0) > record.end:
-                world.failed(f"rule 21: vseg {name} is closed at {record.end}, {self.durable[vseg]} was durable")
+                world.failed(
+                    f"rule 21: vseg {name} is closed at {record.end}, {self.durable[vseg]} was durable"
+                )
         targets = [target.node_id for target in record.backups]
-        if len(set(targets)) != len(targets) or record.node_id in targets:
-            if known is None:
-                world.failed(f"rule 4: vseg {name} of n{record.node_id} has its copies on {targets}")
+        if known is None and (len(set(targets)) != len(targets) or record.node_id in targets):
+            world.failed(f"rule 4: vseg {name} of n{record.node_id} has its copies on {targets}")
         if known is None and len(targets) < record.copies - 1:
             world.count("smaller sets")
 
@@ -179,9 +194,11 @@ class Checks:
         end = record.end if record.end is not None else 1 << 62
         for stop, chunks in self.contents.get(record.id, {}).values():
             for (topic_id, index), next_offset in chunks if stop <= end else ():
-                if topic_id in world.image.topics_by_id and next_offset > world.table.log_start(topic_id, index):
+                if topic_id in world.image.topics_by_id and next_offset > world.table.log_start(
+                    topic_id, index
+                ):
                     world.failed(
-                        f"S15: vseg {tuple(record.id)} is freed, but holds {topic_id.hex()[:6]}-{index} up to "
+                        f"S15: vseg {tuple(record.id)} is freed, but holds {topic_id.hex()[:6]}-{index} to "
                         f"{next_offset}; the log starts at {world.table.log_start(topic_id, index)}"
                     )
 
@@ -215,7 +232,11 @@ class Checks:
         """S6, and that offsets are in order."""
         assert node.process is not None
         for partition in node.broker._logs.partitions_open():
-            low, stable, high = partition.log_start_offset, partition.last_stable_offset, partition.high_watermark
+            low, stable, high = (
+                partition.log_start_offset,
+                partition.last_stable_offset,
+                partition.high_watermark,
+            )
             if not low <= stable <= high <= partition.log_end_offset:
                 self.world.failed(f"S12: n{node.number} {partition!r}: {low} {stable} {high}")
             if partition.copies > 1:
@@ -223,8 +244,8 @@ class Checks:
                 known = self.leaders.setdefault(key, node.process.name)
                 if known != node.process.name:
                     self.world.failed(
-                        f"S6: {known} and {node.process.name} lead {partition.topic}-{partition.index} under epoch "
-                        f"{partition.leader_epoch}"
+                        f"S6: {known} and {node.process.name} lead {partition.topic}-{partition.index} under "
+                        f"epoch {partition.leader_epoch}"
                     )
 
     def _look_at_copies(self, node: Node, pusher: ReplicatedPusher) -> None:
@@ -233,6 +254,10 @@ class Checks:
         if segment is None or segment.durable == segment.start:
             return
         vseg = VsegId(vlog.owner_epoch, vlog.vlog_id, segment.number)
+        record = self.world.table.vsegs.get(vseg)
+        members = {broker.epoch for broker in self.world.image.brokers.values()}
+        if record is None or not record.open or vseg.owner_epoch not in members:
+            return
         for target in pusher._targets:
             other = self.world.nodes[target.node_id]
             if not (other.up and other.ready) or self._store(target.node_id) != target.store_id:
@@ -242,19 +267,31 @@ class Checks:
             copy = other.broker._member.replicas.store.copies.get(vseg)
             if copy is None or (copy.loaded and copy.end < segment.durable):
                 self.world.failed(
-                    f"S4: n{node.number} takes {segment.durable} of {tuple(vseg)} for durable; n{target.node_id} has "
-                    f"{'nothing' if copy is None else copy.end}"
+                    f"S4: n{node.number} takes {segment.durable} of {tuple(vseg)} for durable; "
+                    f"n{target.node_id} has {'nothing' if copy is None else copy.end}"
                 )
 
     # The budget
 
     def intact(self, vseg: VsegId, target: CopyTarget) -> bool:
-        """The store is there, and lost nothing of the copy."""
-        return target.store_id not in self.gone and vseg not in self.lost.get(target.store_id, ())
+        """The store is there, and lost nothing of the copy, or had it made again, or nothing that counts."""
+        if target.store_id in self.gone:
+            return False
+        lost = self.lost.get(target.store_id, set())
+        record = self.world.table.vsegs.get(vseg)
+        if vseg in lost and record is not None and record.end is not None:
+            machine = self.world.machines[target.node_id]
+            path = f"{machine.root}/replicas/{file_name(vseg)}"
+            found = inspect(SimDisk(machine), path, vseg, True)
+            if found.header is not None and found.end >= record.end:
+                lost.discard(vseg)
+        return vseg not in lost
 
     def _copies(self, record: VsegRecord, without: int = -1) -> list[CopyTarget]:
         return [
-            target for target in record.backups if target.node_id != without and self.intact(record.id, target)
+            target
+            for target in record.backups
+            if target.node_id != without and self.intact(record.id, target)
         ]
 
     def _look_at_budget(self) -> None:
@@ -324,7 +361,9 @@ class Checks:
             wrong = self._unsettled(clients, acks)
             if not wrong:
                 return
-        world.failed(f"L: {SETTLE_SECONDS:.0f} s after the last fault: {wrong}")
+        controllers = [node.broker._controller for node in world.nodes.values() if node.serving]
+        stuck = [line for one in controllers if isinstance(one, Controller) for line in one.proposals.stuck()]
+        world.failed(f"L: {SETTLE_SECONDS:.0f} s after the last fault: {wrong} {stuck}")
         world.look()
 
     def _unsettled(self, clients: Clients, acks: dict[int, int]) -> str:
@@ -338,7 +377,9 @@ class Checks:
                 if broker is None or streamlet.state != ONLINE:
                     return f"L1: {world.image.topics_by_id[topic_id].name}/{streamlet.index} is not online"
                 if streamlet.sources and streamlet.sources[-1] != broker.epoch:
-                    return f"L1: {world.image.topics_by_id[topic_id].name}/{streamlet.index} has an old leader"
+                    return (
+                        f"L1: {world.image.topics_by_id[topic_id].name}/{streamlet.index} has an old leader"
+                    )
         for ledger in clients.ledgers:
             if len(ledger.acked) <= acks[id(ledger)]:
                 return f"L2: nothing is acknowledged on {ledger.name}"
@@ -349,13 +390,16 @@ class Checks:
         return ""
 
     def _short(self, record: VsegRecord) -> str:
-        """L3: copies are missing."""
+        """L3: copies are missing. (A virtual segment that was written while its owner was alone has its
+        journal as only copy for ever: nothing copies that.)"""
         members = {broker.epoch for broker in self.world.image.brokers.values()}
         if record.open and record.id.owner_epoch not in members:
             return f"L3: vseg {tuple(record.id)} is open without an owner"
         copies = [target for target in self._copies(record) if self._store(target.node_id) == target.store_id]
+        if not record.backups:
+            return ""
         if not record.empty and len(copies) < record.copies - 1:
-            return f"L3: vseg {tuple(record.id)} has {len(copies)} copies besides its owner's, wants {record.copies}"
+            return f"L3: vseg {tuple(record.id)} has {len(copies)} copies besides its owner's: {record}"
         return ""
 
     async def finish(self, clients: Clients) -> None:
@@ -376,7 +420,9 @@ class Checks:
             await asyncio.sleep(0.1)
         end, at = consumer.high_watermark, consumer.log_start
         if ledger.log_start > at:
-            world.failed(f"44: {ledger.name} starts at {at}, but its start at {ledger.log_start} was confirmed")
+            world.failed(
+                f"44: {ledger.name} starts at {at}, but its start at {ledger.log_start} was confirmed"
+            )
         found: list[bytes] = []
         tries = 0
         while at < end and tries < 200:
@@ -415,7 +461,7 @@ class Checks:
         seen: dict[tuple[int, int], int] = {}
         producers, epochs = Producers(), EpochCache()
         for chunk in chunks:
-            (_, _, fields), = hop(memoryview(chunk))
+            ((_, _, fields),) = hop(memoryview(chunk))
             base, pid, seq, count = fields[0], fields[9], fields[11], fields[12]
             bases[base] = chunk
             if (pid, seq) in seen:
@@ -434,10 +480,13 @@ class Checks:
         for pid, known in producers.items():
             told = partition.producers.get(pid)
             if told is None or told.next_seq != known.next_seq or told.batches[-1:] != known.batches[-1:]:
-                world.failed(f"S13: {ledger.name}: producer {pid} is {told and told.next_seq}, should be {known.next_seq}")
+                world.failed(
+                    f"S13: {ledger.name}: producer {pid}: {told and told.next_seq}, not {known.next_seq}"
+                )
         for chunk in chunks:
-            (_, _, fields), = hop(memoryview(chunk))
+            ((_, _, fields),) = hop(memoryview(chunk))
             if fields[0] >= partition.log_start_offset and partition.epoch_of(fields[0]) != fields[2]:
-                world.failed(f"S14: {ledger.name}: offset {fields[0]} is of epoch {fields[2]}, not {partition.epoch_of(fields[0])}")
+                world.failed(
+                    f"S14: {ledger.name}: {fields[0]} is of epoch {fields[2]}, not {partition.epoch_of(fields[0])}"
+                )
         world.count("read to the end")
-

@@ -135,7 +135,9 @@ class Machine:
         self._note(folder, "rename", name, new, inode, names.get(new))
         names[new] = inode
 
-    def _note(self, folder: str, what: str, name: str, new: str, one: Inode | None, two: Inode | None) -> None:
+    def _note(
+        self, folder: str, what: str, name: str, new: str, one: Inode | None, two: Inode | None
+    ) -> None:
         self.changes.setdefault(folder, []).append((what, name, new, one, two))
 
     def sync_folder(self, path: str) -> None:
@@ -265,7 +267,9 @@ class SimOs:
         self.random = random
         self.files: dict[int, Inode] = {}
         self.next_fd = 0
-        self.path = SimpleNamespace(**{name: getattr(os.path, name) for name in ("join", "dirname", "basename")})
+        self.path = SimpleNamespace(
+            **{name: getattr(os.path, name) for name in ("join", "dirname", "basename")}
+        )
         self.path.exists = lambda path: self.machine(path).find(path) is not None
 
     def __getattr__(self, name: str) -> Any:

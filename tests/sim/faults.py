@@ -205,9 +205,15 @@ class Faults:
         """All faults end."""
         world = self.world
         world.note("faults end")
+        world.pace = plan_pace_at_rest(world.plan.pace)
         self.heal_network()
         self.resume_all()
         for machine in world.machines.values():
             machine.full, machine.slow, machine.fail_next = False, 1.0, None
         for number in self.numbers:
             world.start(number)
+
+
+def plan_pace_at_rest(pace: float) -> float:
+    """Nothing happens any more: clients need not be quick."""
+    return max(pace, 4.0)

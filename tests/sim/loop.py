@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
+MOST_TURNS = 1_000_000
 TIMER_JITTER_S = 0.0005
 """Timers fire up to so much late, differently each time."""
 
@@ -140,6 +141,8 @@ class SimLoop(asyncio.BaseEventLoop):
             if not scheduled:
                 raise RuntimeError("everybody waits, and nothing will ever happen")
             self.now = max(self.now, scheduled[0]._when)
+        if self.turns > MOST_TURNS:
+            raise RuntimeError(f"{MOST_TURNS} callbacks, and no end")
         now = self.now
         while scheduled and scheduled[0]._when <= now:
             ready.append(heapq.heappop(scheduled))
@@ -164,7 +167,7 @@ class SimLoop(asyncio.BaseEventLoop):
                 if not task.done():
                     try:
                         task.get_coro().close()
-                    except BaseException:  # noqa: S110 - it was killed: whatever it says, nobody listens
+                    except BaseException:
                         pass
         self._ready.clear()
         self._scheduled.clear()
@@ -172,7 +175,9 @@ class SimLoop(asyncio.BaseEventLoop):
 
 
 def _make_task(loop, coro, context=None):
-    task = asyncio.Task(coro, loop=loop) if context is None else asyncio.Task(coro, loop=loop, context=context)
+    task = (
+        asyncio.Task(coro, loop=loop) if context is None else asyncio.Task(coro, loop=loop, context=context)
+    )
     process = loop.current
     if process is not None:
         process.tasks.append(task)

@@ -1,7 +1,7 @@
 """The network between simulated brokers: connections that keep order, lose nothing and may end at any time.
 
-What is sent through a cut direction arrives when it is healed, unless the connection ends before, as with TCP.
-`SimPeers` and `SimListener` stand for ``kproto.net.peers.Peers`` and ``kproto.net.internal.InternalListener``;
+What is sent through a cut direction arrives when it is healed, unless the connection ends before, as with
+TCP. `SimPeers` and `SimListener` stand for ``Peers`` and ``InternalListener`` of ``kproto.net``;
 `SimServer` for the clients' server, to which nobody connects.
 """
 
@@ -183,7 +183,9 @@ class _Link:
             done(None)
 
 
-def _arrive(connection: Connection, number: int, caller: Caller, api: int, pieces: tuple[Buffer, ...]) -> None:
+def _arrive(
+    connection: Connection, number: int, caller: Caller, api: int, pieces: tuple[Buffer, ...]
+) -> None:
     """A request has reached the other process."""
     network = connection.network
     listener = network.listeners.get(connection.target.node)
@@ -197,7 +199,9 @@ class SimPeers:
 
     network: Network
 
-    def __init__(self, node_id: int, secret: str, address_of: Callable[[int], Any], epoch: Callable[[], int]) -> None:
+    def __init__(
+        self, node_id: int, secret: str, address_of: Callable[[int], Any], epoch: Callable[[], int]
+    ) -> None:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, SimLoop)
         assert loop.current is not None
@@ -336,7 +340,9 @@ class SimListener:
             if told is not None:
                 told(error, answer)
             if connection.open:
-                connection.send(partial(connection.link.answered, connection, number, error, answer), back=True)
+                connection.send(
+                    partial(connection.link.answered, connection, number, error, answer), back=True
+                )
 
         handler = self.handlers.get(api)
         if handler is None:

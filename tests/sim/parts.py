@@ -1,5 +1,5 @@
-"""What stands for sockets, threads, files and the metadata store while a simulation runs, and `installed`, which
-puts it into the modules of kproto that would use the real ones.
+"""What stands for sockets, threads, files and the metadata store while a simulation runs, and `installed`,
+which puts it into the modules of kproto that would use the real ones.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class SimClock:
 
 
 class SimWorks:
-    """A thread's place: each job runs at once, some time after it was submitted, and its end is told later."""
+    """A thread's place: each job runs at once, some time after it was submitted; its end is told later."""
 
     world: World
 
@@ -102,7 +102,9 @@ class SimWorks:
                 call()
             except BaseException as raised:
                 error = raised
-            self.loop.deliver(self.process, self.loop.now + random_wait(self.loop.random, 0.0005), done, error)
+            self.loop.deliver(
+                self.process, self.loop.now + random_wait(self.loop.random, 0.0005), done, error
+            )
 
     def close(self) -> None:
         while self.jobs:
@@ -135,8 +137,8 @@ class SimPool:
 
 
 class SimStore(MemoryStore):
-    """The metadata store, which outlives every process. ``down``: nobody can write. ``on_change`` is told every
-    transaction before its caller hears of it."""
+    """The metadata store, which outlives every process. ``down``: nobody can write. ``on_change`` is told
+    every transaction before its caller hears of it."""
 
     __slots__ = ("down", "loop", "on_change")
 

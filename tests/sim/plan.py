@@ -18,8 +18,8 @@ class Topic:
 class Plan:
     """``kind``: which promises hold, and so which faults there may be.
 
-    ``disks``: every topic has three copies; single disks are lost, as the budget allows. ``synced``: every ack
-    is synced; any machine may lose power, all at once too. ``kills``: processes only, and topics with two
+    ``disks``: every topic has three copies; single disks are lost, as the budget allows. ``synced``: every
+    ack is synced; any machine may lose power, all at once too. ``kills``: processes only, and topics with two
     copies and one.
     """
 
@@ -54,12 +54,12 @@ def plan_of(seed: int) -> Plan:
         kind,
         nodes=random.choice((4, 4, 5)),
         topics=topics,
-        seconds=random.choice((4.0, 8.0, 12.0)),
+        seconds=random.choice((3.0, 6.0, 9.0)),
         vlogs=random.choice((1, 1, 2)),
         vseg_bytes=random.choice((6_000, 16_000, 64_000)),
         segment_bytes=random.choice((4_096, 16_384)),
         min_insync=random.choice((1, 1, 2)),
-        pace=random.choice((0.5, 1.0, 2.0)),
+        pace=random.choice((0.7, 1.5, 3.0)),
         calm=random.choice((0.3, 0.6, 1.2)),
         deletes=random.random() < 0.3,
         zombies=random.random() < 0.6,

@@ -16,7 +16,6 @@ from .parts import installed
 from .plan import plan_of
 from .world import Complaints, Violation, World
 
-
 MOST_SECONDS = 120.0
 """Of virtual time."""
 

@@ -141,6 +141,7 @@ class World:
         self.lines: list[str] = []
         self.problems: list[str] = []
         self.closed = False
+        self.pace = plan.pace
         self.hopeless = False
         """Faults have ended, and clients need not wait for their last answers any more."""
         self.on_change: list[Any] = []
@@ -245,7 +246,8 @@ class World:
         else:
             raise Violation("the cluster does not start")
         topics = [
-            NewTopic(topic.name, topic.partitions, topic.copies, (), topic.configs) for topic in self.plan.topics
+            NewTopic(topic.name, topic.partitions, topic.copies, (), topic.configs)
+            for topic in self.plan.topics
         ]
         node = self.nodes[1]
         assert node.process is not None
