@@ -77,7 +77,9 @@ class Scrub:
 
     def _begin(self, verified: bool, copy: Copy | None) -> None:
         """The file is loaded; ``verified``: that was all there is to check."""
-        end = self._store.closed_end(copy.vseg) if copy is not None else None
+        end = self._store.closed_end(self._after)
+        if copy is None and end is not None and self._store.worth(self._after, None) is Worth.REPAIR:
+            self._service.on_damage(self._after, "its file has no header")
         if copy is None or end is None:
             self._next_soon()
             return

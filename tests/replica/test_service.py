@@ -579,6 +579,20 @@ class TestScrub:
         station.loop.run(10.0)
         assert damage == [VSEG], "what was never synced is gone, or torn"
 
+    def test_a_file_that_turns_out_to_have_no_header_is_reported(self) -> None:
+        """Its name survived the power loss, its bytes did not."""
+        backup, metadata, owner = Backup(), Metadata(5), two_frames()
+        backup.hold(owner)
+        metadata.put(owner.record(owner.end))
+        station = backup.station
+        station.file(owner.vseg)[:200] = bytes(200)
+        station.restart()
+        backup = Backup.of(station)
+        backup.apply(metadata)
+        Scrub(backup.service, pause_s=1.0).start()
+        station.loop.run(10.0)
+        assert backup.damage == [VSEG]
+
 
 def test_only_so_many_catalogs_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogs, "KEPT", 3)
