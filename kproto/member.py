@@ -226,6 +226,7 @@ class ClusterMember:
         )
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
         vlogs.unsealed = self._unsealed
+        vlogs.only_copy = self._is_only_copy
         vlogs.members_changed(self._others())
 
     def recovering(self) -> dict[str, Any]:
@@ -292,6 +293,13 @@ class ClusterMember:
     def _unsealed(self, owner_epoch: int, vlog: int, seq: int) -> bool:
         vseg = self.table.vsegs.get(VsegId(owner_epoch, vlog, seq))
         return vseg is not None and vseg.open
+
+    def _is_only_copy(self, owner_epoch: int, vlog: int, seq: int) -> bool:
+        """Rule 18b: no other member has a copy of this broker's virtual segment."""
+        vseg = self.table.vsegs.get(VsegId(owner_epoch, vlog, seq))
+        if vseg is None or vseg.empty:
+            return False
+        return not any(self._store_of(target.node_id) == target.store_id for target in vseg.backups)
 
     def _store_of(self, node_id: int) -> str | None:
         broker = self.controller.image.brokers.get(node_id)

@@ -142,6 +142,8 @@ def choose_repair(
     if wanted_copies(image, table, vseg) < vseg.copies:
         holders.add(vseg.node_id)
     free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
+    if not have and rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id)):
+        have = [CopyTarget(vseg.node_id, vseg.store_id)]  # its journal, kept for this (18b)
     sources = sorted((use[copy.node_id], copy.node_id) for copy in have if copy.node_id in free)
     able = [
         image.brokers[node_id]

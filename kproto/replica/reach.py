@@ -64,7 +64,7 @@ class Reach:
 
     def nodes(self, record: VsegRecord) -> list[int]:
         """Whom to ask, in order: this node if it has a copy, else beginning with another one for each
-        segment. The owner's own journal is the only copy when there were no backups (rule 18b)."""
+        segment. The owner's own journal may be the only copy that is here (rule 18b)."""
         image = self._metadata.image
         nodes = [target.node_id for target in record.backups if eligible(image, target)]
         if not nodes and eligible(image, CopyTarget(record.node_id, record.store_id)):

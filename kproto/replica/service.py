@@ -40,6 +40,7 @@ from kproto.replica.store import ReplicaStore
 from kproto.replica.stored_file import Inspection, inspect
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name as journal_name
+from kproto.vlog.kept import KEPT
 from kproto.wire.internal import Api, InternalError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class ReplicaService:
         self.catalogs = Catalogs(store)
         self.repairer = Repairer(store, peers)
         self._journals: dict[VsegId, Copy] = {}
-        """Journals of earlier processes here that are read like copies."""
+        """Journals of this broker that are read like copies."""
         self.pushes = 0
         self.push_bytes = 0
         self.refused = 0
@@ -289,28 +290,34 @@ class ReplicaService:
             self.store.find(vseg, loaded)
 
     def _find_journal(self, vseg: VsegId, done: Callable[[Copy | None], object]) -> None:
-        """The owner's own copy of a vseg that lists no others, in the journal of an earlier process (18b)."""
+        """The owner's own copy of a closed vseg, in its journal: asked for when no backup has one (18b)."""
         record = self.store.table.vsegs.get(vseg)
         known = self._journals.get(vseg)
         if known is not None and known.presence is Presence.READABLE:
             done(known)
             return
-        if record is None or record.open or record.backups or record.store_id != self.store.me.store_id:
+        if record is None or record.open or record.store_id != self.store.me.store_id:
             done(None)
             return
         path = os.path.join(self.journal_directory, journal_name(*vseg))
-        found: list[Inspection] = []
+        found: list[tuple[str, Inspection]] = []
+
+        def look() -> None:
+            for name in (path, path + KEPT):
+                inspection = inspect(self.store.disk, name, vseg, True)
+                if inspection.header is not None:
+                    found.append((name, inspection))
+                    return
 
         def inspected(error: BaseException | None) -> None:
-            if error is not None or found[0].header is None or not self.store.journal_is_whole(found[0]):
+            if error is not None or not found or not self.store.journal_is_whole(found[0][1]):
                 done(None)
                 return
-            copy = self._journals[vseg] = Copy(vseg, path)
-            copy.take(found[0])
+            copy = self._journals[vseg] = Copy(vseg, found[0][0])
+            copy.take(found[0][1])
             done(copy)
 
-        look = partial(inspect, self.store.disk, path, vseg, True)
-        self.store.workers.reads.submit(lambda: found.append(look()), inspected)
+        self.store.workers.reads.submit(look, inspected)
 
     def _in_turn(self, copy: Copy, size: int, background: bool, run: Callable[[], None]) -> None:
         """``run()`` when the limit on reads allows ``size`` bytes; the file keeps its bytes meanwhile."""

@@ -33,6 +33,11 @@ BYTES_PER_SYNC: Final = 1 << 20
 """Sync without pressure only when a file sync frees at least so many bytes of journal."""
 
 
+def _keep_nothing(_: Closed) -> bool:
+    """Without backups every file may go."""
+    return False
+
+
 class Closed(NamedTuple):
     """A closed virtual segment and its file."""
 
@@ -60,6 +65,7 @@ class Cleaner:
         "_running",
         "_worker",
         "closed",
+        "keep",
         "stopped",
         "synced",
     )
@@ -89,6 +95,8 @@ class Cleaner:
         self._done = 0
         """How many of ``closed``, from the oldest on, are flushed."""
         self.closed: deque[Closed] = deque()
+        self.keep: Callable[[Closed], bool] = _keep_nothing
+        """Asked before a file is given back: True when it was taken away to be kept."""
         self.stopped = False
         self.synced = 0
         """Segment files synced so far."""
@@ -197,19 +205,19 @@ class Cleaner:
     def release(self) -> int:
         """Give back the files of the oldest virtual segments that are done; how many."""
         done = self.finished()
-        for file in done:
-            self._journal.give_back(file)
+        for closed in done:
+            if not self.keep(closed):
+                self._journal.give_back(closed.file)
         return len(done)
 
-    def finished(self) -> list[JournalFile]:
-        """Remove the oldest virtual segments all of whose chunks are in synced segment files; their files."""
-        done: list[JournalFile] = []
+    def finished(self) -> list[Closed]:
+        """Remove and return the oldest virtual segments all of whose chunks are in synced segment files."""
+        done: list[Closed] = []
         while self.closed:
             vlog, segment, file = self.closed[0]
             if file.pins or segment.frames or segment.needed_from("synced") is not None:
                 break
-            self.closed.popleft()
+            done.append(self.closed.popleft())
             self._done = max(self._done - 1, 0)
             vlog.forget(segment)
-            done.append(file)
         return done

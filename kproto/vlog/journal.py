@@ -117,6 +117,11 @@ class Journal:
             self._disk.close(fd)
             self._disk.unlink(path)
 
+    @property
+    def directory(self) -> str:
+        """Where the files are."""
+        return self._directory
+
     def reserve(self, size: int) -> bool:
         """Count ``size`` bytes for a file about to be created; False when the limit does not allow it.
 

@@ -21,6 +21,7 @@ from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import Journal, JournalFile
+from kproto.vlog.kept import IsOnlyCopy, Kept
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
 from kproto.vlog.scan_point import ScanStart, encode_starts
@@ -68,6 +69,11 @@ def _perhaps(*_: int) -> bool:
     return True
 
 
+def _nowhere(*_: int) -> bool:
+    """Without a cluster the store has no virtual segments."""
+    return False
+
+
 def _file_bytes(settings: Settings) -> int:
     return min(settings.kproto_virtual_segment_bytes, settings.kproto_journal_bytes)
 
@@ -101,6 +107,11 @@ class VlogManager:
     ``on_poison(reason)`` is called once, when a write or sync failed for another reason than a full disk:
     nothing is acked any more and the process must exit (rule 35).
     """
+
+    only_copy: IsOnlyCopy = staticmethod(_nowhere)
+    """See `kept.IsOnlyCopy`."""
+    _kept: Kept | None = None
+    """With backups only."""
 
     def __init__(
         self,
@@ -185,6 +196,8 @@ class VlogManager:
         check(not self._pushers, "replication must be set up before the first virtual log")
         self._replication = Replication(backups, vsegs, self._clock, self._stall_s, self._lost)
         self._copies_of = copies_of
+        self._kept = Kept(self._disk, self.journal.directory, partial(self._remove, counted=0))
+        self.cleaner.keep = self._keep
 
     def members_changed(self, node_ids: Iterable[int]) -> None:
         """``node_ids`` are the live brokers besides this one: backups that are none any more are replaced,
@@ -237,11 +250,7 @@ class VlogManager:
         for pusher in self._replicated():
             number, partitions = pusher.states.covered
             same = (pusher.vlog.owner_epoch, pusher.vlog.vlog_id) == (owner_epoch, vlog_id)
-            if (
-                partition in partitions
-                and pusher.states.is_led(partition)
-                and not (same and number <= seq)
-            ):
+            if partition in partitions and pusher.states.is_led(partition) and not (same and number <= seq):
                 return True
         return False
 
@@ -361,6 +370,22 @@ class VlogManager:
         self.journal.unreserve(counted)
         self._room_changed()
 
+    def _keep(self, closed: Closed) -> bool:
+        """Whether the file is kept, and counts for the journal no more (rule 18b)."""
+        vlog, segment, file = closed
+        if self._kept is None or not self.only_copy(vlog.owner_epoch, vlog.vlog_id, segment.number):
+            return False
+        try:
+            self._disk.truncate(file.fd, FILE_HEADER_SIZE + segment.end - segment.start)
+            kept = self._kept.keep(file.path, self.only_copy)
+        except OSError as error:
+            self.poison(f"{file.path}: {error}")
+            return False
+        if kept:
+            file.close()
+            self.journal.unreserve(file.size)
+        return kept
+
     def _press(self) -> None:
         """A file is wanted and the limit or the disk says no: hurry, and close what nobody appends to."""
         if not self.cleaner.closed:
@@ -427,8 +452,11 @@ class VlogManager:
         recovered.settle(self._settled)
         gone = recovered.droppable(self._unsealed)
         for path, size in gone:
-            self.journal.remove(path, size)
             self.journal.inherited -= size
+            if self._kept is not None and self._kept.keep(path, self.only_copy):
+                self.journal.unreserve(size)
+            else:
+                self.journal.remove(path, size)
         if not recovered.files:
             self._inherited = None
         if gone:
@@ -480,8 +508,10 @@ class VlogManager:
         if self._replication is not None:
             for pusher in self._replicated():
                 pusher.tick(now)
-        if self._inherited is not None and now >= self._next_settle:
+        if now >= self._next_settle and (self._inherited is not None or self._kept):
             self._next_settle = now + SETTLE_S
+            if self._kept is not None:
+                self._kept.sweep(self.only_copy)
             self._drop_inherited()
             self._sync_inherited()
 
@@ -520,9 +550,7 @@ class VlogManager:
 
     def left_behind(self, marks: Mapping[int, int]) -> bool:
         """Whether the store knows the ends of all segments up to these."""
-        return all(
-            pusher.vlog.numbered > marks.get(pusher.vlog.vlog_id, -1) for pusher in self._replicated()
-        )
+        return all(pusher.vlog.numbered > marks.get(pusher.vlog.vlog_id, -1) for pusher in self._replicated())
 
     def finish(self) -> list[tuple[int, int, int]]:
         """After a drain: push no more, and say where each virtual log with backups ended, as (virtual log,
@@ -560,8 +588,9 @@ class VlogManager:
                 self.cleaner.closed.append(Closed(pusher.vlog, segment, file))
         if self.poisoned is None:
             self._drop_inherited()
-            for file in self.cleaner.finished():
-                self.journal.discard(file, file.size)
+            for closed in self.cleaner.finished():
+                if not self._keep(closed):
+                    self.journal.discard(closed.file, closed.file.size)
         for left in self.cleaner.closed:
             left.file.close()
         self.journal.close()

@@ -338,6 +338,8 @@ class ReplicatedPusher(Pusher):
         vlog.open(file.size - FILE_HEADER_SIZE, file.chain, 1 + len(targets))
         self._targets = targets
         self._file = file
+        if number > 1:
+            self.states.begun(self._clock.monotonic())
         if len(targets) + 1 >= self.klass.copies:
             self._widen_wait = WIDEN_S
         if self.klass.policy is FlushPolicy.SYNCED:

@@ -105,6 +105,12 @@ class States:
             partition = self._frozen[key][0]
         return partition is not None and not partition.lost
 
+    def begun(self, now: float) -> None:
+        """Not the first segment was opened: it gets a state frame soon, even without traffic, so that a
+        recovery does not depend on what copies the older ones have."""
+        if self._waiting_since is None and (self._partitions or self._frozen):
+            self._waiting_since = now
+
     def leave(self, partition: LogPartition) -> None:
         """``partition``, all of it durable, appends to another virtual log from now on (rule 12)."""
         key = (partition.topic_id, partition.index)

@@ -125,7 +125,19 @@ def test_copies_away_stay_listed_until_there_are_enough_without_them() -> None:
 def test_without_a_readable_copy_nothing_is_ordered() -> None:
     world, vseg = closed_one(copies=2, brokers=4)
     world.fence(vseg.backups[0].node_id)
+    world.register(1, store="new")
     assert orders(world, Repairs(0)) == []
+
+
+def test_when_all_backups_are_gone_the_owner_gives_its_journal() -> None:
+    """Rule 18b: what was written while it was alone is copied when others are there."""
+    world, vseg = closed_one(copies=2, brokers=4)
+    world.fence(vseg.backups[0].node_id)
+    (order,) = orders(world, Repairs(0))
+    assert order.source == 1
+    assert order.target.node_id in (2, 3, 4)
+    assert world.commit(decide_repaired(world.image, world.table, order))
+    assert world.table.vsegs[vseg.id].backups == (order.target,)
 
 
 def test_a_failed_repair_is_tried_again_later() -> None:
@@ -164,7 +176,8 @@ def test_repairs_are_limited_per_broker_and_in_all() -> None:
     for node in (3, 4):
         world.register(node, store="new")
     made = orders(world, Repairs(0))
-    assert made == [], "copies=2: the lost one was the only one that could be read"
+    assert {order.source for order in made} == {1}, "the lost one was the only one beside the owner's"
+    assert len(made) == AT_ONCE_PER_BROKER
     world = cluster(8, t=(1, 3, [1]))
     for seq in range(60):
         world.open(1, seq, seq * 10, 3)

@@ -11,6 +11,7 @@ from kproto.metadata.vlogs import CopyTarget
 from kproto.replica.messages import NOTHING, Look, Read, Seal, Sealed, StateAnswer, decode_catalog
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.journal import file_name
+from kproto.vlog.kept import KEPT
 from kproto.wire.internal import Api, InternalError
 from tests.replica.support import ME, OTHER, Metadata, Owner
 from tests.replica.test_service import PARTS, VSEG, Backup
@@ -54,14 +55,24 @@ def test_it_is_read_like_a_copy() -> None:
 
 @pytest.mark.parametrize(
     ("closed", "backups", "store"),
-    [(False, (), ME), (True, (OTHER,), ME), (True, (), OTHER)],
-    ids=["open", "there are backups", "of another store"],
+    [(False, (), ME), (True, (), OTHER)],
+    ids=["open", "of another store"],
 )
 def test_it_is_no_copy(closed: bool, backups: Sequence[CopyTarget], store: CopyTarget) -> None:
     backup, owner = left_behind(closed, backups, store)
     error, body = backup.ask(Api.READ, Read(VSEG, owner.start, owner.end, PARTS, 1).encode())
     assert error in (InternalError.UNKNOWN, InternalError.GAP)
     assert not body
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_it_is_read_when_the_backups_it_had_are_gone_for_good(kept: bool) -> None:
+    backup, owner = left_behind(backups=(OTHER,))
+    if kept:
+        name = f"data/journal/{file_name(*VSEG)}"
+        backup.station.disk.rename(name, name + KEPT)
+    found = backup.read_all(Read(VSEG, owner.start, owner.end, PARTS, 1))
+    assert [data for _, _, _, data in found] == [one[3] for one in owner.chunks]
 
 
 def test_after_a_power_loss_it_counts_when_it_was_synced() -> None:

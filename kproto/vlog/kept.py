@@ -1,0 +1,71 @@
+"""Journal files that stay though their chunks are in segment files: of virtual segments of which no live
+backup has a copy (rule 18b). The next process of this broker reads them like copies, and others make theirs
+from them; then they go.
+
+They are named apart from the journal, so that no start looks for chunks in them, and do not count for its
+limit: a broker that is alone for long goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from kproto.vlog.journal import SUFFIX
+
+if TYPE_CHECKING:
+    from kproto.disk import Disk
+
+log = logging.getLogger(__name__)
+
+KEPT: Final = ".kept"
+"""Behind the name of the journal file."""
+
+IsOnlyCopy = Callable[[int, int, int], bool]
+"""Whether the store has a virtual segment, by owner epoch, virtual log and number, and no other live broker a
+copy of it."""
+
+
+def vseg_of_name(name: str) -> tuple[int, int, int] | None:
+    """Owner epoch, virtual log and number of a journal file, kept or not; None for other names."""
+    try:
+        owner_epoch, vlog, vseg = name.removesuffix(KEPT).removesuffix(SUFFIX).split("-")
+        return int(owner_epoch, 16), int(vlog, 16), int(vseg, 16)
+    except ValueError:
+        return None
+
+
+class Kept:
+    """See the module's text. ``remove(path)`` deletes a file in the background."""
+
+    __slots__ = ("_disk", "_files", "_remove")
+
+    def __init__(self, disk: Disk, directory: str, remove: Callable[[str], object]) -> None:
+        self._disk = disk
+        self._remove = remove
+        self._files: dict[str, tuple[int, int, int]] = {}
+        for name in sorted(disk.listdir(directory)):
+            vseg = vseg_of_name(name)
+            if name.endswith(KEPT) and vseg is not None:
+                self._files[os.path.join(directory, name)] = vseg
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def keep(self, path: str, is_only_copy: IsOnlyCopy) -> bool:
+        """Keep the closed journal file at ``path`` if it is an only copy. OSError passes through."""
+        vseg = vseg_of_name(os.path.basename(path))
+        if vseg is None or not is_only_copy(*vseg):
+            return False
+        self._disk.rename(path, path + KEPT)
+        self._files[path + KEPT] = vseg
+        log.warning("%s is the only copy of its virtual segment: it stays until a backup has one", path)
+        return True
+
+    def sweep(self, is_only_copy: IsOnlyCopy) -> None:
+        """Let those go that others have copies of by now, or that nobody needs."""
+        for path in [path for path, vseg in self._files.items() if not is_only_copy(*vseg)]:
+            del self._files[path]
+            self._remove(path)

@@ -1,0 +1,108 @@
+"""Journal files of an owner that is alone stay until others have copies (rule 18b)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from kproto.vlog.journal import file_name
+from kproto.vlog.kept import KEPT
+from kproto.vlog.recovery import recover
+from tests.vlog.cluster import ClusterPartition, ClusterWorld, MemoryDisk
+from tests.vlog.support import BOOT
+
+FIRST = f"/data/journal/{file_name(1, 1, 1)}"
+
+
+def alone() -> tuple[ClusterWorld, ClusterPartition]:
+    """An owner whose backups are gone; the first segment is closed, and in synced segment files."""
+    world = ClusterWorld.begin()
+    part = world.partition()
+    part.append()
+    world.flow()
+    for node in world.nodes.values():
+        node.up = False
+    world.manager.only_copy = partial(lacks_backups, world)
+    world.manager.members_changed([])
+    world.flow()
+    part.append()
+    world.flow()
+    assert part.high_watermark == 2
+    part.segment.flush(1 << 40)
+    part.segment.sync()
+    world.manager.cleaner.press()
+    world.loop.turn()
+    return world, part
+
+
+def lacks_backups(world: ClusterWorld, _: int, vlog: int, seq: int) -> bool:
+    record = world.vsegs.records.get((vlog, seq))
+    return record is not None and not any(world.nodes[one.node_id].up for one in record.backups)
+
+
+def names(world: ClusterWorld) -> list[str]:
+    disk = world.disk
+    assert isinstance(disk, MemoryDisk)
+    return sorted(disk.names)
+
+
+def test_a_file_stays_while_no_backup_with_a_copy_is_here() -> None:
+    world, _ = alone()
+    assert FIRST + KEPT in names(world)
+    assert FIRST not in names(world)
+    world.manager.tick()
+    assert FIRST + KEPT in names(world)
+    for node in world.nodes.values():
+        node.up = True
+    world.loop.advance(2.0)
+    world.manager.tick()
+    world.loop.turn()
+    assert FIRST + KEPT not in names(world)
+
+
+def test_kept_files_are_no_part_of_the_journal() -> None:
+    world, _ = alone()
+    counted = world.manager.journal.bytes
+    assert counted == sum(
+        len(data)
+        for name, data in world.disk.names.items()  # type: ignore[attr-defined]
+        if name.endswith(".journal")
+    )
+    recovered = recover(world.disk, world.journal_path(), (), BOOT)
+    assert [file.path for files in recovered.files for file in files] == [
+        f"/data/journal/{file_name(1, 1, 2)}"
+    ]
+
+
+def test_the_next_process_keeps_what_the_one_before_left_or_kept() -> None:
+    world, _ = alone()
+    recovered = recover(world.disk, world.journal_path(), (), BOOT)
+    after = ClusterWorld.begin()
+    after.manager._disk = world.disk
+    after.manager.journal._disk = world.disk
+    after.manager.replicate(world.backups, world.vsegs, lambda _: 3)
+    after.manager.only_copy = partial(lacks_backups, world)
+    after.manager.unsealed = lambda *_: False
+    after.manager.inherit(recovered, lambda *_: True, lambda *_: [])
+    second = f"/data/journal/{file_name(1, 1, 2)}"
+    assert {FIRST + KEPT, second + KEPT} <= set(names(world))
+    assert after.manager.journal.inherited == after.manager.journal.bytes == 0
+    after.loop.advance(10.0)
+    after.manager.tick()
+    assert {FIRST + KEPT, second + KEPT} <= set(names(world))
+    world.vsegs.records.clear()
+    after.loop.advance(10.0)
+    after.manager.tick()
+    after.loop.turn()
+    assert not {FIRST + KEPT, second + KEPT} & set(names(world))
+
+
+def test_a_new_segment_gets_a_state_frame_without_traffic() -> None:
+    """So a recovery does not need the segments before, which may have no copy any more."""
+    world, part = alone()
+    (pusher,) = world.pushers
+    before = pusher.states.covered[0]
+    world.loop.advance(2.0)
+    world.manager.tick()
+    world.flow()
+    assert pusher.states.covered[0] == 2 > before
+    assert (part.topic_id, part.index) in pusher.states.covered[1]
