@@ -207,10 +207,9 @@ def clipped(end: int, closed_end: int | None) -> int:
 
 
 def journal_in_limbo(record: VsegRecord, me: CopyTarget) -> bool:
-    """The same for the owner's own copy, when it is the only one (rule 18b): its journal may be lost with its
-    name."""
-    alone = not record.backups and record.store_id == me.store_id
-    return alone and record.open and record.policy != FlushPolicy.SYNCED
+    """The same for the owner's own copy, which is asked when no backup can help (rule 18b): its journal may be
+    lost with its name."""
+    return record.store_id == me.store_id and record.open and record.policy != FlushPolicy.SYNCED
 
 
 # Garbage

@@ -310,7 +310,7 @@ class ReplicaService:
                     return
 
         def inspected(error: BaseException | None) -> None:
-            if error is not None or not found or not self.store.journal_is_whole(found[0][1]):
+            if error is not None or not found:
                 done(None)
                 return
             copy = self._journals[vseg] = Copy(vseg, found[0][0])

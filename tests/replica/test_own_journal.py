@@ -75,25 +75,41 @@ def test_it_is_read_when_the_backups_it_had_are_gone_for_good(kept: bool) -> Non
     assert [data for _, _, _, data in found] == [one[3] for one in owner.chunks]
 
 
-def test_after_a_power_loss_it_counts_when_it_was_synced() -> None:
+@pytest.mark.parametrize("cut", [0, 1])
+def test_after_a_power_loss_it_counts_when_all_of_it_is_there(cut: int) -> None:
+    """Where it ends is known, and every chunk is verified (24a): a clean stop before is as good."""
+    backup, owner = left_behind()
+    disk = backup.station.disk
+    fd = disk.open(f"data/journal/{file_name(*VSEG)}")
+    disk.truncate(fd, disk.size(fd) - 4096 - cut)
+    disk.close(fd)
+    backup.station.store._boot = bytes([9]) * 16
+    error, _ = backup.ask(Api.READ, Read(VSEG, owner.start, owner.end, PARTS, 1).encode())
+    assert error == (InternalError.GAP if cut else InternalError.NONE)
+
+
+def test_while_it_is_open_it_counts_after_a_power_loss_when_it_was_synced() -> None:
     for policy in (FlushPolicy.MEMORY, FlushPolicy.SYNCED):
-        backup, owner = left_behind(policy=policy)
+        backup, owner = left_behind(closed=False, policy=policy)
         backup.station.store._boot = bytes([9]) * 16
-        error, _ = backup.ask(Api.READ, Read(VSEG, owner.start, owner.end, PARTS, 1).encode())
-        assert (error == InternalError.NONE) == (policy is FlushPolicy.SYNCED)
+        error, body = backup.ask(Api.SEAL, Seal(VSEG, 6, ME.store_id, True).encode())
+        sealed = Sealed.decode(memoryview(body))
+        assert (error, sealed.position) == (InternalError.NONE, owner.end)
+        assert sealed.limbo == (policy is FlushPolicy.MEMORY)
 
 
 @pytest.mark.parametrize("policy", [FlushPolicy.MEMORY, FlushPolicy.SYNCED])
 @pytest.mark.parametrize("lost", [False, True], ids=["killed", "power lost"])
+@pytest.mark.parametrize("backups", [(), (OTHER,)], ids=["alone", "with backups"])
 def test_a_segment_that_its_owner_never_began_is_empty_unless_a_power_loss_may_have_taken_it(
-    policy: FlushPolicy, lost: bool
+    policy: FlushPolicy, lost: bool, backups: Sequence[CopyTarget]
 ) -> None:
     backup, owner = Backup(), Owner(VSEG, 5000, policy)
     if lost:
         backup.station.lose_power(3)
         backup = Backup.of(backup.station)
     metadata = Metadata(9)
-    metadata.put(owner.record(None, ())._replace(node_id=ME.node_id, store_id=ME.store_id))
+    metadata.put(owner.record(None, backups)._replace(node_id=ME.node_id, store_id=ME.store_id))
     backup.apply(metadata)
     error, body = backup.ask(Api.SEAL, Seal(VSEG, 6, ME.store_id, True).encode())
     if lost and policy is FlushPolicy.MEMORY:
