@@ -5,12 +5,14 @@ Every acknowledged record is checked afterwards, byte by byte, at the offset tha
 
 from __future__ import annotations
 
+import os
+import random
 import time
 from pathlib import Path
 
 import pytest
 
-from compat_tests.support.cluster import ClusterLoad, own_cluster
+from compat_tests.support.cluster import ClusterLoad, await_copies, own_cluster
 from compat_tests.support.load import MemberLoad, verify_seen
 from compat_tests.support.moving import Admin, rotated
 from compat_tests.support.ports import wait_until
@@ -20,6 +22,9 @@ from kproto.errors import ErrorCode
 from kproto.local_cluster import ClusterError
 
 pytestmark = [pytest.mark.owns_broker]
+
+ROUNDS = int(os.environ.get("KPROTO_CLUSTER_ROUNDS", "4"))
+SEED = int(os.environ.get("KPROTO_CLUSTER_SEED", str(time.time_ns() % 1_000_000)))
 
 SMALL = {"kproto.virtual.segment.bytes": str(4 << 20), "kproto.repair.delay.ms": "500"}
 """Rolls and repairs come often."""
@@ -109,3 +114,33 @@ def test_reassignments_that_cannot_be(tmp_path: Path) -> None:
         assert admin.unregister(77) == ErrorCode.BROKER_ID_NOT_REGISTERED
         with pytest.raises(ClusterError, match="only copy"):
             decommission(cluster, here, 20)
+
+
+def test_brokers_die_while_streamlets_move(tmp_path: Path) -> None:
+    """Old leaders, new leaders and the controller are killed in the middle of moves, some with their data."""
+    chance = random.Random(SEED)
+    print(f"KPROTO_CLUSTER_SEED={SEED}")
+    with own_cluster(tmp_path, settings=SMALL) as cluster:
+        load = ClusterLoad(cluster, partitions=16, producers=4)
+        for turn in range(ROUNDS):
+            load.await_progress()
+            await_copies(cluster)
+            victim = chance.choice([1, 2, 3, 4])
+            with Admin(cluster.bootstrap_servers.split(",")[victim % 4]) as admin:
+                for _ in range(3):
+                    replicas = admin.replicas(load.topic)
+                    admin.reassign(load.topic, {p: chance.sample([1, 2, 3, 4], 3) for p in replicas})
+                    time.sleep(chance.random() * 0.05)
+                load.listen()
+                cluster.kill(victim)
+            if turn % 2 and victim != 1:
+                cluster.wipe(victim)
+            elif victim == 1:
+                time.sleep(1)
+                cluster.start([1])
+            load.await_progress()
+            silence = max(load.silences().values())
+            print(f"turn {turn}: broker {victim} killed, longest silence {silence:.2f} s")
+            cluster.start()
+        load.await_progress()
+        print(f"{load.finish()} records exactly once")

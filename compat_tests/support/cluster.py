@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 from compat_tests.support.load import ProducerLoad, verify_exactly_once
 from compat_tests.support.ports import wait_until
@@ -27,6 +30,20 @@ def own_cluster(
         for node in cluster.nodes:
             if cluster.state(node) != "dead":
                 cluster.kill(node.node)
+
+
+def await_copies(cluster: LocalCluster, timeout_s: float = 60.0) -> None:
+    """Nothing lacks a copy, in the controller's last look and in the one after it."""
+
+    def short() -> int:
+        metrics = next(node.metrics_port for node in cluster.nodes if cluster.state(node) == "running")
+        with urlopen(f"http://127.0.0.1:{metrics}/recovery", timeout=10) as answer:
+            found: int = json.load(answer)["repairs"]["short"]
+            return found
+
+    for _ in range(2):
+        time.sleep(1.2)
+        wait_until("all copies", lambda: not short(), timeout_s)
 
 
 class ClusterLoad:

@@ -92,8 +92,9 @@ class Repairs:
             use.update((repair.source, repair.target.node_id))
         load = Counter(target.node_id for vseg in table.vsegs.values() for target in vseg.backups)
         for vseg in short:
+            since = self._missing.setdefault(vseg.id, now)
             ready = max(
-                self._missing.setdefault(vseg.id, now) + self._delay, self._retry_at.get(vseg.id, 0.0)
+                since + self._delay if may_return(image, vseg) else since, self._retry_at.get(vseg.id, 0.0)
             )
             if now < ready:
                 looks.append(ready)
@@ -110,6 +111,12 @@ def _is_short(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
     if vseg.open or not rules.needs_copy(vseg):
         return False
     return len(lasting_copies(image, table, vseg)) < wanted_copies(image, table, vseg)
+
+
+def may_return(image: MetadataImage, vseg: VsegRecord) -> bool:
+    """A listed copy is away, so that waiting may save making another one. Else the owner's files ceased to be
+    one, or a broker is drained: that is for good."""
+    return len(rules.live_copies(image, vseg)) < len(vseg.backups) or vseg.node_id not in image.brokers
 
 
 def lasting_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> list[CopyTarget]:
