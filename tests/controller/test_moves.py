@@ -1,0 +1,303 @@
+"""Planned moves (rule 12b): when one may begin and end, what is left on a broker, who should lead what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from kproto.controller import rules
+from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
+from kproto.controller.leader_choice import ElectionType, decide_unregister, examine
+from kproto.controller.moves import (
+    HandOver,
+    Wish,
+    decide_handed_over,
+    decide_moves,
+    decide_replacements,
+    decide_tidy,
+    left_on,
+    misplaced,
+    replacements,
+)
+from kproto.controller.reassignment import NewReplicas, decide_reassign, ongoing
+from kproto.controller.repair import Repair, Repairs, decide_repaired, wanted_copies
+from kproto.controller.vsegs import decide_close_vsegs
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata.records import ONLINE, RECOVERING
+from kproto.metadata.vlogs import CopyTarget, VsegId
+from tests.controller.cluster_world import SETTINGS, World, cluster, nodes
+
+ALL = frozenset({1, 2, 3, 4})
+
+
+def begin(world: World, target: int, name: str = "t", index: int = 0) -> None:
+    topic_id = world.image.topics[name].topic_id
+    assert world.commit(decide_moves(world.image, world.table, [Wish(topic_id, index, target)]))
+
+
+def hand_over(world: World, seq: int = 0, index: int = 0, node: int | None = None, **other: int) -> bool:
+    """The leader says that everything up to segment ``seq`` of virtual log 0 is closed."""
+    record = world.streamlet("t", index)
+    move = world.table.moves.get((record.topic_id, index))
+    named = {"leader_epoch": record.leader_epoch, "began": move.began if move else 0, **other}
+    leader = record.leader if node is None else node
+    attempt = HandOver(record.topic_id, index, **named)
+    (done,) = world.commit(
+        decide_handed_over(
+            world.image, world.table, leader, world.epoch(leader), [attempt], [(0, seq)] if seq >= 0 else []
+        )
+    )
+    return done
+
+
+def moving(target: int = 2) -> World:
+    """Broker 1 leads t-0, has closed segment 0 and opened 1, and is to hand over."""
+    world = cluster(4, t=(2, 3, [1, 1]))
+    world.open(1, seq=0)
+    begin(world, target)
+    world.open(1, seq=1, start=500)
+    return world
+
+
+def test_a_move_from_beginning_to_end() -> None:
+    world = moving()
+    old = world.epoch(1)
+    assert hand_over(world)
+    record = world.streamlet("t")
+    assert (record.leader, record.state, record.leader_epoch, record.sources) == (2, RECOVERING, 1, (old,))
+    assert not world.table.moves
+    assert world.commit_all([record]) == [True]
+    record = world.streamlet("t")
+    assert (record.state, record.sources) == (ONLINE, (old, world.epoch(2)))
+    assert world.streamlet("t", 1).leader == 1
+    assert not hand_over(world, node=1)
+
+
+def test_what_was_given_away_wants_all_copies_and_the_rest_does_not() -> None:
+    world = moving()
+    assert hand_over(world)
+    first, second = (world.table.vsegs[VsegId(world.epoch(1), 0, seq)] for seq in (0, 1))
+    assert wanted_copies(world.image, world.table, first) == 3
+    assert wanted_copies(world.image, world.table, second) == 2
+    world.fence(1)
+    world.seal_all(600)
+    world.commit_all(world.assign())
+    assert world.streamlet("t", 1).leader != 1
+
+
+def test_back_to_an_owner_that_led_it_before() -> None:
+    world = moving()
+    one, two = world.epoch(1), world.epoch(2)
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+    for target, expected in ((1, (one, two, one)), (2, (one, two, one, two)), (1, (one, two, two, one))):
+        begin(world, target)
+        world.open(2, seq=0) if VsegId(two, 0, 0) not in world.table.vsegs else None
+        world.commit(decide_close_vsegs(world.image, world.table, 2, [(VsegId(two, 0, 0), 10)]))
+        assert hand_over(world)
+        world.commit_all([world.streamlet("t")])
+        assert world.streamlet("t").sources == expected
+
+
+def tidy_away(world: World) -> None:
+    world.fence(2)
+    assert world.commit(decide_tidy(world.image, world.table)) == 1
+
+
+REFUSALS: dict[str, tuple[Callable[[World], object], dict[str, int]]] = {
+    "no move": (tidy_away, {}),
+    "the target is away": (lambda world: world.fence(2), {}),
+    "another one leads": (lambda _: None, {"node": 3}),
+    "an earlier leader epoch": (lambda _: None, {"leader_epoch": -1}),
+    "a move that was given up": (lambda _: None, {"began": 1}),
+    "an open segment": (lambda _: None, {"seq": 1}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_move_that_may_not_end(case: str) -> None:
+    world = moving()
+    before = world.streamlet("t")
+    prepare, what = REFUSALS[case]
+    prepare(world)
+    assert not hand_over(world, **what)
+    assert world.streamlet("t") == before
+    assert not world.table.given_upto
+
+
+@pytest.mark.parametrize(
+    ("rule", "broken"),
+    [
+        ("is_rolled", lambda *_: True),
+        ("is_that_move", lambda *_: True),
+    ],
+)
+def test_without_a_rule_chunks_could_be_lost(
+    rule: str, broken: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The predicate alone stands between a leader that appends and its successor."""
+    attempt: dict[str, int] = {"seq": 1} if rule == "is_rolled" else {"began": 1}
+    assert not hand_over(moving(), **attempt)
+    monkeypatch.setattr(rules, rule, broken)
+    assert hand_over(moving(), **attempt)
+
+
+def test_a_move_without_a_copy_to_read_does_not_end() -> None:
+    world = moving()
+    vseg = world.table.vsegs[VsegId(world.epoch(1), 0, 0)]
+    for node in nodes(vseg.backups):
+        world.fence(node)
+    left = next(node for node in (2, 3, 4) if node in world.image.brokers)
+    begin(world, left)
+    assert not hand_over(world)
+    assert world.streamlet("t").leader == 1
+    assert not world.table.moves
+
+
+def test_moves_of_dead_leaders_are_tidied_away() -> None:
+    world = moving()
+    world.fence(1)
+    world.seal_all(600)
+    world.assign()
+    assert world.table.moves
+    assert world.commit(decide_tidy(world.image, world.table)) == 1
+    assert not world.table.moves
+
+
+def test_one_copy_never_moves() -> None:
+    world = cluster(2, t=(1, 1, [1]))
+    topic_id = world.image.topics["t"].topic_id
+    assert decide_moves(world.image, world.table, [Wish(topic_id, 0, 2)]).answer == []
+    (error,) = decide_reassign(world.image, world.table, [NewReplicas("t", 0, (2,))]).answer
+    assert error is not None
+    assert error.code is ErrorCode.INVALID_REPLICA_ASSIGNMENT
+
+
+# Reassignments
+
+
+def test_a_reassignment_that_keeps_the_leader_is_done_at_once() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    assert world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (4, 1, 2))])) == [None]
+    assert (world.streamlet("t").replicas, world.streamlet("t").leader) == ((4, 1, 2), 1)
+    assert not world.table.moves
+    assert ongoing(world.image, world.table, None) == []
+
+
+def test_a_reassignment_of_the_leader_lasts_until_it_has_moved() -> None:
+    world = moving(3)
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (4, 2, 3))]))
+    (one,) = ongoing(world.image, world.table, None)
+    assert (one.replicas, one.adding, one.removing) == ([4, 2, 3, 1], [4], [1])
+    assert ongoing(world.image, world.table, [("t", [1, 7]), ("u", [0])]) == []
+    assert hand_over(world)
+    assert world.streamlet("t").leader == 4
+    assert ongoing(world.image, world.table, None) == []
+
+
+def test_a_reassignment_is_cancelled() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    before = world.streamlet("t")
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (4, 2, 3))]))
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (3, 2, 4))]))
+    assert world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, None)])) == [None]
+    assert world.streamlet("t") == before
+    assert not world.table.moves
+    (error,) = decide_reassign(world.image, world.table, [NewReplicas("t", 0, None)]).answer
+    assert error is not None
+    assert error.code is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+
+
+# Who should lead
+
+
+def test_leaders_that_should_be_others() -> None:
+    world = cluster(4, t=(2, 3, [1, 2]))
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (3, 1, 2))]))
+    assert list(misplaced(world.image, world.table, ALL, False)) == []
+    (wish,) = misplaced(world.image, world.table, ALL, True)
+    assert wish[1:] == (0, 3)
+    assert list(misplaced(world.image, world.table, ALL - {3}, True)) == []
+    begin(world, 3)
+    assert list(misplaced(world.image, world.table, ALL, True)) == []
+
+
+def drain(world: World, node: int) -> None:
+    ops = [ConfigOp("kproto.drain", OpType.SET, "true")]
+    change = ConfigChange(ResourceType.BROKER, str(node), ops)
+    assert world.commit(decide_alter(world.image, [change], SETTINGS)) == [None]
+
+
+def test_a_drained_broker_gets_nothing_and_gives_all() -> None:
+    world = cluster(5, t=(3, 3, [1, 2, 3]))
+    drain(world, 2)
+    wanted = replacements(world.image, 100)
+    assert world.commit(decide_replacements(world.image, wanted)) == len(wanted) == 3
+    for index in range(3):
+        assert 2 not in world.streamlet("t", index).replicas
+        assert len(set(world.streamlet("t", index).replicas)) == 3
+    (wish,) = misplaced(world.image, world.table, ALL - {2}, False)
+    assert wish.streamlet == 1
+    assert 2 not in nodes(world.open(1).backups)
+    world.topic("u", 5, 3)
+    assert all(2 not in world.streamlet("u", index).replicas for index in range(5))
+    assert left_on(world.image, world.table, 2) == {"streamlets": 1, "single": 0, "copies": 0}
+
+
+def test_copies_of_a_drained_broker_are_made_elsewhere_first() -> None:
+    world = cluster(5, t=(1, 3, [1]))
+    vseg = world.open(1)
+    drained = nodes(vseg.backups)[0]
+    world.open(1, seq=1, start=500, exclude=(drained,))
+    drain(world, drained)
+    assert left_on(world.image, world.table, drained)["copies"] == 1
+    vseg = world.table.vsegs[vseg.id]
+    fresh = next(node for node in (2, 3, 4, 5) if node not in nodes(vseg.backups))
+    (order,) = Repairs(10.0).plan(world.image, world.table, 5.0).orders
+    assert order.target.node_id not in (*nodes(vseg.backups), 1)
+    repair = Repair(vseg, drained, CopyTarget(fresh, f"store{fresh}"))
+    assert world.commit(decide_repaired(world.image, world.table, repair))
+    assert drained not in nodes(world.table.vsegs[vseg.id].backups)
+    assert left_on(world.image, world.table, drained)["copies"] == 0
+
+
+# Elections and unregistering
+
+
+def code_of(world: World, kind: ElectionType, index: int = 0) -> ErrorCode | None:
+    error, record = examine(world.image, kind, ("t", index))
+    assert (error is None) != (record is None)
+    return error.code if error is not None else None
+
+
+def test_elections_as_kafka_answers_them() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    assert code_of(world, ElectionType.PREFERRED) is ErrorCode.ELECTION_NOT_NEEDED
+    assert code_of(world, ElectionType.UNCLEAN) is ErrorCode.ELECTION_NOT_NEEDED
+    assert code_of(world, ElectionType.PREFERRED, 1) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (3, 1, 2))]))
+    assert code_of(world, ElectionType.PREFERRED) is None
+    world.fence(3)
+    assert code_of(world, ElectionType.PREFERRED) is ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+    world.fence(1)
+    assert code_of(world, ElectionType.UNCLEAN) is None
+
+
+def refused(world: World, node: int) -> ErrorCode:
+    with pytest.raises(KafkaError) as caught:
+        decide_unregister(world.image, world.table, node)
+    return caught.value.code
+
+
+def test_who_may_be_forgotten() -> None:
+    world = cluster(4, t=(1, 3, [1]), single=(1, 1, [2]))
+    assert refused(world, 9) is ErrorCode.BROKER_ID_NOT_REGISTERED
+    assert refused(world, 1) is ErrorCode.INVALID_REQUEST
+    world.fence(2)
+    assert refused(world, 2) is ErrorCode.INVALID_REQUEST
+    world.fence(4)
+    world.commit(decide_unregister(world.image, world.table, 4))
+    assert 4 not in world.table.fenced
+    assert refused(world, 4) is ErrorCode.BROKER_ID_NOT_REGISTERED
+    assert world.table.moved_upto[4] == 4
