@@ -96,13 +96,21 @@ class World:
 
     # History
 
-    def owner(self, rounds: int) -> None:
-        """A leader of everything: appends, state frames, rolls, moves between its virtual logs."""
-        epoch = 10 + len(self.epochs)
-        self.epochs.append(epoch)
+    def owner(self, rounds: int, again: bool = False) -> None:
+        """A leader of everything: appends, state frames, rolls, moves between its virtual logs.
+
+        ``again``: one that led before gets it all back, by planned moves: its process has gone on meanwhile.
+        """
+        self._hand_over()
         self.log.epoch += 1
-        mine = [Vlog(epoch, i + 1) for i in range(self.random.randint(1, 3))]
-        self.vlogs += mine
+        if again and self.epochs:
+            epoch = self.random.choice(self.epochs)
+            mine = [vlog for vlog in self.vlogs if vlog.owner_epoch == epoch]
+        else:
+            epoch = 10 + len(set(self.epochs))
+            mine = [Vlog(epoch, i + 1) for i in range(self.random.randint(1, 3))]
+            self.vlogs += mine
+        self.epochs.append(epoch)
         place = {key: self.random.choice(mine) for key in self.keys}
         active = self.random.sample(self.keys, self.random.randint(1, len(self.keys)))
         for _ in range(rounds):
@@ -121,6 +129,15 @@ class World:
                 if key in place[key].members:
                     place[key].members[key] = self.state(key)
                 place[key] = self.random.choice(mine)
+
+    def _hand_over(self) -> None:
+        """What the last leader writes down of its partitions stays as it is now; some time it does."""
+        for vlog in self.vlogs:
+            for key in [key for key, state in vlog.members.items() if state is None]:
+                vlog.members[key] = self.state(key)
+            if vlog.members and self.random.random() < 0.3:
+                vlog.starts.append(vlog.end)
+                vlog.add([], {key: state for key, state in vlog.members.items() if state is not None})
 
     def _chunk(self, key: PartitionKey) -> Chunk:
         producer = NO_PRODUCER

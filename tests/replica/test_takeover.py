@@ -110,6 +110,47 @@ def test_all_chunks_of_all_owners(seed: int, owners: int) -> None:
     simulate(seed, owners, go)
 
 
+@given(seed=st.integers(0, 1 << 32), turns=st.lists(st.booleans(), min_size=2, max_size=6))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+def test_owners_that_led_more_than_once(seed: int, turns: list[bool]) -> None:
+    """Planned moves back and forth (12b): an owner's newest state frame may be of an earlier time."""
+
+    async def go(run: Run) -> None:
+        for again in turns:
+            run.world.owner(run.world.random.choice((0, 1, 3, 20)), again)
+        run.world.metadata.publish()
+        await run.online()
+        await run.check(3)
+        for key, sealed in run.world.truth.items():
+            _, producers = sealed.fold(len(sealed.chunks))
+            assert run.world.log.partition(key[1]).producers.encode() == producers.encode()
+
+    simulate(seed, 1, go)
+
+
+def test_without_looking_between_two_times_of_an_owner_chunks_are_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def go(run: Run) -> None:
+        for rounds, again in ((20, False), (0, True)):
+            run.world.owner(rounds, again)
+        run.world.epochs[-1] = run.world.epochs[0]
+        run.world.metadata.publish()
+        await run.online()
+        await run.check(3)
+
+    found = 0
+    for seed in range(30):
+        simulate(seed, 1, go)
+        with monkeypatch.context() as patch:
+            patch.setattr(takeover, "may_stop", lambda *_: True)
+            try:
+                simulate(seed, 1, go)
+            except AssertionError:
+                found += 1
+    assert found > 0
+
+
 @given(seed=st.integers(0, 1 << 32), owners=st.integers(1, 3))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_freed_segments_are_not_missed(seed: int, owners: int) -> None:
