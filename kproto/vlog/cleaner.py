@@ -53,13 +53,13 @@ class Cleaner:
 
     __slots__ = (
         "_clock",
-        "_done",
         "_failed",
         "_flushed",
         "_freed",
         "_job",
         "_journal",
         "_loop",
+        "_needs",
         "_poison",
         "_pressed",
         "_running",
@@ -92,8 +92,8 @@ class Cleaner:
         self._pressed = False
         self._running = False
         self._job: Iterator[None] = iter(())
-        self._done = 0
-        """How many of ``closed``, from the oldest on, are flushed."""
+        self._needs: dict[VirtualSegment, dict[LogSegment, int]] = {}
+        """Of the closed virtual segments that are flushed: which segments have to be synced, up to where."""
         self.closed: deque[Closed] = deque()
         self.keep: Callable[[Closed], bool] = _keep_nothing
         """Asked before a file is given back: True when it was taken away to be kept."""
@@ -138,15 +138,18 @@ class Cleaner:
 
     def _flushing(self) -> Iterator[None]:
         """Flush what the closed virtual segments need, a step at a time."""
-        for closed in list(self.closed)[self._done :]:
+        for closed in [one for one in self.closed if one.segment not in self._needs]:
+            needs: dict[LogSegment, int] = {}
             for stripe in closed.segment.stripes:
                 for checked, (segment, end) in enumerate(stripe.extents.items()):
+                    needs[segment] = end
                     if segment.flushed < end:
                         segment.flush(end)
                         yield
                     elif not checked % 256:
                         yield
-            self._done += 1
+            if any(one is closed for one in self.closed):
+                self._needs[closed.segment] = needs
             self._flushed()
 
     def _rest(self) -> None:
@@ -161,9 +164,8 @@ class Cleaner:
             return
         files: dict[LogSegment, None] = {}
         for closed in chosen:
-            closed.segment.needed_from("synced")
-            for stripe in closed.segment.stripes:
-                files.update(dict.fromkeys(stripe.extents))
+            needs = self._needs[closed.segment]
+            files.update(dict.fromkeys(one for one, end in needs.items() if one.synced < end))
 
         def sync() -> None:
             for segment in files:
@@ -178,11 +180,11 @@ class Cleaner:
         pressed = self._pressed or self._journal.bytes * 2 > self._journal.limit
         for closed in self.closed:
             segment = closed.segment
-            extents = [item for stripe in segment.stripes for item in stripe.extents.items()]
-            if closed.file.pins or any(one.flushed < end for one, end in extents):
+            needs = self._needs.get(segment)
+            if closed.file.pins or needs is None:
                 break
-            unsynced = {one for one, end in extents if one.synced < end}
-            cheap = len(unsynced) * BYTES_PER_SYNC <= segment.end - segment.start
+            unsynced = sum(one.synced < end for one, end in needs.items())
+            cheap = unsynced * BYTES_PER_SYNC <= segment.end - segment.start
             if not (cheap or pressed):
                 break
             chosen.append(closed)
@@ -218,6 +220,6 @@ class Cleaner:
             if file.pins or segment.frames or segment.needed_from("synced") is not None:
                 break
             done.append(self.closed.popleft())
-            self._done = max(self._done - 1, 0)
+            self._needs.pop(segment, None)
             vlog.forget(segment)
         return done
