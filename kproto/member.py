@@ -9,6 +9,7 @@ still holds is not its own any more (rule 16): ``on_fenced`` is called once, and
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,7 @@ from kproto.controller.service import ControllerService
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.forwarding import RemoteController
+from kproto.log.manager import OPENED_PER_LOOK
 from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
 from kproto.metadata.client import Forward, MetadataClient
 from kproto.metadata.records import ONLINE, StreamletRecord
@@ -342,11 +344,18 @@ class ClusterMember:
         self._begin(self._disown([list(vseg)]))
 
     def _knows_without(self, vseg: VsegId, partitions: frozenset[PartitionKey]) -> bool:
-        """The state of these partitions is in state frames of this process outside a virtual segment."""
+        """The state of these partitions is in state frames of this process outside a virtual segment; if not,
+        that of some is written down soon."""
         vlogs, logs = self._vlogs, self._logs
         if vlogs is None or logs is None:
             return False
-        return all(vlogs.covers(*vseg, key) or not logs.has_data(*key) for key in partitions)
+        missing = [key for key in sorted(partitions) if not vlogs.covers(*vseg, key) and logs.has_data(*key)]
+        for key in missing[:OPENED_PER_LOOK]:
+            with contextlib.suppress(KafkaError, OSError):  # led elsewhere by now; the next look tries again
+                partition = logs.partition(*key)
+                if partition is not None:
+                    vlogs.write_down(partition)
+        return not missing
 
     def note_log_start(self, partition: Partition) -> None:
         """The log start of a partition moved: the store has to know before chunks are freed (rule 44)."""

@@ -38,9 +38,10 @@ class Contents(NamedTuple):
     ends: list[tuple[PartitionKey, int]]
 
 
-def is_dead(contents: Contents, table: VlogTable) -> bool:
-    """Every chunk lies below the log start that the store knows (rule 44)."""
-    return all(end <= table.log_start(*key) for key, end in contents.ends)
+def is_dead(contents: Contents, keys: frozenset[PartitionKey], table: VlogTable) -> bool:
+    """Every chunk of the partitions lies below the log start that the store knows (rule 44). What was deleted
+    since the contents were asked for is not among them."""
+    return all(end <= table.log_start(*key) for key, end in contents.ends if key in keys)
 
 
 class UnneededReports:
@@ -118,7 +119,7 @@ class UnneededReports:
             seen.add(record.id)
             if not record.empty:
                 contents = await self._look_into(record, keys)
-                if contents is None or not is_dead(contents, self._metadata.table):
+                if contents is None or not is_dead(contents, keys, self._metadata.table):
                     break
                 if not self._knows(record.id, keys):
                     break

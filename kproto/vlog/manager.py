@@ -254,6 +254,12 @@ class VlogManager:
                 return True
         return False
 
+    def write_down(self, partition: LogPartition) -> None:
+        """Have the state of ``partition`` in a state frame soon, though nothing is appended."""
+        for pusher in self._replicated():
+            if pusher.vlog is partition.vlog:
+                pusher.write_down()
+
     def _replicated(self) -> list[ReplicatedPusher]:
         return [pusher for pusher in self._pushers.values() if pusher.klass.copies > 1]  # type: ignore[misc]
 

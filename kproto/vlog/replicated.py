@@ -171,6 +171,12 @@ class ReplicatedPusher(Pusher):
         self._renewing = True
         self.run()
 
+    def write_down(self) -> None:
+        """Write a state frame soon, in a segment opened for it if there is none."""
+        self.states.begun(self._clock.monotonic())
+        if self.vlog.open_segment is None and self._proposed is None:
+            self.renew()
+
     def leave_behind(self) -> int:
         """Have everything that is durable now in closed segments soon (rule 12b). Returns the number of the
         last segment with any of it: it is closed, and the store knows, once a later one is open."""

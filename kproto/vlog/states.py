@@ -106,8 +106,8 @@ class States:
         return partition is not None and not partition.lost
 
     def begun(self, now: float) -> None:
-        """Not the first segment was opened: it gets a state frame soon, even without traffic, so that a
-        recovery does not depend on what copies the older ones have."""
+        """Have a state frame soon, even without traffic: not the first segment was opened, and a recovery is
+        not to depend on what copies the older ones have; or somebody wants it."""
         if self._waiting_since is None and (self._partitions or self._frozen):
             self._waiting_since = now
 

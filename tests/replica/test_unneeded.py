@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from kproto.config import load
 from kproto.controller.decision import Decision
 from kproto.controller.freeing import Unneeded, decide_free
+from kproto.controller.topics import TopicRef, decide_delete
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord, start_key
@@ -123,6 +125,18 @@ def test_a_catalog_is_asked_for_once_and_again_for_partitions_that_came_later() 
     assert leader.copies.asked == 2
 
 
+def test_a_topic_that_was_deleted_after_a_look_holds_nothing_up() -> None:
+    world = cluster(3, t=(1, 3, [1]), u=(1, 3, [1]))
+    a, b = ((world.image.topics[name].topic_id, 0) for name in "tu")
+    leader = Leader(world, 1, Unneeded())
+    leader.copies.ends = written(world, 1, {a: 10, b: 10})
+    assert leader.look() == 0
+    world.commit(decide_delete(world.image, [TopicRef("u", None)], load(None, {})))
+    assert leader.look() == 0
+    start(world, a, 10)
+    assert leader.look() == 1
+
+
 def test_an_empty_one_and_one_of_deleted_topics_need_no_log_start() -> None:
     world = cluster(3, t=(1, 3, [1]))
     gone = (bytes(16), 0)
@@ -188,7 +202,7 @@ def test_reports_are_repeated_while_the_record_is_there() -> None:
 
 
 def test_a_rule_taken_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "is_dead", lambda contents, table: True)
+    monkeypatch.setattr(module, "is_dead", lambda contents, keys, table: True)
     with pytest.raises(AssertionError):
         test_what_lies_below_the_log_start_is_freed_from_the_front()
 

@@ -96,6 +96,24 @@ def test_the_next_process_keeps_what_the_one_before_left_or_kept() -> None:
     assert not {FIRST + KEPT, second + KEPT} & set(names(world))
 
 
+def test_the_state_of_a_partition_is_written_down_when_somebody_wants_it() -> None:
+    """One that was taken over and gets nothing: what others know of it is to be freed some day."""
+    world = ClusterWorld.begin()
+    part = world.partition(base=7)
+    world.loop.advance(2.0)
+    world.manager.tick()
+    world.flow()
+    assert not world.vsegs.records
+    world.manager.write_down(part)
+    world.flow()
+    world.loop.advance(2.0)
+    world.manager.tick()
+    world.flow()
+    assert world.pushers[0].states.covered == (1, {(part.topic_id, part.index)})
+    world.check()
+    world.check_states()
+
+
 def test_a_new_segment_gets_a_state_frame_without_traffic() -> None:
     """So a recovery does not need the segments before, which may have no copy any more."""
     world, part = alone()
