@@ -1,6 +1,7 @@
 # make serve    a virtual environment, the broker on 127.0.0.1:9092, and what to try next
 # make test     installs whatever the tests need, then lint, types, unit and client tests
 # make test-long, flights, bench, failover: the longer runs
+# make simulate  whole clusters on virtual time: SEEDS=1000 of them, or SEED=17 to see one, or MUTATE=1
 #
 # Every install step leaves a stamp, so that the next call starts at once. PYTHON, LISTEN and DATA_DIR can be set.
 
@@ -21,7 +22,7 @@ BUILD := build/compat
 PYTEST := $(BIN)/python -m pytest -o addopts= --timeout 600
 
 .DELETE_ON_ERROR:
-.PHONY: serve test test-long lint flights bench failover tools clean
+.PHONY: serve simulate test test-long lint flights bench failover tools clean
 
 serve: $(VENV)/.serve
 	@$(BIN)/kproto serve --listen $(LISTEN) --data-dir $(DATA_DIR)
@@ -32,6 +33,9 @@ test: tools
 
 test-long: tools
 	KPROTO_CRASH_ROUNDS=$(CRASH_ROUNDS) KPROTO_CLUSTER_ROUNDS=$(CRASH_ROUNDS) $(PYTEST) tests compat_tests -m "long or crash"
+
+simulate: $(VENV)/.dev
+	$(BIN)/python -m tests.sim.simulate $(SEEDS) $(if $(SEED),--seed $(SEED)) $(if $(MUTATE),--mutate)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

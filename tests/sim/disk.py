@@ -320,6 +320,7 @@ class SimOs:
 
     def rmdir(self, path: str) -> None:
         self.machine(path).folders.pop(path, None)
+        self.machine(path).changes.pop(path, None)
 
     def sync(self) -> None:
         for machine in self.machines.values():

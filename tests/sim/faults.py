@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from .world import World
 
 
+CONTROLLER = 1
+"""The node whose broker is the controller."""
+
+
 class Faults:
     """Faults of one seed, one after the other."""
 
@@ -127,6 +131,8 @@ class Faults:
     def cut(self) -> None:
         """One direction, or both, between a node and another, or all others."""
         one, other = self.random.sample(self.numbers, 2)
+        if self.random.random() < 0.4:
+            other = CONTROLLER if one != CONTROLLER else other
         if not (self.checks.may_kill(one) and self.checks.may_kill(other)):
             return
         others = [other] if self.random.random() < 0.6 else [n for n in self.numbers if n != one]

@@ -1,0 +1,84 @@
+"""Seeds that must pass, that the same seed does the same, and that a rule taken out is noticed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from .disk import Machine, SimDisk
+from .loop import SimLoop
+from .mutations import MUTATIONS, TRIED, Mutation
+from .run import run_seed
+
+SEEDS = 150
+CHUNK = 10
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
+def test_nothing_is_lost(first: int) -> None:
+    for seed in range(first, first + CHUNK):
+        outcome = run_seed(seed)
+        assert not outcome.violation, f"make simulate SEED={seed}"
+
+
+def test_a_seed_does_the_same_in_every_process() -> None:
+    told = []
+    for _ in range(2):
+        command = [sys.executable, "-m", "tests.sim.simulate", "--seed", "7"]
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        told.append(done.stdout)
+    assert told[0] == told[1]
+    assert "faults end" in told[0]
+
+
+@pytest.mark.parametrize("mutation", [one for one in MUTATIONS if one.found], ids=lambda one: one.name)
+def test_a_rule_that_is_taken_out_is_missed(mutation: Mutation) -> None:
+    assert any(run_seed(seed, mutation.replaced).violation for seed in range(TRIED))
+
+
+def test_what_was_not_synced_may_be_gone_after_a_power_loss_and_never_what_was() -> None:
+    kept = lost = 0
+    for seed in range(50):
+        machine = Machine(1, "/sim/n1", Random(seed))
+        disk = SimDisk(machine)
+        disk.makedirs("/sim/n1/d")
+        fd = disk.open("/sim/n1/d/f", create=True)
+        disk.pwritev(fd, [b"synced"], 0)
+        disk.datasync(fd)
+        disk.sync_directory("/sim/n1/d")
+        disk.pwritev(fd, [b" not"], 6)
+        disk.open("/sim/n1/d/g", create=True)
+        machine.kill()
+        assert disk.pread(disk.open("/sim/n1/d/f"), 100, 0) == b"synced not"
+        machine.lose_power()
+        found = disk.pread(disk.open("/sim/n1/d/f"), 100, 0)
+        assert found.startswith(b"synced")
+        assert b"synced not".startswith(found)
+        kept += found == b"synced not" and "g" in disk.listdir("/sim/n1/d")
+        lost += found == b"synced" and "g" not in disk.listdir("/sim/n1/d")
+    assert kept
+    assert lost
+
+
+def test_a_killed_process_does_nothing_and_a_paused_one_does_it_later() -> None:
+    loop = SimLoop(Random(1))
+    done: list[str] = []
+    killed, paused = loop.process("killed", 1), loop.process("paused", 2)
+    for process in (killed, paused):
+        with process.here():
+            loop.call_later(1.0, done.append, process.name)
+    loop.call_later(0.5, killed.kill)
+    loop.call_later(0.5, paused.pause)
+    loop.call_later(2.0, lambda: done.append("resumed"))
+    loop.call_later(2.0, paused.resume)
+    loop.call_later(3.0, loop.stop)
+    loop.run_forever()
+    assert done == ["resumed", "paused"]
+    loop.bury()
