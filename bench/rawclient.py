@@ -107,9 +107,10 @@ class RawClient:
         self.send_produce(topic, [(partition, batch)])
         return self.receive_produce(topic)[0]
 
-    def leader_ports(self, topic: str) -> dict[int, int]:
-        """Partition -> port of its leader, for partitions that have one."""
-        self.send(METADATA, 4, struct.pack(">i", 1) + text(topic) + b"\0")
+    def _brokers(self, topics: Iterable[str]) -> tuple[bytes, dict[int, int], int]:
+        """The answer to Metadata, node -> port in it, and where that ends."""
+        named = b"".join(map(text, topics))
+        self.send(METADATA, 4, struct.pack(">i", 1 if named else 0) + named + b"\0")
         answer = self.receive()
         ports: dict[int, int] = {}
         count = struct.unpack_from(">i", answer, 4)[0]
@@ -118,6 +119,15 @@ class RawClient:
             node, size = struct.unpack_from(">ih", answer, pos)
             ports[node], rack = struct.unpack_from(">ih", answer, pos + 6 + size)
             pos += 12 + size + max(rack, 0)
+        return answer, ports, pos
+
+    def broker_ids(self) -> set[int]:
+        """Live brokers."""
+        return set(self._brokers(())[1])
+
+    def leader_ports(self, topic: str) -> dict[int, int]:
+        """Partition -> port of its leader, for partitions that have one."""
+        answer, ports, pos = self._brokers((topic,))
         pos += 2 + max(struct.unpack_from(">h", answer, pos)[0], 0) + 4 + 4  # cluster, controller, one topic
         pos += 2 + 2 + struct.unpack_from(">h", answer, pos + 2)[0] + 1
         count = struct.unpack_from(">i", answer, pos)[0]
