@@ -1,6 +1,6 @@
 # make serve    a virtual environment, the broker on 127.0.0.1:9092, and what to try next
 # make test     installs whatever the tests need, then lint, types, unit and client tests
-# make test-long, flights, bench, failover: the longer runs
+# make test-long, flights, bench, bench-recovery, failover: the longer runs
 # make simulate  whole clusters on virtual time: SEEDS=1000 of them, or SEED=17 to see one, or MUTATE=1
 #
 # Every install step leaves a stamp, so that the next call starts at once. PYTHON, LISTEN and DATA_DIR can be set.
@@ -22,7 +22,7 @@ BUILD := build/compat
 PYTEST := $(BIN)/python -m pytest -o addopts= --timeout 600
 
 .DELETE_ON_ERROR:
-.PHONY: serve simulate test test-long lint flights bench failover tools clean
+.PHONY: serve simulate test test-long lint flights bench bench-recovery failover tools clean
 
 serve: $(VENV)/.serve
 	@$(BIN)/kproto serve --listen $(LISTEN) --data-dir $(DATA_DIR)
@@ -46,6 +46,12 @@ flights: $(VENV)/.dev $(BUILD)/debian
 
 bench: $(VENV)/.dev $(BUILD)/debian
 	$(BIN)/python -m bench.single_broker
+
+# A lost broker's data comes back: time and speed by the number of backups, idle use of a cluster, a stopped backup.
+bench-recovery: $(VENV)/.dev
+	$(BIN)/python -m bench.recovery
+	$(BIN)/python -m bench.idle
+	$(BIN)/python -m bench.stall
 
 failover: $(VENV)/.dev $(BUILD)/debian
 	$(BIN)/python -m bench.failover --rounds $(ROUNDS) --all-at-once $(ALL_AT_ONCE) --pause $(PAUSES)
