@@ -12,7 +12,7 @@ import logging
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.config import ConfigError, TopicConfig, topic_config
@@ -243,8 +243,8 @@ class LogManager:
         self._checkpoint.forget(topic_id)
         self._known_at_start.pop(topic_id, None)
         self._taken.pop(topic_id, None)
-        known: tuple[dict[tuple[bytes, int], Any], ...]
-        known = self._recovered, self._taken_streamlets, self._released, self._to_open
+        known = (self._recovered, self._taken_streamlets, self._released, self._to_open)
+        entries: dict[tuple[bytes, int], Any]
         for entries in known:
             for key in [key for key in entries if key[0] == topic_id]:
                 del entries[key]
@@ -267,7 +267,10 @@ class LogManager:
     def _open(self, topic_id: bytes, index: int) -> Partition | None:
         image = self._image
         record = image.topics_by_id.get(topic_id) if image is not None else None
-        if image is None or record is None or not 0 <= index < record.partitions:
+        if image is None:
+            return None
+        if record is None or not 0 <= index < record.partitions:
+            self._recovered.pop((topic_id, index), None)  # the topic was deleted while its chunks were away
             return None
         streamlet = image.streamlet(topic_id, index // record.active_groups)
         if record.replication_factor > 1 and not self._serves(streamlet):
@@ -342,9 +345,7 @@ class LogManager:
         self._taken.setdefault(topic_id, {})[index] = taken
         if chunks:
             self._to_open[topic_id, index] = None
-        image = self._image
-        record = image.topics_by_id.get(topic_id) if image is not None else None
-        if record is not None:
+        if self._image is not None and (record := self._image.topics_by_id.get(topic_id)) is not None:
             self._taken_streamlets[topic_id, index // record.active_groups] = leader_epoch
         return taken.end
 
@@ -472,8 +473,7 @@ class LogManager:
         0 for an unknown partition. Exact for an open one, else as of the last checkpoint.
         """
         stream = self.streams.get(topic_id)
-        partition = stream.partitions.get(index) if stream is not None else None
-        if partition is not None:
+        if stream is not None and (partition := stream.partitions.get(index)) is not None:
             return partition.size_bytes()
         entry = self._checkpoint.get(topic_id, index)
         end = entry.next_offset if entry is not None else 0
@@ -499,13 +499,9 @@ class LogManager:
 
     def unopened(self) -> list[tuple[bytes, int]]:
         """Partitions with recovered chunks that nobody has opened yet; not all when there are many."""
-        found: list[tuple[bytes, int]] = []
-        for key in chain(self._recovered, self._to_open):
-            if not self._has_copies(key[0]) or self._is_served(*key):
-                found.append(key)
-                if len(found) == OPENED_PER_LOOK:
-                    break
-        return found
+        waiting = chain(self._recovered, self._to_open)
+        found = (key for key in waiting if not self._has_copies(key[0]) or self._is_served(*key))
+        return list(islice(found, OPENED_PER_LOOK))
 
     def _has_copies(self, topic_id: bytes) -> bool:
         record = self._image.topics_by_id.get(topic_id) if self._image is not None else None

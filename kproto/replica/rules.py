@@ -207,8 +207,8 @@ def clipped(end: int, closed_end: int | None) -> int:
 
 
 def journal_in_limbo(record: VsegRecord, me: CopyTarget) -> bool:
-    """The same for the owner's own copy, which is asked when no backup can help (rule 18b): its journal may be
-    lost with its name."""
+    """The same for the owner's own copy, which is asked when no backup can help (rule 18b): its journal may
+    be lost with its name."""
     return record.store_id == me.store_id and record.open and record.policy != FlushPolicy.SYNCED
 
 

@@ -348,7 +348,10 @@ class ReplicaService:
             if isinstance(error, DamagedError | OSError):
                 copy.presence = Presence.UNREADABLE
                 copy.problem = str(error)
-                self.on_damage(copy.vseg, copy.problem)
+                if self._journals.get(copy.vseg) is copy:
+                    del self._journals[copy.vseg]  # kept under another name by now, or not needed any more
+                else:
+                    self.on_damage(copy.vseg, copy.problem)
             else:
                 log.error("a read of a copy failed", exc_info=error)
             reply(InternalError.CONFLICT)

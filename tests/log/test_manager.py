@@ -317,6 +317,20 @@ def test_opening_that_fails_leaves_nothing_and_can_be_tried_again(tmp_path: Path
     assert len(everything(log.partition())) == log.partition().size_bytes()
 
 
+def test_chunks_of_a_topic_that_was_deleted_meanwhile_hold_nothing_up(tmp_path: Path) -> None:
+    """They used to be tried for ever, before all others, and no later stop was clean."""
+    log = Log(tmp_path)
+    fill(log, 3, 100)
+    gone = (bytes(15) + b"d", 0)
+    log.journal.stored = {gone: log.journal.stored[TOPIC_ID, 0], **log.journal.stored}
+    log.restart(LeftAs.KILLED)
+    for _ in range(2):
+        log.manager.partition(*log.manager.unopened()[0])
+    assert not log.manager.unopened()
+    assert log.partition().log_end_offset == 3
+    assert log.manager.close()
+
+
 def test_a_gap_in_the_journal_ends_the_log_there(tmp_path: Path) -> None:
     log = Log(tmp_path)
     fill(log, 4, 100)

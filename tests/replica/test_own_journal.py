@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kproto.metadata.vlogs import CopyTarget
+from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.replica.messages import NOTHING, Look, Read, Seal, Sealed, StateAnswer, decode_catalog
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.journal import file_name
@@ -71,8 +71,16 @@ def test_it_is_read_when_the_backups_it_had_are_gone_for_good(kept: bool) -> Non
     if kept:
         name = f"data/journal/{file_name(*VSEG)}"
         backup.station.disk.rename(name, name + KEPT)
-    found = backup.read_all(Read(VSEG, owner.start, owner.end, PARTS, 1))
-    assert [data for _, _, _, data in found] == [one[3] for one in owner.chunks]
+    read = Read(VSEG, owner.start, owner.end, PARTS, 1)
+    assert [data for _, _, _, data in backup.read_all(read)] == [one[3] for one in owner.chunks]
+    if not kept:
+        damaged: list[VsegId] = []
+        backup.service.on_damage = lambda vseg, _: damaged.append(vseg)
+        name = f"data/journal/{file_name(*VSEG)}"
+        backup.station.disk.rename(name, name + KEPT)
+        assert backup.ask(Api.READ, read.encode())[0] == InternalError.CONFLICT, "the name was known"
+        assert [data for _, _, _, data in backup.read_all(read)] == [one[3] for one in owner.chunks]
+        assert not damaged
 
 
 @pytest.mark.parametrize("cut", [0, 1])
