@@ -18,7 +18,7 @@ from kproto.controller import Controller
 from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
 from kproto.controller.registration import Registration
-from kproto.controller.rules import is_draining
+from kproto.controller.rules import is_draining, may_hold
 from kproto.controller.service import ControllerService
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
@@ -227,6 +227,7 @@ class ClusterMember:
             self.node_id, self.controller, logs, vlogs, lambda: self.epoch, self._clock
         )
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
+        vlogs.follow_backups(self._epoch_of)
         vlogs.unsealed = self._unsealed
         vlogs.only_copy = self._is_only_copy
         vlogs.members_changed(self._others())
@@ -302,6 +303,10 @@ class ClusterMember:
         if vseg is None or vseg.empty:
             return False
         return not any(self._store_of(target.node_id) == target.store_id for target in vseg.backups)
+
+    def _epoch_of(self, target: CopyTarget) -> int | None:
+        image = self.controller.image
+        return image.brokers[target.node_id].epoch if may_hold(image, target) else None
 
     def _store_of(self, node_id: int) -> str | None:
         broker = self.controller.image.brokers.get(node_id)

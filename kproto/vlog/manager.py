@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kproto.config import Settings
     from kproto.disk import Disk
     from kproto.log.ports import LogPartition, LogSegment, VirtualLogPort
+    from kproto.metadata.vlogs import CopyTarget
     from kproto.vlog.classes import VlogClass
     from kproto.vlog.frame import FileHeader
     from kproto.vlog.ports import Backups, Vsegs
@@ -208,6 +209,13 @@ class VlogManager:
             gone = replication.change_members(members)
             for pusher in self._replicated():
                 pusher.members_changed(gone)
+
+    def follow_backups(self, epoch_of: Callable[[CopyTarget], int | None]) -> None:
+        """``epoch_of(target)``: the broker epoch of a member that has this data directory; None: there is
+        none. Looked at every now and then: a backup that lost its power, or its disk, may be a member again
+        before anything is pushed to it."""
+        if self._replication is not None:
+            self._replication.epoch_of = epoch_of
 
     def lose_ownership(self) -> None:
         """The broker has learned that its owner epoch is over (rule 16): nothing that has backups becomes
@@ -488,7 +496,9 @@ class VlogManager:
                 try:
                     segment.flush(EVERYTHING)
                 except OSError as error:
+                    self._syncing_inherited = True  # a full disk asks for what is being tried here
                     self.space.failed(error)
+                    self._syncing_inherited = False
                     return
                 segments.append(segment)
             if len(segments) >= SYNCS_AT_ONCE or self._clock.monotonic() > until:

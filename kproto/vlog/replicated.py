@@ -60,6 +60,7 @@ class ReplicatedPusher(Pusher):
         "_again",
         "_busy",
         "_doubted",
+        "_epochs",
         "_flight",
         "_proposed",
         "_renewing",
@@ -84,6 +85,8 @@ class ReplicatedPusher(Pusher):
         super().__init__(*arguments)
         self._shared = shared
         self._targets: tuple[CopyTarget, ...] = ()
+        self._epochs: list[int | None] = []
+        """Their broker epochs."""
         """The backups of the open segment; of the last one between two."""
         self._flight: Frame | None = None
         """The frame that some copy does not have yet."""
@@ -192,13 +195,26 @@ class ReplicatedPusher(Pusher):
         segment = self.vlog.open_segment
         if segment is None:
             return
-        if now >= self._widen_at and self._may_widen():
+        gone = self._restarted()
+        if gone and not self._stopped:
+            self._replace(gone)
+            self.run()
+        elif now >= self._widen_at and self._may_widen():
             self._widen_at = now + self._widen_wait
             self._widen_wait = min(self._widen_wait * 2, WIDEN_MOST_S)
             self.renew()
         elif self.idle and self.states.overdue(now):
             self._add_state(segment)
             self.run()
+
+    def _restarted(self) -> list[int]:
+        """Backups that are not the processes any more which were chosen: what they had may be gone."""
+        now = [self._shared.epoch_of(target) for target in self._targets]
+        return [
+            target.node_id
+            for target, epoch, before in zip(self._targets, now, self._epochs, strict=True)
+            if epoch is None or epoch != before
+        ]
 
     def members_changed(self, gone: frozenset[int]) -> None:
         """The live brokers changed; ``gone`` are none any more."""
@@ -343,6 +359,7 @@ class ReplicatedPusher(Pusher):
             return
         vlog.open(file.size - FILE_HEADER_SIZE, file.chain, 1 + len(targets))
         self._targets = targets
+        self._epochs = [self._shared.epoch_of(target) for target in targets]
         self._file = file
         if number > 1:
             self.states.begun(self._clock.monotonic())

@@ -12,6 +12,7 @@ from kproto.vlog.ports import PushAnswer, PushOutcome
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
+    from kproto.metadata.vlogs import CopyTarget
     from kproto.vlog.ports import Backups, Vsegs
     from kproto.vlog.virtual_segment import VirtualSegment
 
@@ -85,7 +86,7 @@ class Suspects:
 class Replication:
     """See the module docstring. ``on_lost()`` is called once, when the owner epoch is over."""
 
-    __slots__ = ("_on_lost", "backups", "lost", "members", "stall_s", "suspects", "vsegs")
+    __slots__ = ("_on_lost", "backups", "epoch_of", "lost", "members", "stall_s", "suspects", "vsegs")
 
     def __init__(
         self, backups: Backups, vsegs: Vsegs, clock: Clock, stall_s: float, on_lost: Callable[[], object]
@@ -96,6 +97,8 @@ class Replication:
         self.suspects = Suspects(clock)
         self.members: tuple[int, ...] = ()
         """The other live brokers, in order."""
+        self.epoch_of: Callable[[CopyTarget], int | None] = lambda _: 0
+        """The broker epoch of a backup that is a member with this data directory (rule 3)."""
         self.lost = False
         self._on_lost = on_lost
 
