@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import rules
@@ -47,9 +48,9 @@ TROUBLE_SECONDS: Final = 0.5
 START_SECONDS: Final = 1.0
 """How long a controller that starts waits for brokers that start with it, before others lead for them."""
 UPKEEP_SECONDS: Final = 1.0
-"""Between two looks at missing copies and at what can be freed, at least."""
+"""Between two looks at missing copies and at what can be freed, at least, unless a repair ended..."""
 UPKEEP_REST: Final = 20.0
-"""... and in times of what the last one took."""
+"""...and in any case in times of what the last one took."""
 REPAIR_SECONDS: Final = 120.0
 """One virtual segment has been copied by then, or it is tried again."""
 STUCK_LOG_SECONDS: Final = 30.0
@@ -77,6 +78,7 @@ class ControllerLoop:
         "_loop",
         "_peers",
         "_refused",
+        "_repaired",
         "_repairs",
         "_sealing",
         "_short",
@@ -115,6 +117,8 @@ class ControllerLoop:
         self._stuck: list[str] = []
         self._stuck_logged: tuple[float, list[str]] = (0.0, [])
         self._wake = asyncio.Event()
+        self._repaired = asyncio.Event()
+        """A repair ended: there is room for the next."""
         self._timer: asyncio.TimerHandle | None = None
         self._watched: set[tuple[int, int]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -387,8 +391,12 @@ class ControllerLoop:
                 await self._arranger.look(began)
             except KafkaError as error:
                 log.error("the controller cannot write its decisions: %s", error)
-            took = self._clock.monotonic() - began
-            await asyncio.sleep(max(UPKEEP_SECONDS, UPKEEP_REST * took))
+            rest = UPKEEP_REST * (self._clock.monotonic() - began)
+            await asyncio.sleep(rest)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(UPKEEP_SECONDS - rest, 0.0)):
+                    await self._repaired.wait()
+            self._repaired.clear()
 
     def _order_repairs(self, now: float) -> float | None:
         plan = self._repairs.plan(self._controller.image, self._controller.table, now)
@@ -414,6 +422,7 @@ class ControllerLoop:
         finally:
             self._repairs.ended(repair, done, self._clock.monotonic())
             self._upkeep_stale = True
+            self._repaired.set()
 
 
 def _read_sealed(answer: Answer | None) -> messages.Sealed | None:

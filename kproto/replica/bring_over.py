@@ -260,15 +260,30 @@ class BringOver:
             return
         keys = [key for key, _ in useful]
         position = min(frame for _, frame in useful)
+        mine = [fillings[key] for key in keys]
+        reading = self._read(record, position, keys, mine)
+        try:
+            while position < end and not all(filling.done for filling in mine):
+                answer = await reading
+                if answer.next <= position:
+                    raise NoCopyError(f"virtual segment {record.id}: reading does not get past {position}")
+                position = answer.next
+                if position < end:  # comes while this one is written
+                    reading = self._read(record, position, keys, mine)
+                await self._take(answer.chunks, mine)
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    def _read(
+        self, record: VsegRecord, position: int, keys: list[PartitionKey], fillings: list[Filling]
+    ) -> asyncio.Task[ReadAnswer]:
+        """What the fillings lack of a virtual segment from ``position`` on, some of it."""
         size = max(READ_BYTES, BYTES_PER_PARTITION * len(keys))
-        while position < end and not all(fillings[key].done for key in keys):
-            offsets = [fillings[key].next for key in keys]
-            body = Read(record.id, position, end, keys, size, offsets, background=True).encode()
-            answer = await self._reach.ask(record, Api.READ, body, ReadAnswer.decode, PATIENCE)
-            if answer.next <= position:
-                raise NoCopyError(f"virtual segment {record.id}: reading does not get past {position}")
-            await self._take(answer.chunks, [fillings[key] for key in keys])
-            position = answer.next
+        offsets = [filling.next for filling in fillings]
+        body = Read(record.id, position, record.end or 0, keys, size, offsets, background=True).encode()
+        ask = self._reach.ask(record, Api.READ, body, ReadAnswer.decode, PATIENCE)
+        return asyncio.get_running_loop().create_task(ask)
 
     async def _take(self, chunks: list[ReadChunk], fillings: list[Filling]) -> None:
         size = 0

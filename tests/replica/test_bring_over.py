@@ -99,7 +99,7 @@ def test_afterwards_nobody_else_is_needed(seed: int, owners: int) -> None:
 
 def test_what_cannot_be_read_is_tried_again() -> None:
     async def go(run: Run) -> None:
-        bring = bringing(run)
+        bring = bringing(run, seconds=0.05)
         await run.online()
         run.world.peers.failing = dict.fromkeys((2, 3), "gone")
         with pytest.raises(AssertionError, match="too long"):
