@@ -85,9 +85,9 @@ class ReplicatedPusher(Pusher):
         super().__init__(*arguments)
         self._shared = shared
         self._targets: tuple[CopyTarget, ...] = ()
+        """The backups of the open segment; of the last one between two."""
         self._epochs: list[int | None] = []
         """Their broker epochs."""
-        """The backups of the open segment; of the last one between two."""
         self._flight: Frame | None = None
         """The frame that some copy does not have yet."""
         self._sent_at = 0.0
@@ -198,6 +198,9 @@ class ReplicatedPusher(Pusher):
         gone = self._restarted()
         if gone and not self._stopped:
             self._replace(gone)
+            for target in self._targets:
+                if self._shared.epoch_of(target) is not None:
+                    self._shared.suspects.clear(target.node_id)  # another process, and it is there
             self.run()
         elif now >= self._widen_at and self._may_widen():
             self._widen_at = now + self._widen_wait

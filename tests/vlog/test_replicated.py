@@ -658,3 +658,23 @@ def test_the_file_of_a_segment_stays_until_the_store_knows_its_end() -> None:
     world.manager.cleaner.press()
     world.loop.turn()
     assert f"/data/journal/{1:016x}-{1:016x}-{1:08x}.journal" not in world.disk.names  # type: ignore[attr-defined]
+
+
+def test_backups_that_started_anew_are_chosen_again_at_once() -> None:
+    """They are replaced, because what they had may be gone (3); but they are there: nobody writes alone."""
+    world = ClusterWorld.begin(others=2)
+    epochs = {1: 5, 2: 6}
+    world.manager.follow_backups(lambda target: epochs[target.node_id])
+    part = world.partition()
+    part.append()
+    world.flow()
+    epochs = {1: 7, 2: 8}
+    world.manager.tick()
+    world.flow()
+    part.append()
+    world.flow()
+    assert sorted(backups_of(world, 2)) == [1, 2]
+    assert part.high_watermark == 2
+    world.manager.tick()
+    world.flow()
+    assert max(world.vsegs.records) == (1, 2)
