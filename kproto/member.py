@@ -27,6 +27,7 @@ from kproto.log.manager import OPENED_PER_LOOK
 from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
 from kproto.metadata.client import Forward, MetadataClient
 from kproto.metadata.records import ONLINE, StreamletRecord
+from kproto.metadata.suspects import SUSPICION_SECONDS, Suspects
 from kproto.net.internal import InternalListener
 from kproto.net.peers import Address, Peers
 from kproto.replica.bring_over import BringOver
@@ -126,6 +127,9 @@ class ClusterMember:
         self._starts: dict[tuple[bytes, int], int] = {}
         """Log starts that the store does not know yet, by topic id and partition."""
         self._tasks: set[asyncio.Task[None]] = set()
+        self.suspects = Suspects()
+        self.peers.on_lost = self._lost
+        self.listener.on_closed = lambda caller: self._lost(caller.node_id)
 
     # Start
 
@@ -142,8 +146,6 @@ class ClusterMember:
             controller, self.peers, self.peers.refused, self._clock, self._settings
         )
         ControllerService(controller, self._embedded, self.listener, answer_client)
-        self.peers.on_lost = self._embedded.lost
-        self.listener.on_closed = lambda caller: self._lost(caller.node_id)
 
     def follow(self) -> None:
         """The controller is elsewhere."""
@@ -166,8 +168,6 @@ class ClusterMember:
             answer_client_of,
             lambda _: None,
         )
-        self.peers.on_lost = self._lost
-        self.listener.on_closed = lambda caller: self._lost(caller.node_id)
         self._campaign = asyncio.get_running_loop().create_task(self._election.run())
 
     def _reached_at(self) -> Address:
@@ -278,6 +278,7 @@ class ClusterMember:
         if me is None or me.epoch != self.epoch:
             self.fenced("the metadata has this broker no more")
             return
+        self.suspects.notify()
         self.replicas.apply(image, self.table)
         if self._vlogs is not None:
             self._vlogs.members_changed(self._others())
@@ -328,6 +329,12 @@ class ClusterMember:
         return (leader.node_id,) if leader is not None else ()
 
     def _lost(self, node_id: int) -> None:
+        """A connection with a broker ended."""
+        broker = self.controller.image.brokers.get(node_id)
+        if broker is not None and node_id != self.node_id:
+            self.suspects.add(node_id, broker.epoch)
+            loop = asyncio.get_running_loop()
+            loop.call_later(SUSPICION_SECONDS, self.suspects.remove, node_id, broker.epoch)
         acting = self._embedded or self._seat
         if acting is not None:
             acting.lost(node_id)

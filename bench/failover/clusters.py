@@ -90,7 +90,8 @@ def elect_preferred(cluster: Cluster, topic: str, partitions: int) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
     wanted = [TopicPartition(topic, partition) for partition in range(partitions)]
     with suppress(KafkaException):
-        admin.elect_leaders(ElectionType.PREFERRED, wanted, request_timeout=20).result(30)
+        # With a timeout confluent-kafka 2.16.1 raises SystemError: it takes one more argument than it names.
+        admin.elect_leaders(ElectionType.PREFERRED, wanted).result(30)
 
 
 class KprotoCluster:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kproto.log.manager import LogManager
     from kproto.metadata import MetadataImage
     from kproto.metadata.client import Forward
+    from kproto.metadata.suspects import Suspects
     from kproto.net.budget import MemoryBudget
     from kproto.net.server import Exchange
     from kproto.net.threads import BlockingPool
@@ -52,6 +53,8 @@ class Services:
     """Virtual segments and fenced brokers, at the revision of the image; empty outside a cluster."""
     forward: Forward | None = None
     """Has another broker, the controller, answer a client's request; None where the controller is here."""
+    suspects: Suspects | None = None
+    """Brokers that seem to be dead; None outside a cluster."""
 
 
 @dataclass(slots=True)

@@ -21,8 +21,9 @@ from kproto.errors import ErrorCode
 from kproto.handlers import metadata_wire
 from kproto.handlers.authorized import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from kproto.handlers.context import Handler, RequestContext
-from kproto.handlers.partitions import Shortages, partition_states, shortages_of
+from kproto.handlers.partitions import Shortages, leader_of, partition_states, shortages_of
 from kproto.metadata import MetadataImage, TopicRecord
+from kproto.metadata.records import NO_LEADER
 from kproto.wire.generated.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -42,16 +43,16 @@ Answer = MetadataResponse | bytes
 
 
 def handle(ctx: RequestContext, request: MetadataRequest) -> Answer | Awaitable[Answer]:
-    """Answer from the image; awaitable only when topics have to be created first."""
+    """Answer from the image; awaitable only when topics have to be created first, or leaders just died."""
     if request.topics is None or (ctx.version == 0 and not request.topics):
-        return _answer(ctx, request, None)
+        return _answer_when_led(ctx, request, None)
     if ctx.version in NAMES_ONLY and any(_without_name(topic) for topic in request.topics):
         return _refused(request)
     wanted = _distinct(request.topics)
     creatable = _creatable(ctx, request, wanted)
     if creatable:
         return _create_and_answer(ctx, request, wanted, creatable)
-    return _answer(ctx, request, wanted)
+    return _answer_when_led(ctx, request, wanted)
 
 
 def _without_name(topic: MetadataRequestTopic) -> bool:
@@ -108,6 +109,42 @@ async def _create_and_answer(
     return _answer(ctx, request, wanted, refused)
 
 
+def _answer_when_led(
+    ctx: RequestContext, request: MetadataRequest, wanted: Sequence[MetadataRequestTopic] | None
+) -> Answer | Awaitable[Answer]:
+    """While a broker seems to be dead, wait until others lead what it led (`kproto.metadata.suspects`)."""
+    suspects = ctx.broker.suspects
+    if suspects is None or not suspects.any or _all_led(_shown_image(ctx), wanted):
+        return _answer(ctx, request, wanted)
+
+    async def wait() -> Answer:
+        while suspects.any and not _all_led(_shown_image(ctx), wanted):
+            await suspects.change()
+        return _answer(ctx, request, wanted)
+
+    return wait()
+
+
+def _shown_image(ctx: RequestContext) -> MetadataImage:
+    suspects, image = ctx.broker.suspects, ctx.broker.image()
+    return image if suspects is None else suspects.shown(image)
+
+
+def _all_led(image: MetadataImage, wanted: Sequence[MetadataRequestTopic] | None) -> bool:
+    """Whether everything with more than one copy in these topics (None: in all) has a leader."""
+    if wanted is None:
+        topics: Iterable[TopicRecord | None] = image.topics.values()
+    else:
+        topics = (_find(image, asked, NOTHING, 0).topic for asked in wanted)
+    return all(
+        leader_of(image, record) != NO_LEADER
+        for topic in topics
+        if topic is not None
+        for record in image.streamlets[topic.topic_id]
+        if record.sources
+    )
+
+
 def _answer(
     ctx: RequestContext,
     request: MetadataRequest,
@@ -115,8 +152,8 @@ def _answer(
     refused: Mapping[str, int] = NOTHING,
 ) -> Answer:
     """``refused`` are the codes of topics whose creation failed just now."""
-    image = ctx.broker.image()
-    shortages = shortages_of(ctx.broker.table, image)
+    shortages = shortages_of(ctx.broker.table, ctx.broker.image())
+    image = _shown_image(ctx)
     found = (
         [Found(topic, ErrorCode.NONE, topic.name, topic.topic_id) for topic in image.topics.values()]
         if wanted is None

@@ -1,0 +1,75 @@
+"""Brokers that a connection was lost with a moment ago: most likely they died, and nobody leads for them yet.
+
+A client whose leader dies asks for metadata at once, long before others lead, and how soon it asks again has
+nothing to do with how soon they do: librdkafka waits a whole second when it is told of the dead leader, and
+another one, when that is not up, before it goes to the next. So Metadata waits until there are leaders, for
+`SUSPICION_SECONDS` at most. This is a matter of what clients are shown: nothing is decided by it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Final
+
+from kproto.metadata.image import MetadataImage
+
+SUSPICION_SECONDS: Final = 0.5
+NO_EPOCH: Final = -1
+"""No streamlet was committed under it."""
+
+
+class Suspects:
+    """Who is suspected: a node under one broker epoch, until that epoch is over or the suspicion ends."""
+
+    __slots__ = ("_epochs", "_shown", "_shown_of", "_waiting")
+
+    def __init__(self) -> None:
+        self._epochs: dict[int, int] = {}
+        self._shown_of: MetadataImage | None = None
+        self._shown: MetadataImage | None = None
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def any(self) -> bool:
+        """Somebody is suspected."""
+        return bool(self._epochs)
+
+    async def change(self) -> None:
+        """Wait for the next image, or the end of a suspicion."""
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        await waiter
+
+    def notify(self) -> None:
+        """There is a new image, or a suspicion ended."""
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def add(self, node_id: int, epoch: int) -> None:
+        """A connection with it was lost."""
+        self._epochs[node_id] = epoch
+        self._shown_of = None
+
+    def remove(self, node_id: int, epoch: int) -> None:
+        """It should have been declared dead by now, if it is."""
+        if self._epochs.get(node_id) == epoch:
+            del self._epochs[node_id]
+            self._shown_of = None
+            self.notify()
+
+    def shown(self, image: MetadataImage) -> MetadataImage:
+        """``image`` as clients should see it: what suspects lead has no leader."""
+        if not self._epochs:
+            return image
+        if self._shown_of is not image or self._shown is None:
+            brokers = dict(image.brokers)
+            for node_id, epoch in self._epochs.items():
+                broker = brokers.get(node_id)
+                if broker is not None and broker.epoch == epoch:
+                    brokers[node_id] = broker._replace(epoch=NO_EPOCH)
+            self._shown = replace(image, brokers=brokers, encoded={})
+            self._shown_of = image
+        return self._shown
