@@ -2,8 +2,10 @@
 
 ``test_<client>.py`` runs one client family's workload; the other tests have a subject each:
 ``test_groups.py`` consumer groups across clients, ``test_crash.py`` kills the broker under load,
+``test_cluster.py`` those of a cluster, ``test_black_box.py`` searches for Jepsen's anomalies meanwhile,
+``test_copies.py`` compares what they stored,
 ``test_hostile.py`` and ``test_full_disk.py`` hurt it, ``test_wire_reference.py`` compares its raw answers
-with Apache Kafka's. ``spark/`` is Spark's part. ``support/`` holds
+with Apache Kafka's. ``spark/`` is Spark's part, ``black_box/`` Jepsen's. ``support/`` holds
 what they share, ``java/`` and ``go/`` the two programs of ours that drive the Java client and
 franz-go, ``setup/`` what the Makefile calls.
 

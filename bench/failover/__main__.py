@@ -143,6 +143,12 @@ def compare_copies(run: Run, cluster: KprotoCluster, settings: Mapping[str, str]
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A setting of every broker.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("out/failover"), show_default=True)
+@click.option(
+    "--beside",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="The failover.json of another run, to be drawn in the same plot; may be repeated.",
+)
 def main(
     rounds: int,
     all_at_once: int,
@@ -157,6 +163,7 @@ def main(
     pairs: tuple[str, ...],
     data_dir: Path | None,
     out: Path,
+    beside: tuple[Path, ...],
 ) -> None:
     """Kill brokers under load and check every promise; exit code 1 and the data kept when one is broken."""
     console = Console(width=None if sys.stdout.isatty() else 160)
@@ -185,7 +192,8 @@ def main(
     run.results["failed"] = failed
     run.save()
     (out / "failover.md").write_text(markdown(run.results))
-    plot([run.results], out / "failover.png")
+    others = [json.loads(path.read_text()) for path in beside]
+    plot([run.results, *others], out / "failover.png")
     console.print(table(name, run.results["rounds"]))
     console.print(f"written: {out / 'failover.json'}, {out / 'failover.md'}, {out / 'failover.png'}")
     if failed:
