@@ -142,3 +142,25 @@ def test_adopted_memory_becomes_a_spare_when_nothing_of_it_is_kept() -> None:
     taken = blocks.spares.take(len(owner))
     assert taken is not None
     assert taken.obj is owner
+
+
+def test_what_is_not_durable_is_not_flushed_all_at_once() -> None:
+    """A flush frees nothing while what was flushed is not durable: memory grows instead, within the limit."""
+    flushes = 0
+
+    def flush() -> bool:
+        nonlocal flushes
+        flushes += 1
+        return True
+
+    blocks = BlockPool(SIZES[0], SIZES[0] * 4, flush, lambda: False)
+    assert blocks.take(0) is not None
+    assert flushes == 0
+    assert not blocks.short
+    assert blocks.take(0) is not None
+    assert 0 < flushes <= 10
+    assert not blocks.short
+    assert blocks.take(0) is not None
+    assert blocks.short
+    assert blocks.take(0) is not None
+    assert blocks.take(0) is None

@@ -1,0 +1,128 @@
+"""The cleaner beside other work of the loop, in virtual time: segments whose flushes take long."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kproto.vlog.cleaner import REST, SLICE_S, Cleaner, Closed
+from kproto.vlog.virtual_segment import VirtualSegment
+from tests.replica.support import VirtualLoop
+
+FLUSH_S = 0.0015
+SEGMENTS = 200
+END = 1000
+
+
+class SlowSegment:
+    """A segment of a partition of its own; a flush takes its time."""
+
+    def __init__(self, loop: VirtualLoop, log: list[float]) -> None:
+        self.flushed = self.synced = 0
+        self._loop = loop
+        self._log = log
+
+    def flush(self, upto: int) -> None:
+        self._log.append(self._loop.now)
+        self._loop.now += FLUSH_S
+        self.flushed = max(self.flushed, upto)
+
+    def sync(self) -> None:
+        self.synced = self.flushed
+
+
+class World:
+    """A cleaner, a journal that only counts, and a thread that is done at once."""
+
+    def __init__(self) -> None:
+        self.loop = VirtualLoop()
+        self.flushes: list[float] = []
+        self.given_back: list[Any] = []
+        self.synced = 0
+        self.journal = SimpleNamespace(bytes=0, limit=1 << 40, give_back=self.given_back.append)
+        self.cleaner = Cleaner(
+            self.journal,  # type: ignore[arg-type]
+            self.loop,
+            SimpleNamespace(submit=self._submit),  # type: ignore[arg-type]
+            self.loop,
+            lambda: None,
+            lambda: None,
+            lambda error: pytest.fail(str(error)),
+            pytest.fail,
+        )
+        self.segments = [SlowSegment(self.loop, self.flushes) for _ in range(SEGMENTS)]
+
+    def _submit(self, call: Any, done: Any) -> None:
+        self.synced += 1
+        call()
+        self.loop.call_soon(done, None)
+
+    def closed(self, number: int) -> Closed:
+        segment = VirtualSegment(number, 0, 1 << 20, 1, 0)
+        segment.stripes[0].extents = dict.fromkeys(self.segments, END)
+        segment.closed = True
+        vlog: Any = SimpleNamespace(forget=lambda _segment: None)
+        file: Any = SimpleNamespace(pins=0)
+        return Closed(vlog, segment, file)
+
+    def add(self, closed: Closed) -> None:
+        """As `VlogManager` does, from the loop."""
+        self.loop.call_soon(self.cleaner.add, closed)
+
+    def flushed(self) -> bool:
+        return all(segment.flushed == END for segment in self.segments)
+
+
+def test_others_have_the_loop_most_of_the_time() -> None:
+    world = World()
+    world.add(world.closed(0))
+    world.loop.run(SEGMENTS * FLUSH_S * (1 + REST) * 1.1)
+    assert world.flushed()
+    rests = [
+        after - before - FLUSH_S for before, after in zip(world.flushes, world.flushes[1:], strict=False)
+    ]
+    assert min(rests) >= REST * SLICE_S
+    assert world.flushes[-1] >= (SEGMENTS - 1) * FLUSH_S * (1 + REST) * 0.99
+
+
+def test_not_when_a_push_waits_for_room() -> None:
+    world = World()
+    closed = world.closed(0)
+    world.add(closed)
+    world.loop.call_soon(world.cleaner.press)
+    world.loop.run(SEGMENTS * FLUSH_S * 1.1)
+    assert world.flushed()
+    assert world.given_back == [closed.file]
+
+
+def test_many_files_are_synced_only_under_pressure() -> None:
+    world = World()
+    closed = [world.closed(number) for number in range(4)]
+    for one in closed:
+        world.add(one)
+    world.loop.run(60)
+    assert world.flushed()
+    assert world.synced == 0
+    world.journal.bytes = world.journal.limit
+    world.loop.call_soon(world.cleaner.work)
+    world.loop.run(60)
+    assert world.given_back == [one.file for one in closed]
+    assert not world.cleaner.closed
+    assert world.synced >= 1
+
+
+def test_one_that_grew_meanwhile_is_not_given_back() -> None:
+    """A later virtual segment needs more of the same segment files."""
+    world = World()
+    first, second = world.closed(0), world.closed(1)
+    second.segment.stripes[0].extents = dict.fromkeys(world.segments, 2 * END)
+    world.journal.bytes = world.journal.limit
+    world.add(first)
+    world.loop.run(60)
+    assert world.given_back == [first.file]
+    world.add(second)
+    world.loop.run(60)
+    assert all(segment.synced == 2 * END for segment in world.segments)
+    assert world.given_back == [first.file, second.file]
