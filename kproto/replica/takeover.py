@@ -79,8 +79,8 @@ class Part:
 
     @property
     def needed_from(self) -> int:
-        """The first offset that matters."""
-        return max(self.log_start, self.state.end_offset if self.state is not None else 0)
+        """The first offset that matters: what was deleted behind the state tells about producers, too (40)."""
+        return self.state.end_offset if self.state is not None else 0
 
     def add(self, found: Found) -> None:
         """What one virtual log had of it."""
@@ -95,6 +95,9 @@ class Part:
         What is missing below the log start does not matter: it was freed, and the state behind it, too.
         """
         state = self.state or Base(self.log_start, 0)
+        run, missing = ordered(self.chunks, state.end_offset)
+        if missing is None and (run[-1].next_offset if run else state.end_offset) >= self.log_start:
+            return state, run, None
         if state.end_offset < self.log_start:
             alive = [chunk for chunk in self.chunks if chunk.next_offset > self.log_start]
             first = min((chunk.base_offset for chunk in alive), default=self.log_start)

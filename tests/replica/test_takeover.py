@@ -16,9 +16,11 @@ from kproto.errors import KafkaError
 from kproto.log.partition import Partition
 from kproto.log.reader import FileRange, RemoteRange, load_blocking
 from kproto.replica import reach, takeover
+from kproto.replica.messages import ReadChunk
 from kproto.replica.reach import Reach
 from kproto.replica.remote import RemoteChunks
-from kproto.replica.takeover import Takeover
+from kproto.replica.survey import Base
+from kproto.replica.takeover import Claim, Part, Takeover
 from kproto.wire.batch import hop
 from tests.log.replicated import ME, Sealed
 from tests.replica.sealed_world import World
@@ -238,3 +240,17 @@ def test_a_newer_attempt_replaces_this_one() -> None:
         )
 
     simulate(4, 2, go)
+
+
+def test_deleted_records_behind_the_state_still_tell_about_producers() -> None:
+    """They are there: what holds them is freed only when a newer state is somewhere else (rules 28b, 40)."""
+    part = Part(Claim(bytes(16), 0, 1), (bytes(16), 0), [1], 33)
+    assert part.needed_from == 0
+    part.state = Base(0, 28)
+    assert part.needed_from == 28
+    part.chunks = [ReadChunk(0, 30, 33, memoryview(b"")), ReadChunk(0, 28, 30, memoryview(b""))]
+    state, run, missing = part.outcome()
+    assert (state.end_offset, [chunk.base_offset for chunk in run], missing) == (28, [28, 30], None)
+    del part.chunks[1]
+    state, run, missing = part.outcome()
+    assert (state.end_offset, missing) == (33, None), "freed: then it does not matter"
