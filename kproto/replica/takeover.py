@@ -79,7 +79,7 @@ class Part:
 
     @property
     def needed_from(self) -> int:
-        """The first offset that matters: what was deleted behind the state tells about producers, too (40)."""
+        """The first offset that matters: what was deleted behind the state tells about producers (40)."""
         return self.state.end_offset if self.state is not None else 0
 
     def add(self, found: Found) -> None:
