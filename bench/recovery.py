@@ -43,6 +43,7 @@ REPLICAS = 3
 GIVE_UP_S = 300.0
 AT_ONCE = 100
 LOOK_S = 0.1
+NOTICED_S = 5.0
 ASK_S = 0.02
 """Between two Metadata requests of the client that waits for new leaders."""
 
@@ -125,8 +126,9 @@ def assignment(nodes: int, partitions: int) -> list[list[int]]:
     ]
 
 
-def follow(cluster: LocalCluster, began: float, whole: bool) -> list[dict[str, float]]:
-    """Look until all old data is brought over and, with ``whole``, no copy is missing: what was seen."""
+def follow(cluster: LocalCluster, began: float, whole: bool, after_s: float) -> list[dict[str, float]]:
+    """Look until all old data is brought over and, with ``whole``, no copy is missing: what was seen. Copies
+    are known to be missing ``after_s`` seconds after the loss."""
     seen: list[dict[str, float]] = []
     left = [node for node in cluster.nodes if node.node != VICTIM]
     lacked = False
@@ -134,7 +136,7 @@ def follow(cluster: LocalCluster, began: float, whole: bool) -> list[dict[str, f
         here = [page(node, "/recovery/here") for node in left]
         found = page(left[0], "/recovery")
         repairs = found["repairs"]
-        lacked |= repairs["short"] > 0
+        lacked |= repairs["short"] > 0 or time.monotonic() - began > after_s
         short = repairs["short"] + repairs["running"] if lacked or not whole else 1
         row = {
             "s": time.monotonic() - began,
@@ -202,7 +204,7 @@ def measure(
         cluster.kill(VICTIM)
         acks = first_acks([node.port for node in survivors], TOPIC, partitions, began)
         at_acks = together(usage(node.pid) for node in survivors)
-        seen = follow(cluster, began, left >= REPLICAS)
+        seen = follow(cluster, began, left >= REPLICAS, repair_delay_ms / 1000 + NOTICED_S)
         after = together(usage(node.pid) for node in survivors)
         commit = page(survivors[0], "/recovery")["recoveries"][-1]
         client = RawClient(survivors[0].port)
