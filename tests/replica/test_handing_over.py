@@ -1,0 +1,248 @@
+"""A leader that hands over: refuses, waits, rolls, tells, and takes back what it may (rule 12b)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kproto.clock import ManualClock
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.partition import Partition
+from kproto.metadata import BrokerRecord, MetadataImage, StreamletRecord
+from kproto.metadata.records import ONLINE, RECOVERING
+from kproto.metadata.vlogs import Move, VlogTable
+from kproto.replica import handing_over
+from kproto.replica.handing_over import HandingOver, all_durable
+from tests.log.replicated import ME, Replicated, Sealed
+from tests.log.support import TOPIC_ID, batch
+
+EPOCH = 99
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handing_over, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(handing_over, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(handing_over, "RETRY_SECONDS", 0.01)
+
+
+class Rolls:
+    """Virtual logs that have rolled when the test says so."""
+
+    def __init__(self) -> None:
+        self.rolled = True
+        self.asked = 0
+
+    def leave_behind(self) -> dict[int, int]:
+        self.asked += 1
+        return {1: 4}
+
+    def left_behind(self, marks: Mapping[int, int]) -> bool:
+        assert marks == {1: 4}
+        return self.rolled
+
+
+class Office:
+    """Metadata in which streamlet 0 is led here, and the controller that is told."""
+
+    def __init__(self) -> None:
+        self.table = VlogTable()
+        self.told: list[Any] = []
+        self.answers: list[Any] = []
+        self.led(ME, ONLINE)
+
+    def led(self, leader: int, state: int) -> None:
+        record = StreamletRecord(TOPIC_ID, 0, leader, 3, (ME, 2), state, (EPOCH,))
+        brokers = {node: BrokerRecord(node, EPOCH if node == ME else node, "h", 1, None) for node in (ME, 2)}
+        self.image = MetadataImage(brokers=brokers, streamlets={TOPIC_ID: (record,)})
+
+    def move(self, began: int = 7) -> None:
+        self.table.moves[TOPIC_ID, 0] = Move(TOPIC_ID, 0, 2, 3, began)
+
+    async def propose(self, kind: str, args: Any) -> Any:
+        assert kind == "handed_over"
+        self.told.append(args)
+        await asyncio.sleep(0)
+        answer = self.answers.pop(0) if self.answers else True
+        if isinstance(answer, KafkaError):
+            raise answer
+        self.table.moves.clear()
+        if answer:
+            self.led(2, RECOVERING)
+        return [answer]
+
+
+class Bench:
+    """A log with one partition in it, and who hands it over."""
+
+    def __init__(self, path: Path) -> None:
+        self.log = Replicated(path, Sealed())
+        self.log.take_over(0)
+        self.office = Office()
+        self.vlogs = Rolls()
+        self.handing = HandingOver(
+            ME, self.office, self.log.manager, self.vlogs, lambda: EPOCH, ManualClock()
+        )
+
+    @property
+    def partition(self) -> Partition:
+        return self.log.partition(0)
+
+    def look(self) -> None:
+        self.handing.on_image(self.office.image)
+
+    async def told(self, times: int = 1) -> None:
+        async with asyncio.timeout(5):
+            while len(self.office.told) < times:
+                await asyncio.sleep(0.001)
+        await asyncio.sleep(0.01)
+
+    def takes_appends(self) -> bool:
+        if not self.partition.handing_over:
+            self.partition.append(memoryview(batch(10)))
+            return True
+        with pytest.raises(KafkaError) as refused:
+            self.partition.append(memoryview(batch(10)))
+        assert refused.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return False
+
+
+def run(path: Path, body: Callable[[Bench], Awaitable[None]]) -> None:
+    async def go() -> None:
+        bench = Bench(path)
+        await body(bench)
+        await bench.handing.close()
+
+    asyncio.run(asyncio.wait_for(go(), 20))
+
+
+def test_it_waits_for_all_that_was_appended_and_refuses_more(tmp_path: Path) -> None:
+    async def body(bench: Bench) -> None:
+        assert bench.takes_appends()
+        bench.office.move()
+        bench.look()
+        await asyncio.sleep(0.01)
+        assert not bench.takes_appends()
+        assert not bench.vlogs.asked, "not before all is durable"
+        bench.log.journal.push()
+        await bench.told()
+        assert bench.vlogs.asked == 1
+        assert bench.office.told[0] == {"streamlets": [[TOPIC_ID.hex(), 0, 3, 7]], "upto": [[1, 4]]}
+        assert not bench.takes_appends()
+
+    run(tmp_path, body)
+
+
+def test_reading_goes_on(tmp_path: Path) -> None:
+    async def body(bench: Bench) -> None:
+        assert bench.takes_appends()
+        bench.log.journal.push()
+        bench.office.answers = [KafkaError(ErrorCode.NOT_CONTROLLER)] * 3
+        bench.office.move()
+        bench.look()
+        await bench.told()
+        assert bench.partition.read(0, 1000).pieces
+
+    run(tmp_path, body)
+
+
+def test_a_move_that_is_given_up_before_it_was_told(tmp_path: Path) -> None:
+    async def body(bench: Bench) -> None:
+        bench.vlogs.rolled = False
+        bench.office.move()
+        bench.look()
+        await asyncio.sleep(0.01)
+        assert not bench.takes_appends()
+        bench.office.table.moves.clear()
+        bench.look()
+        assert bench.takes_appends()
+        bench.vlogs.rolled = True
+        await asyncio.sleep(0.1)
+        assert not bench.office.told
+
+    run(tmp_path, body)
+
+
+def test_it_takes_appends_again_when_it_lasts_too_long_and_tries_once_more(tmp_path: Path) -> None:
+    async def body(bench: Bench) -> None:
+        bench.vlogs.rolled = False
+        bench.office.move()
+        bench.look()
+        seen = set()
+        async with asyncio.timeout(5):
+            while len(seen) < 2 or bench.vlogs.asked < 2:
+                seen.add(bench.takes_appends())
+                bench.log.journal.push()
+                await asyncio.sleep(0.002)
+        bench.vlogs.rolled = True
+        await bench.told()
+
+    run(tmp_path, body)
+
+
+def test_while_the_outcome_is_unknown_nothing_is_taken(tmp_path: Path) -> None:
+    async def body(bench: Bench) -> None:
+        bench.office.answers = [KafkaError(ErrorCode.NOT_CONTROLLER)] * 5
+        bench.office.move()
+        bench.look()
+        for _ in range(5):
+            await asyncio.sleep(0.005)
+            assert not bench.takes_appends()
+        await bench.told(6)
+        assert not bench.takes_appends()
+
+    run(tmp_path, body)
+
+
+def test_a_refused_move_leaves_the_leader(tmp_path: Path) -> None:
+    async def body(bench: Bench) -> None:
+        bench.office.answers = [False]
+        bench.office.move()
+        bench.look()
+        await bench.told()
+        assert bench.takes_appends()
+
+    run(tmp_path, body)
+
+
+def test_an_owner_epoch_that_is_over_hands_nothing_over(tmp_path: Path) -> None:
+    async def body(bench: Bench) -> None:
+        bench.office.answers = [KafkaError(ErrorCode.STALE_BROKER_EPOCH)]
+        bench.office.move()
+        bench.look()
+        await bench.told()
+        assert not bench.takes_appends()
+        assert len(bench.office.told) == 1
+
+    run(tmp_path, body)
+
+
+def test_without_waiting_chunks_would_be_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body(bench: Bench) -> None:
+        assert bench.takes_appends()
+        bench.office.move()
+        bench.look()
+        await asyncio.sleep(0.02)
+        told.append(len(bench.office.told))
+
+    told: list[int] = []
+    run(tmp_path / "with", body)
+    monkeypatch.setattr(handing_over, "all_durable", lambda _: True)
+    run(tmp_path / "without", body)
+    assert told == [0, 1]
+    assert all_durable([])
+
+
+def test_what_is_opened_meanwhile_takes_nothing_either(tmp_path: Path) -> None:
+    async def body(bench: Bench) -> None:
+        bench.office.move()
+        bench.look()
+        await bench.told()
+        assert not bench.log.manager.streams.get(TOPIC_ID)
+        assert not bench.takes_appends()
+
+    run(tmp_path, body)
