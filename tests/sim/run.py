@@ -12,6 +12,7 @@ from typing import Any
 from .checks import Checks
 from .clients import Clients
 from .faults import Faults
+from .moves import Moves, wanted
 from .parts import installed
 from .plan import plan_of
 from .world import Complaints, Violation, World
@@ -71,7 +72,10 @@ async def _scenario(world: World) -> None:
     clients = Clients(world)
     clients.begin()
     faults = Faults(world, clients, checks)
+    moving = asyncio.get_running_loop().create_task(Moves(world).run()) if wanted() else None
     await faults.run()
+    if moving is not None:
+        moving.cancel()
     faults.heal()
     await checks.settle(clients)
     await clients.stop()
