@@ -63,6 +63,8 @@ FINISH_SECONDS: Final = 3.0
 """How long the end of the process waits for the controller."""
 SEAT_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2)
 """Seconds before each look whether a controller that closed its connection still listens."""
+DISOWN_SECONDS: Final = 1.0
+DISOWN_MOST_SECONDS: Final = 60.0
 ENOUGH_OTHERS: Final = 2
 """Backups of the usual three copies."""
 LEAVE_LOOK_SECONDS: Final = 0.002
@@ -393,11 +395,23 @@ class ClusterMember:
                     del self._starts[key]
 
     async def _disown(self, vsegs: list[list[int]]) -> None:
-        """Have the controller forget a copy, so that it is made anew (rule 17)."""
-        try:
-            await self.controller.propose("disown", {"vsegs": vsegs})
-        except KafkaError as error:
-            log.warning("damaged copies could not be reported: %s", error)
+        """Have the controller forget a copy, so that it is made anew (rule 17); again and again, because the
+        only other copy may be away at the moment."""
+        pause = DISOWN_SECONDS
+        while vsegs := [vseg for vseg in vsegs if self._is_listed(VsegId(*vseg))]:
+            try:
+                await self.controller.propose("disown", {"vsegs": vsegs})
+            except KafkaError as error:
+                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                    return
+                log.warning("damaged copies could not be reported: %s", error)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, DISOWN_MOST_SECONDS)
+
+    def _is_listed(self, vseg: VsegId) -> bool:
+        """The store thinks that there is a copy here."""
+        record = self.table.vsegs.get(vseg)
+        return record is not None and CopyTarget(self.node_id, self._directory.store_id) in record.backups
 
     # Ownership
 
