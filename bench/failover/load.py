@@ -257,7 +257,7 @@ class FailoverLoad:
         wait_until(what, lambda: self.failures() or done(), timeout_s, every_s=0.01)
         assert self.failures() == [], self.failures()[:10]
 
-    def await_progress(self, timeout_s: float = 60.0) -> float:
+    def await_progress(self, timeout_s: float = 180.0) -> float:
         """Seconds until every partition has an acknowledgement for something since now."""
         before, began = self.acked(), time.monotonic()
 

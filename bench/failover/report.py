@@ -102,7 +102,8 @@ def plot(results: Sequence[Mapping[str, Any]], target: Path) -> None:
         panel.set_ylabel("longest gap in acks of\nany partition, s")
         panel.set_title(run["name"], fontsize=10)
         panel.grid(axis="y", alpha=0.3)
-        panel.legend(fontsize=8)
+        if run["rounds"]:
+            panel.legend(fontsize=8)
     panels[-1, 0].set_xlabel("round (dots: median over the partitions)")
     figure.tight_layout()
     figure.savefig(target, dpi=110)
