@@ -242,9 +242,15 @@ class Producer:
             while not await self._send(batches):
                 await asyncio.sleep(0.1 * random.random())
                 if random.random() < 0.9 or self.leader is None:
-                    self.leader = clients.find(self.ledger)
+                    self._look()
                 if not clients.running and self.world.hopeless:
                     return
+
+    def _look(self) -> None:
+        """A client never goes back to an older leader epoch (KIP-320)."""
+        found = self.clients.find(self.ledger)
+        if found is not None and (self.leader is None or found[1] >= self.leader[1]):
+            self.leader = found
 
     def _make(self) -> bytes:
         records = self.random.choice((1, 1, 2, 5))

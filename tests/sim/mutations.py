@@ -31,7 +31,7 @@ import kproto.vlog.replicated
 from kproto.vlog.ports import PushOutcome
 
 Place = tuple[Any, str]
-TRIED: Final = 40
+TRIED: Final = 12
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ store, service = kproto.replica.store, kproto.replica.service
 pusher = kproto.vlog.replicated
 
 MUTATIONS: Final = [
-    Mutation("fences are ignored", "6, 20", ((store, "fenced"),), _always(False)),
+    Mutation("fences are ignored", "6, 20", ((store, "fenced"),), _always(False), False),
     Mutation("SEAL carries no fence", "20", ((controller, "fence_of"),), lambda vseg: vseg.id.owner_epoch),
     Mutation("fences are not persisted", "20", ((kproto.replica.fences.Fences, "add"),), _not_persisted),
     Mutation("any answer counts as an ack", "9, 13", ((pusher, "stored"),), _any_answer),
@@ -89,6 +89,7 @@ MUTATIONS: Final = [
     Mutation("an ack does not wait for the sync", "8", ((store.ReplicaStore, "_answer_push"),), _answer_now),
     Mutation(
         "power losses leave no limbo", "3, 8, 22", ((store, "in_limbo"), (rules, "in_limbo")), _always(False)
+        False,
     ),
     Mutation(
         "every copy is eligible", "22", ((store, "eligible"), (service, "eligible")), _always(True), False
@@ -96,10 +97,10 @@ MUTATIONS: Final = [
     Mutation(
         "copies are not clipped", "15", ((kproto.replica.copies, "clipped"),), lambda end, _: end, False
     ),
-    Mutation("a store is whatever its broker has", "3, 22", ((controller, "may_hold"),), _any_store),
+    Mutation("a store is whatever its broker has", "3, 22", ((controller, "may_hold"),), _any_store, False),
     Mutation("any epoch may propose", "16, 19b", ((controller, "is_current"),), _always(True)),
     Mutation("sealed at the start", "21", ((controller, "sealed_end"),), lambda start, _: start),
-    Mutation("empty segments need a copy", "23", ((controller, "needs_copy"),), _always(True)),
+    Mutation("empty segments need a copy", "23", ((controller, "needs_copy"),), _always(True), False),
     Mutation("nothing is sealing", "19b, 20", ((controller, "is_sealing"),), _always(False)),
     Mutation("every attempt commits", "27, 29", ((controller, "may_commit"),), _always(True), False),
     Mutation(
@@ -128,7 +129,7 @@ MUTATIONS: Final = [
         lambda own, other, start, end: end,
         False,
     ),
-    Mutation("sets stay small", "18", ((pusher, "may_widen"),), _always(False)),
+    Mutation("sets stay small", "18", ((pusher, "may_widen"),), _always(False), False),
     Mutation("nobody scrubs", "17, 37", ((kproto.replica.scrub.Scrub, "start"),), _always(None), False),
     Mutation("reads go to any store", "3, 22", ((kproto.replica.reach, "eligible"),), _always(True), False),
 ]

@@ -15,7 +15,7 @@ from .loop import SimLoop
 from .mutations import MUTATIONS, TRIED, Mutation
 from .run import run_seed
 
-SEEDS = 150
+SEEDS = 100
 CHUNK = 10
 ROOT = Path(__file__).parents[2]
 
