@@ -603,7 +603,9 @@ class ReplicaStore:
 
     def _out_of_limbo(self, vseg: VsegId, copy: Copy | None) -> None:
         """It is known now where ``vseg`` ends, so it shows whether something is missing."""
-        if self.worth(vseg, copy) is Worth.REPAIR:
+        record = self.table.vsegs.get(vseg)
+        listed = record is not None and self.me in record.backups
+        if listed and self.worth(vseg, copy) is Worth.REPAIR:
             self.on_damage(vseg, "it lost what a power loss took")
 
     def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:

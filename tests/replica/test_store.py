@@ -313,12 +313,16 @@ class TestPowerLoss:
         metadata = Metadata(5)
         metadata.put(whole.record())
         metadata.put(torn.record())
+        own = Owner(VsegId(5, 2, 1))
+        metadata.put(own.record(None, [OTHER])._replace(node_id=ME.node_id, store_id=ME.store_id))
         station.store.apply(metadata.table, metadata.live)
         damaged: list[VsegId] = []
         station.store.on_damage = lambda vseg, _: damaged.append(vseg)
         torn.push([PART], [300])
+        own.push([PART], [300])
         metadata.put(whole.record(whole.end))
         metadata.put(torn.record(torn.end))
+        metadata.put(own.record(own.end, [OTHER])._replace(node_id=ME.node_id, store_id=ME.store_id))
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(1)
         assert damaged == [torn.vseg]
