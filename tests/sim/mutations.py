@@ -88,7 +88,10 @@ MUTATIONS: Final = [
     Mutation("FENCED is taken for a failure", "16", ((pusher, "fenced"),), _always(False), False),
     Mutation("an ack does not wait for the sync", "8", ((store.ReplicaStore, "_answer_push"),), _answer_now),
     Mutation(
-        "power losses leave no limbo", "3, 8, 22", ((store, "in_limbo"), (rules, "in_limbo")), _always(False)
+        "power losses leave no limbo",
+        "3, 8, 22",
+        ((store, "in_limbo"), (rules, "in_limbo")),
+        _always(False),
         False,
     ),
     Mutation(
