@@ -31,6 +31,7 @@ SMALL = {"kproto.virtual.segment.bytes": str(4 << 20), "kproto.repair.delay.ms":
 
 
 def test_streamlets_move_back_and_forth_under_load(tmp_path: Path) -> None:
+    """Those of groups, too: their coordinators move."""
     with own_cluster(tmp_path) as cluster, Admin(cluster.bootstrap_servers) as admin:
         load = ClusterLoad(cluster, partitions=16, producers=4)
         member = MemberLoad(cluster.bootstrap_servers, load.topic, "movers")
@@ -43,6 +44,9 @@ def test_streamlets_move_back_and_forth_under_load(tmp_path: Path) -> None:
             admin.reassign(load.topic, {p: rotated(nodes, 1 + turn % 2) for p, nodes in replicas.items()})
             admin.elect_preferred(load.topic, sorted(replicas))
             took = time.monotonic() - began
+            groups = admin.replicas("__consumer_offsets")
+            admin.reassign("__consumer_offsets", {p: rotated(nodes, 1) for p, nodes in groups.items()})
+            admin.elect_preferred("__consumer_offsets", sorted(groups))
             load.await_progress()
             silences = load.silences()
             worst = max(worst, *silences.values())
