@@ -197,7 +197,7 @@ def decide_commit(
             done = sources.sealed(record)
             if done:
                 again = epoch in record.sources  # by a move back: see `_owner_has`
-                online = (record if again else _pruned(table, record)).online(epoch)
+                online = (record if again else _pruned(image, table, record)).online(epoch)
                 decision.puts[online.key] = online.encode()
         elif record is not None:
             done = done and record.leader_epoch == attempt.leader_epoch
@@ -205,9 +205,11 @@ def decide_commit(
     return decision
 
 
-def _pruned(table: VlogTable, record: StreamletRecord) -> StreamletRecord:
-    """Without the sources that have no virtual segment left: they hold nothing (rule 4)."""
-    sources = tuple(epoch for epoch in record.sources if table.of_owner(epoch))
+def _pruned(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> StreamletRecord:
+    """Without the sources that have no virtual segment left: they hold nothing (rule 4). A live owner may
+    still write down what it knew of the streamlet when it handed that over, and lead it again: it stays."""
+    live = {broker.epoch for broker in image.brokers.values()}
+    sources = tuple(epoch for epoch in record.sources if epoch in live or table.of_owner(epoch))
     return StreamletRecord(
         record.topic_id, record.index, record.leader, record.leader_epoch, record.replicas, ONLINE, sources
     )

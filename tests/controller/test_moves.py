@@ -301,3 +301,19 @@ def test_who_may_be_forgotten() -> None:
     assert 4 not in world.table.fenced
     assert refused(world, 4) is ErrorCode.BROKER_ID_NOT_REGISTERED
     assert world.table.moved_upto[4] == 4
+
+
+def test_a_live_owner_without_virtual_segments_stays_a_source() -> None:
+    """It may write down later what it knew when it handed over; who leads next must look further then."""
+    world = cluster(4, t=(1, 3, [1]))
+    one, two = world.epoch(1), world.epoch(2)
+    for target, expected in ((2, (one, two)), (3, (one, two, world.epoch(3)))):
+        begin(world, target)
+        assert hand_over(world, seq=-1)
+        world.commit_all([world.streamlet("t")])
+        assert world.streamlet("t").sources == expected
+    world.fence(2)
+    begin(world, 4)
+    assert hand_over(world, seq=-1)
+    world.commit_all([world.streamlet("t")])
+    assert world.streamlet("t").sources == (one, world.epoch(3), world.epoch(4))
