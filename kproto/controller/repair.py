@@ -146,7 +146,8 @@ def choose_repair(
     """
     have = rules.live_copies(image, vseg)
     holders = {copy.node_id for copy in have}
-    if wanted_copies(image, table, vseg) < vseg.copies:
+    alive = rules.is_current(image, vseg.node_id, vseg.id.owner_epoch)
+    if alive or wanted_copies(image, table, vseg) < vseg.copies:
         holders.add(vseg.node_id)
     free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
     if not have and rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id)):
