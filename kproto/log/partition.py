@@ -493,11 +493,13 @@ class Partition:
     def on_durable(self, end_offset: int) -> None:
         """Everything below ``end_offset`` is durable: move the high watermark, call the waiters."""
         if end_offset > self.high_watermark:
-            check(
-                end_offset <= self.log_end_offset, f"{self}: durable {end_offset}, end {self.log_end_offset}"
-            )
+            if end_offset > self.log_end_offset:
+                check(False, f"{self}: durable {end_offset}, end {self.log_end_offset}")
             self.high_watermark = self.last_stable_offset = end_offset
-            if self.waiters:
+            waiters = self.waiters
+            if len(waiters) == 1:
+                waiters[0]()
+            elif waiters:
                 self.notify()
 
     def notify(self) -> None:
