@@ -197,7 +197,7 @@ class _Fetch:
                 partition = wanted.partition
                 if partition is None or wanted.image is not image:
                     partition = self._find(wanted, image)
-                if wanted.leader_epoch >= 0:
+                if partition.leader_epoch != wanted.leader_epoch >= 0:
                     check_epoch(partition, wanted.leader_epoch)
                 partitions.append((partition, wanted))
                 high_watermark = partition.high_watermark

@@ -66,6 +66,7 @@ class Segment:
         "flushed_offset",
         "footer",
         "group",
+        "group_base",
         "index",
         "indexed",
         "max_ts",
@@ -83,6 +84,7 @@ class Segment:
     def __init__(self, partition: Partition, group: Group, number: int, base_offset: int) -> None:
         self.partition = partition
         self.group = group
+        self.group_base = group.base_offset
         self.number = number
         self.base_offset = base_offset
         self.path = f"{partition.directory}/{segment_stem(group.base_offset, number, base_offset)}{CHUNKS}"
@@ -111,10 +113,6 @@ class Segment:
         self.blocks: list[Block] = []
         self.footer: tuple[bytes, bytes] | None = None
         """Producers and epochs at the end, between closing and writing the index."""
-
-    @property
-    def group_base(self) -> int:
-        return self.group.base_offset
 
     @property
     def index_path(self) -> str:
