@@ -361,6 +361,15 @@ class Connection:
             self._flushing = True
             self.server.flush_soon(self)
 
+    def queue(self, pieces: Sequence[Buffer], size: int) -> None:
+        """Queue a frame that no place in the order was kept for, to leave in this loop iteration."""
+        self._out.extend(pieces)
+        self.unsent += size
+        self.held += size
+        if not self._flushing:
+            self._flushing = True
+            self.server.flush_soon(self)
+
     def flush(self) -> None:
         """Send what is queued, as far as the socket takes it."""
         self._flushing = False

@@ -203,7 +203,7 @@ class _Reply:
         connection.held -= self._cost
         size = RESPONSE_OVERHEAD + sum(map(len, pieces))
         header = RESPONSE.pack(size, self._correlation, error)
-        connection.begin(0).respond((header, *pieces), LENGTH_BYTES + size)
+        connection.queue((header, *pieces), LENGTH_BYTES + size)
 
 
 class _Server(Server):
