@@ -13,6 +13,7 @@ cannot have lost anything, but one in the first table is not believed.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -247,7 +248,8 @@ class ReplicaStore:
                 self.disk.close(fd)
             self._spares.clear()
             if not self.poisoned:
-                self._write_state(clean=True)
+                with contextlib.suppress(OSError):  # no room: the next start takes this end for a crash
+                    self._write_state(clean=True)
             self.fences.close()
             if done is not None:
                 done()

@@ -526,3 +526,19 @@ def test_a_start_reads_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(reads) == 2, "the fences and the state"
     assert len(station.store.copies) == 20
     assert station.boot == BOOT
+
+
+def test_an_end_on_a_full_disk_is_an_end() -> None:
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner)
+
+    def full(operation: str) -> None:
+        if operation == "write":
+            raise OSError(errno.ENOSPC, "full")
+
+    station.disk.fail = full
+    ended: list[bool] = []
+    station.store.close(lambda: ended.append(True))
+    station.loop.run(1)
+    assert ended == [True]
+    assert not station.store.poisoned
