@@ -6,6 +6,7 @@ CRC-32C over both; a damaged or outdated one is made anew.
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from struct import Struct
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from kproto.disk import Disk
     from kproto.replica.copies import Copy
     from kproto.replica.store import ReplicaStore
+
+log = logging.getLogger(__name__)
 
 KEPT: Final = 128
 """Catalogs in memory."""
@@ -79,18 +82,35 @@ class Catalogs:
 
     def _load(self, extent: Extent) -> Catalog:
         """From the file beside a closed copy, or made and put there. In a worker."""
-        disk = self._store.disk
-        path = extent.path + BESIDE
-        fd = disk.open(path, create=True)
+        kept = self._kept_beside(extent)
+        if kept is not None:
+            return kept
+        found = catalogue(self._store.disk, extent)
         try:
-            found = decode(disk.pread(fd, disk.size(fd), 0), extent.end)
-            if found is None:
-                found = catalogue(disk, extent)
-                disk.truncate(fd, 0)
-                disk.pwritev(fd, [encode(extent.end, found)], 0)
+            self._keep_beside(extent, found)
+        except OSError as error:  # a full disk, above all: it is made again when it is asked for
+            log.info("the catalog of %s is not kept: %s", extent.path, error.strerror)
+        return found
+
+    def _kept_beside(self, extent: Extent) -> Catalog | None:
+        disk = self._store.disk
+        try:
+            fd = disk.open(extent.path + BESIDE, write=False)
+        except FileNotFoundError:
+            return None
+        try:
+            return decode(disk.pread(fd, disk.size(fd), 0), extent.end)
         finally:
             disk.close(fd)
-        return found
+
+    def _keep_beside(self, extent: Extent, catalog: Catalog) -> None:
+        disk = self._store.disk
+        fd = disk.open(extent.path + BESIDE, create=True)
+        try:
+            disk.truncate(fd, 0)
+            disk.pwritev(fd, [encode(extent.end, catalog)], 0)
+        finally:
+            disk.close(fd)
 
 
 def look_up(disk: Disk, extent: Extent, partitions: Sequence[PartitionKey]) -> list[CatalogRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from kproto.replica.messages import (
     decode_catalog,
 )
 from kproto.replica.repair import Repairer
+from kproto.replica.rules import Worth
 from kproto.replica.scrub import Scrub
 from kproto.replica.service import ReplicaService
 from kproto.vlog.frame import FILE_HEADER_SIZE
@@ -605,3 +607,22 @@ def test_only_so_many_catalogs_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -
     assert [backup.station.store.copies[owner.vseg].catalog is None for owner in owners] == [True] * 3 + [
         False
     ] * 3
+
+
+def test_a_catalog_that_cannot_be_kept_is_no_damage_of_the_copy() -> None:
+    """A full disk: the answer comes all the same, and the copy stays eligible."""
+    backup, metadata, owner = Backup(), Metadata(5), two_frames()
+    backup.hold(owner)
+    metadata.put(owner.record(owner.end))
+    backup.apply(metadata)
+    disk = backup.station.disk
+
+    def full(operation: str) -> None:
+        if operation == "write":
+            raise OSError(errno.ENOSPC, "full")
+
+    disk.fail = full
+    assert backup.ask(Api.CATALOG, Look(owner.vseg, owner.end, PARTS).encode())[0] == 0
+    store = backup.station.store
+    assert store.worth(owner.vseg, store.copies[owner.vseg]) is Worth.USE
+    assert backup.damage == []
