@@ -28,7 +28,16 @@ RECORD_BYTES = 100
 
 
 def case(partitions: int, chunk_bytes: int, most_cpu: float) -> Case:
-    load = Load(RECORD_BYTES, chunk_bytes, partitions, linger_ms=1, producers=4, consumers=4, replicas=3)
+    load = Load(
+        RECORD_BYTES,
+        chunk_bytes,
+        partitions,
+        linger_ms=1,
+        producers=4,
+        consumers=4,
+        replicas=3,
+        buffer_bytes=max(1 << 20, 2 * chunk_bytes * partitions),
+    )
     size = f"{chunk_bytes // KIB}KB" if chunk_bytes < KIB * KIB else "1MB"
     return Case(f"rf3-{partitions}p-{size}", load, {"cpu_s_per_million": most_cpu})
 

@@ -48,6 +48,8 @@ class Load:
     producers: int = 1
     consumers: int = 1
     replicas: int = 1
+    buffer_bytes: int = 0
+    """Of each producer; 0: 32 MiB, or four batches of every partition. What waits there is latency."""
 
     def arguments(self) -> list[str]:
         return [f"{name.replace('_', '.')}={value}" for name, value in asdict(self).items()]

@@ -47,7 +47,8 @@ public final class LoadGenerator {
   record Settings(
       String bootstrap, String topic, int partitions, int producers, int consumers, int rate, int valueBytes,
       int batchBytes, int lingerMs, String acks, double warmupSeconds, double seconds, long maxBytes,
-      long backlogBytes, int requestBytes, int replicas) {
+      long backlogBytes, int requestBytes, int replicas,
+      long bufferBytes) {
 
     static Settings of(String[] arguments) {
       Map<String, String> given = new HashMap<>();
@@ -65,7 +66,7 @@ public final class LoadGenerator {
           given.containsKey("acks") ? given.remove("acks") : "all", decimal(given, "warmup.seconds", 3),
           decimal(given, "seconds", 10), (long) decimal(given, "max.bytes", 1e18),
           (long) decimal(given, "backlog.bytes", 64e6), integer(given, "request.bytes", 1048576),
-          integer(given, "replicas", 1));
+          integer(given, "replicas", 1), (long) decimal(given, "buffer.bytes", 0));
       if (!given.isEmpty()) {
         throw new IllegalArgumentException("unknown: " + given.keySet());
       }
@@ -269,7 +270,8 @@ public final class LoadGenerator {
     properties.put("batch.size", settings.batchBytes());
     properties.put("linger.ms", settings.lingerMs());
     properties.put("max.request.size", Math.max(settings.requestBytes(), settings.batchBytes() + 1024));
-    properties.put("buffer.memory", Math.max(33554432L, 4L * settings.batchBytes() * settings.partitions()));
+    long buffer = Math.max(33554432L, 4L * settings.batchBytes() * settings.partitions());
+    properties.put("buffer.memory", settings.bufferBytes() > 0 ? settings.bufferBytes() : buffer);
     properties.put("key.serializer", ByteArraySerializer.class.getName());
     properties.put("value.serializer", ByteArraySerializer.class.getName());
     byte[] value = new byte[settings.valueBytes()];
