@@ -13,14 +13,24 @@ from itertools import count
 import pytest
 
 from compat_tests.support.broker import ApacheKafka, Kproto, Subprocess
-from compat_tests.support.wire import configs, fetching, groups, lives, odd, producing, protocol, topics
+from compat_tests.support.wire import (
+    configs,
+    fetching,
+    groups,
+    lives,
+    moving,
+    odd,
+    producing,
+    protocol,
+    topics,
+)
 from compat_tests.support.wire.compare import Conversation, hold, unexpected
 
 pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
 
 CONVERSATIONS = [
     conversation
-    for module in (protocol, topics, configs, producing, fetching, lives, groups, odd)
+    for module in (protocol, topics, configs, producing, fetching, lives, groups, moving, odd)
     for conversation in module.CONVERSATIONS
 ]
 ONE_COPY = {
