@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.exchange import (
@@ -84,6 +84,7 @@ class MetadataClient:
 
     __slots__ = (
         "_applied",
+        "_behind_since",
         "_candidate",
         "_candidates",
         "_closed",
@@ -120,6 +121,8 @@ class MetadataClient:
         self._applied: list[tuple[int, asyncio.Future[None]]] = []
         """Who waits until a revision is applied."""
         self._tasks: list[asyncio.Task[None]] = []
+        self._behind_since: float | None = None
+        """When a controller was first heard that knows less than this broker."""
         self._heard = self._loop.time()
         self._closed = False
         self._node_id = -1
@@ -299,8 +302,8 @@ class MetadataClient:
     def _take(self, update: Update) -> None:
         """Apply an update, publishing each image."""
         if update.revision < self._image.revision:
-            self._fenced(f"the controller's metadata ended at revision {update.revision}: it is another one")
-            raise KafkaError(ErrorCode.STALE_BROKER_EPOCH, "The controller's metadata is older than known.")
+            self._older(update.revision)
+        self._behind_since = None
         if update.snapshot is not None:
             self._table.load(update.revision, update.snapshot)
             self._publish(load_image(update.revision, update.snapshot), update.controller_id)
@@ -312,6 +315,17 @@ class MetadataClient:
                 self._publish(image, update.controller_id)
         if self._image.controller_id != update.controller_id:
             self._publish(self._image, update.controller_id)
+
+    def _older(self, revision: int) -> NoReturn:
+        """The answer knows less than this broker. For a moment that is a controller that does not know yet
+        that another one was elected: ask again. For a whole session it is other metadata."""
+        now = self._loop.time()
+        if self._behind_since is None:
+            self._behind_since = now
+        if now - self._behind_since < self._session:
+            raise NotController
+        self._fenced(f"the controller's metadata ended at revision {revision}: it is another one")
+        raise KafkaError(ErrorCode.STALE_BROKER_EPOCH, "The controller's metadata is older than known.")
 
     def _publish(self, image: MetadataImage, controller_id: int) -> None:
         if image.controller_id != controller_id:
