@@ -20,7 +20,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kproto.clock import Clock, SystemClock
-from kproto.config import Settings
+from kproto.config import Settings, host_and_port
+from kproto.config.store_url import SCHEME as SHARED_STORE
 from kproto.controller import Controller
 from kproto.controller.registration import Registration
 from kproto.directory import DataDirectory, DirectoryError, LeftAs, open_directory
@@ -58,7 +59,6 @@ DRAIN_SECONDS: Final = 10.0
 GC_THRESHOLD: Final = 20_000
 """Objects made before a young collection; the data path makes no cycles, so seldom is enough."""
 START_ANEW: Final = -1
-ETCD: Final = "etcd://"
 Announce = Callable[[str, int], None]
 
 
@@ -160,17 +160,17 @@ class Broker:
         self._server.accept()
 
     def _start_metrics(self, undo: contextlib.AsyncExitStack) -> None:
-        from kproto.figures import metrics, vlog_rows
+        from kproto.figures import metrics
         from kproto.metrics import MetricsEndpoint
 
-        host, _, port = self._settings.kproto_metrics_listen.rpartition(":")
+        host, port = host_and_port(self._settings.kproto_metrics_listen)
         replicas = self._member.replicas if self._member is not None else None
         pages = {
-            "/vlogs": lambda: vlog_rows(self._vlogs),
+            "/vlogs": self._vlogs.state,
             "/recovery": lambda: self._controller.propose("recoveries", None),
             "/recovery/here": lambda: self._member.recovering() if self._member is not None else {},
         }
-        endpoint = MetricsEndpoint(host, int(port), lambda: metrics(self._vlogs, self._logs, replicas), pages)
+        endpoint = MetricsEndpoint(host, port, lambda: metrics(self._vlogs, self._logs, replicas), pages)
         try:
             endpoint.start()
         except OSError as error:
@@ -196,12 +196,12 @@ class Broker:
             member.bind()
         except OSError as error:
             raise StartError(f"cannot listen on {member.host}:{member.port}: {error.strerror}") from None
-        if self._settings.kproto_metadata_store.startswith(ETCD):
+        if self._settings.kproto_metadata_store.startswith(SHARED_STORE):
             member.stand(await self._open_store(undo), self._answer_client_of)
         elif self._settings.kproto_join:
             member.follow()
         else:
-            await member.lead(await self._open_store(undo), self._answer_client)
+            await member.lead(await self._open_store(undo), self._answer_client_of)
         try:
             epoch = await member.register(host, port, self._settings.broker_rack)
         except KafkaError as error:
@@ -260,7 +260,8 @@ class Broker:
         return partition.unsynced() if partition is not None else None
 
     def _answer_client_of(self, controller: Controller) -> AnswerClient:
-        """The same for a controller that this broker was elected to be: its decisions, this broker's rest."""
+        """Answers requests of clients of other brokers: by the decisions of ``controller``, which runs in
+        this process, with everything else this broker's."""
 
         async def answer(frame: memoryview, peer: str) -> bytes:
             if self._services is None:
@@ -269,12 +270,6 @@ class Broker:
             return await Dispatcher(services).answer(frame, peer)
 
         return answer
-
-    async def _answer_client(self, frame: memoryview, peer: str) -> bytes:
-        """A request of a client of another broker, for the controller."""
-        if self._dispatcher is None:
-            raise KafkaError(ErrorCode.NOT_CONTROLLER, "The controller is starting.")
-        return await self._dispatcher.answer(frame, peer)
 
     def _dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:  # noqa: ARG002
         connection.close("the broker is still starting")

@@ -6,7 +6,7 @@ May import everything before ``broker``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kproto.metrics import Metric
 
@@ -29,11 +29,6 @@ _VLOG_GAUGES: Final = (
     ("chunks_per_push", "kproto_vlog_chunks_per_push", "Chunks per frame since the start."),
     ("bytes_per_push", "kproto_vlog_bytes_per_push", "Bytes per frame since the start."),
 )
-
-
-def vlog_rows(vlogs: VlogManager) -> list[dict[str, Any]]:
-    """One row for each virtual log, as ``kproto vlogs`` shows them."""
-    return vlogs.state()
 
 
 def metrics(vlogs: VlogManager, logs: LogManager, replicas: ReplicaService | None) -> Iterator[Metric]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from kproto.config import host_and_port
 from kproto.controller import Controller
 from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
@@ -72,7 +73,6 @@ STARTS_SECONDS: Final = 0.2
 STARTS_AT_ONCE: Final = 100
 """Log starts in one transaction (rule 19b)."""
 
-AnswerClient = Callable[[memoryview, str], Awaitable[bytes]]
 Report = Callable[[str], object]
 
 
@@ -88,7 +88,7 @@ class ClusterMember:
         self._on_fenced: Report | None = on_fenced
         self.node_id = settings.node_id
         self._epoch = 0
-        self.host, self.port = _address(settings.kproto_internal_listen)
+        self.host, self.port = host_and_port(settings.kproto_internal_listen)
         self.listener = InternalListener(settings.kproto_cluster_secret, node_id=self.node_id)
         self._client: MetadataClient | None = None
         self.peers = Peers(self.node_id, settings.kproto_cluster_secret, self._address_of, lambda: self.epoch)
@@ -139,7 +139,7 @@ class ClusterMember:
         """Take the internal address. Raises OSError."""
         self.port = self.listener.bind(self.host, self.port)
 
-    async def lead(self, store: MetadataStore, answer_client: AnswerClient) -> None:
+    async def lead(self, store: MetadataStore, answer_client_of: AnswerClientOf) -> None:
         """This broker has the metadata: be the controller. Raises StoreError."""
         controller = Controller(store, self._settings, self.node_id)
         await controller.start()
@@ -147,7 +147,7 @@ class ClusterMember:
         self._embedded = ControllerLoop(
             controller, self.peers, self.peers.refused, self._clock, self._settings
         )
-        ControllerService(controller, self._embedded, self.listener, answer_client)
+        ControllerService(controller, self._embedded, self.listener, answer_client_of(controller))
 
     def follow(self) -> None:
         """The controller is elsewhere."""
@@ -175,7 +175,7 @@ class ClusterMember:
     def _reached_at(self) -> Address:
         """Where other brokers find the internal listener."""
         advertised = self._settings.kproto_internal_advertise
-        return _address(advertised) if advertised else (self.host, self.port)
+        return host_and_port(advertised) if advertised else (self.host, self.port)
 
     async def register(self, host: str, port: int, rack: str | None) -> int:
         """Become a member under a new epoch (rule 2), which is the answer. Clients reach it at ``host``,
@@ -317,7 +317,7 @@ class ClusterMember:
 
     def _address_of(self, node_id: int) -> Address | None:
         if node_id == JOIN:
-            return _address(self._settings.kproto_join)
+            return host_and_port(self._settings.kproto_join)
         leader = self._election.leader if self._election is not None else None
         if leader is not None and leader.node_id == node_id:
             return leader.host, leader.port
@@ -540,8 +540,3 @@ class ClusterMember:
 
 def _is_unled(image: MetadataImage, record: StreamletRecord) -> bool:
     return record.state != ONLINE or record.leader not in image.brokers
-
-
-def _address(text: str) -> Address:
-    host, _, port = text.rpartition(":")
-    return host.strip("[]"), int(port)

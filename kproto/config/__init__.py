@@ -13,7 +13,7 @@ from kproto.config.definition import (
     ConfigValue,
     value_text,
 )
-from kproto.config.settings import Settings, load
+from kproto.config.settings import Settings, host_and_port, load
 from kproto.config.topic_configs import (
     ACTIVE_GROUPS,
     FIXED_AT_CREATION,
@@ -37,6 +37,7 @@ __all__ = [
     "ConfigValue",
     "Settings",
     "TopicConfig",
+    "host_and_port",
     "inherited",
     "load",
     "topic_config",

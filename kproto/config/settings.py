@@ -157,9 +157,14 @@ def _check_together(values: Mapping[str, ConfigValue]) -> None:
         raise ConfigError("log.dirs: kproto stores everything in one directory")
 
 
-def _address(listener: str) -> tuple[str, int]:
-    host, _, port = listener.partition("://")[2].rpartition(":")
+def host_and_port(text: str) -> tuple[str, int]:
+    """The parts of ``host:port``; an IPv6 address may be in brackets, the host may be empty."""
+    host, _, port = text.rpartition(":")
     return host.strip("[]"), int(port)
+
+
+def _address(listener: str) -> tuple[str, int]:
+    return host_and_port(listener.partition("://")[2])
 
 
 def _file_texts(path: str) -> dict[str, str]:

@@ -34,9 +34,6 @@ class Arguments:
             raise malformed(f"{name} is no text")
         return value
 
-    def optional_text(self, name: str) -> str | None:
-        return None if self._fields.get(name) is None else self.text(name)
-
     def integers(self, name: str) -> list[int]:
         """A list of integers; empty when it is missing."""
         return [integer(each, name) for each in items(self._fields.get(name, []), name)]

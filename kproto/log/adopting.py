@@ -19,9 +19,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.log.epochs import EpochCache
 from kproto.log.files import FETCHING, SegmentName, parse_name
-from kproto.log.opening import Trust, by_offset, check_file, cut_from, ensure_index, scan, truncate
+from kproto.log.opening import (
+    Trust,
+    by_offset,
+    check_file,
+    cut_from,
+    ensure_index,
+    scan,
+    segments_of,
+    truncate,
+)
 from kproto.log.producers import Producers
-from kproto.log.segment import Group, Segment, hop_file
+from kproto.log.segment import Segment, hop_file
 from kproto.wire.batch import CRC_FROM, hop
 from kproto.wire.crc import crc32c
 
@@ -184,7 +193,7 @@ def _adopt_run(
     floor: int,
 ) -> list[Segment]:
     """Closed segments for the part of a run that belongs to the sealed log; the rest of it is removed."""
-    partition.segments = _segments(partition, names, entry)
+    partition.segments = segments_of(partition, names, entry)
     partition.bases = [name.base_offset for name in names]
     first = names[0].base_offset
     if first < floor:
@@ -210,22 +219,6 @@ def _adopt_run(
         except OSError as error:
             last.footer = None  # made again when it is needed
             log.warning("%s cannot be written: %s", last.index_path, error.strerror)
-    return segments
-
-
-def _segments(partition: Partition, names: Sequence[SegmentName], entry: Entry | None) -> list[Segment]:
-    """Segments of the files of a run; the size of each, and the end of the last, are not known yet."""
-    group = Group(names[0].group_base, partition.manager.now_ms(), partition.jitter())
-    segments: list[Segment] = []
-    for i, name in enumerate(names):
-        segment = Segment(partition, group, name.number, name.base_offset)
-        segment.closed = True
-        segment.size = segment.max_ts_base = -1
-        segment.next_offset = names[i + 1].base_offset if i + 1 < len(names) else name.base_offset
-        segment.flushed_offset = segment.next_offset
-        if entry is not None and i + 1 < len(names) and segment.next_offset <= entry.synced_base:
-            segment.synced_offset = segment.next_offset
-        segments.append(segment)
     return segments
 
 

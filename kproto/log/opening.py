@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import os
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kproto.config.definition import LONG_MAX
@@ -52,7 +52,8 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     else:
         partition.has_directory = True
         partition.log_start_offset = max(log_start, names[0].base_offset)
-        _adopt(partition, names, entry)
+        for segment in segments_of(partition, names, entry):
+            partition.add_segment(segment)
         scan(partition, _trusted(entry))
         _reopen_last(partition, entry, exact)
     _apply(partition, runs)
@@ -103,8 +104,10 @@ def _trusted(entry: Entry | None) -> Trust:
     return Trust(0, 0) if entry is None else Trust(entry.base_offset, entry.flushed)
 
 
-def _adopt(partition: Partition, names: list[SegmentName], entry: Entry | None) -> None:
-    """Make segments of the files; all are closed for now, sizes and times unknown."""
+def segments_of(partition: Partition, names: Sequence[SegmentName], entry: Entry | None) -> list[Segment]:
+    """Segments of the files, which follow each other; all are closed for now, sizes and times and the end of
+    the last unknown."""
+    segments: list[Segment] = []
     group: Group | None = None
     for i, name in enumerate(names):
         if group is None or group.base_offset != name.group_base:
@@ -116,7 +119,8 @@ def _adopt(partition: Partition, names: list[SegmentName], entry: Entry | None) 
         segment.flushed_offset = segment.next_offset
         if entry is not None and i + 1 < len(names) and segment.next_offset <= entry.synced_base:
             segment.synced_offset = segment.next_offset
-        partition.add_segment(segment)
+        segments.append(segment)
+    return segments
 
 
 def scan(partition: Partition, trust: Trust) -> None:

@@ -233,13 +233,6 @@ class VlogManager:
         """The owner epoch is over."""
         return self._replication is not None and self._replication.lost
 
-    def live_copies(self, klass: VlogClass) -> int:
-        """Copies that an append of ``klass`` gets now, the owner's included, for min.insync.replicas: the
-        least of its virtual logs (`VirtualLog.live_copies` is exact for one)."""
-        found = [pusher.vlog.live_copies for where, pusher in self._pushers.items() if where.klass == klass]
-        members = self._replication.members if self._replication is not None else ()
-        return min(found, default=min(klass.copies, 1 + len(members)))
-
     def covered(self, vlog_id: int) -> tuple[int, frozenset[tuple[bytes, int]]]:
         """The number of the segment with the newest durable state frame of a virtual log of this process, 0
         when there is none, and the partitions in it.

@@ -1,8 +1,6 @@
 """A broker that follows a controller elsewhere, revision by revision, whatever happens to the controller."""
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -10,30 +8,12 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord, client
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.wire.internal import Api
+from tests.net.talking import run, until
 
 from .office import CONTROLLER, Member, Office, broker
 
 TOPIC = TopicRecord("t", bytes(16), 1, 1, 1, {}, False)
 VSEG = VsegRecord(VsegId(1, 0, 0), 7, "store-7", 2, 0, 0, None, (CopyTarget(2, "s"),))
-
-
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    errors: list[dict[str, object]] = []
-
-    async def main() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
-        await asyncio.wait_for(test(), 30)
-        await asyncio.sleep(0)
-
-    asyncio.run(main())
-    assert errors == []
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        await asyncio.sleep(0.002)
 
 
 def test_registered_brokers_are_in_the_image_when_register_returns():

@@ -232,7 +232,7 @@ def test_a_proposal_answered_after_the_loss_changes_nothing() -> None:
 
 def test_fewer_live_backups_are_fewer_copies_until_a_broker_joins() -> None:
     world, part = begun(others=2)
-    assert world.manager.live_copies(world.pushers[0].klass) == 3
+    assert world.pushers[0].vlog.live_copies == 3
     gone = world.nodes[2]
     gone.up = False
     part.append()
