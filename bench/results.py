@@ -1,9 +1,10 @@
 """What a suite measured: runs of both systems under the same cases, as one JSON file per result.
 
 Every command of the suite writes a `Result`; the report page and the published tables read nothing else.
-Metrics carry their unit at the end of their name, with MB of values = 1e6 bytes: `records_per_s`, `mb_per_s`,
-`broker_cpu_s`, `cpu_s_per_million`, `cpu_s_per_gb`, `client_cpu_s`, `client_cpu_s_per_million`, `peak_rss_mb`,
-`rpcs_per_s`, `chunks_per_rpc`, `disk_mb`, `publish_p50_ms` (also p99, p999, p9999, max), `e2e_p50_ms` and so on.
+Metrics carry their unit at the end of their name (MB of values, 1e6 bytes): `records_per_s`, `mb_per_s`,
+`broker_cpu_s`, `cpu_s_per_million`, `cpu_s_per_gb`, `client_cpu_s`, `client_cpu_s_per_million`,
+`peak_rss_mb`, `rpcs_per_s`, `chunks_per_rpc`, `disk_mb`, `publish_p50_ms` (also p99, p999, p9999, max),
+`e2e_p50_ms` and so on.
 """
 
 from __future__ import annotations
