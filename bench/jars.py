@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -37,6 +38,12 @@ def _run(*command: str) -> None:
         raise RuntimeError(
             f"{' '.join(command[:3])} ... failed ({done.returncode}):\n{done.stdout}{done.stderr}"
         )
+
+
+def kafka_version() -> str:
+    """The version of Apache Kafka that pom.xml names."""
+    found = re.search(r"<kafka\.version>([^<]+)<", (HERE / "pom.xml").read_text())
+    return found[1] if found else "unknown"
 
 
 def kafka_jars() -> Path:

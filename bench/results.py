@@ -4,7 +4,10 @@ Every command of the suite writes a `Result`; the report page and the published 
 Metrics carry their unit at the end of their name (MB of values, 1e6 bytes): `records_per_s`, `mb_per_s`,
 `broker_cpu_s`, `cpu_s_per_million`, `cpu_s_per_gb`, `client_cpu_s`, `client_cpu_s_per_million`,
 `peak_rss_mb`, `rpcs_per_s`, `chunks_per_rpc`, `disk_mb`, `publish_p50_ms` (also p99, p999, p9999, max),
-`e2e_p50_ms` and so on.
+`e2e_p50_ms` and so on. `direction` says which of them are better when they are more, and which when they are
+less; the others explain and are not judged.
+
+May import the standard library only: this is the bottom of the suite.
 """
 
 from __future__ import annotations
@@ -18,6 +21,33 @@ from typing import Any
 
 KPROTO = "kproto"
 KAFKA = "kafka"
+
+MORE_IS_BETTER = ("records_per_s", "events_per_s", "mb_per_s", "mib_per_s", "gb_per_s")
+EXPLAINING = (
+    "rpcs",
+    "chunks_per",
+    "pushes",
+    "client_",
+    "worker_",
+    "broker_cpu_s",
+    "disk_mb",
+    "backlog",
+    "sent",
+)
+"""How these names begin: they depend on how much was done, or are means and no ends."""
+LESS_IS_BETTER = ("_s", "_ms", "_us", "_mb", "_percent", "cores", "_per_million", "_per_gb")
+"""How these names end."""
+
+
+def direction(metric: str) -> int:
+    """1: more is better, -1: less is better, 0: explains something and is not judged."""
+    if metric.startswith(EXPLAINING):
+        return 0
+    if metric.endswith(MORE_IS_BETTER):
+        return 1
+    if metric.endswith("_per_s") or not metric.endswith(LESS_IS_BETTER):
+        return 0
+    return -1
 
 
 @dataclass(slots=True)
@@ -37,6 +67,61 @@ class Run:
     """Name with unit (``publish_ms``) -> percentile as text ("99.9") -> value."""
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One figure of kproto, judged."""
+
+    case: str
+    system: str
+    metric: str
+    ours: float | None
+    """kproto's median."""
+    theirs: float | None
+    """Apache Kafka's median."""
+    ratios: list[float]
+    """Ours / theirs, pair by pair."""
+    target: float | None
+    """For the median ratio; see `Result.targets`."""
+    limit: float | None
+    """For our median."""
+
+    @property
+    def ratio(self) -> float | None:
+        """The median over the pairs, not the ratio of the medians."""
+        return median(self.ratios) if self.ratios else None
+
+    @property
+    def lost(self) -> bool:
+        """Apache Kafka is better, by the median of the pairs."""
+        return bool(self.ratios) and self._worse(median(self.ratios), 1.0)
+
+    @property
+    def clear(self) -> bool:
+        """Every pair agrees with the median about who is better."""
+        return all(self._worse(ratio, 1.0) == self.lost for ratio in self.ratios)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether target and limit are met; None where there is none. What was not measured is missed."""
+        judged = []
+        if self.target is not None:
+            judged.append(bool(self.ratios) and not self._worse(median(self.ratios), self.target))
+        if self.limit is not None:
+            judged.append(self.ours is not None and not self._worse(self.ours, self.limit))
+        return all(judged) if judged else None
+
+    @property
+    def severity(self) -> float:
+        """How much worse than Apache Kafka, as a factor: 2 is half as good, 1 or less is no loss."""
+        ratio = self.ratio
+        if not ratio:
+            return 0.0
+        return 1 / ratio if direction(self.metric) > 0 else ratio
+
+    def _worse(self, value: float, than: float) -> bool:
+        return value < than if direction(self.metric) > 0 else value > than
+
+
 @dataclass(slots=True)
 class Result:
     """What one command measured."""
@@ -49,7 +134,13 @@ class Result:
     """The command that measures it again."""
     environment: dict[str, Any]
     targets: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Case -> metric -> the most that kproto / Apache Kafka may be (the least, for `*_per_s`)."""
+    """Case -> metric -> the most that kproto / Apache Kafka may be (the least, where more is better)."""
+    limits: dict[str, dict[str, float]] = field(default_factory=dict)
+    """The same for kproto's figure by itself."""
+    x: str = ""
+    """The parameter over which the page draws lines; without it, bars of the ratios case by case."""
+    shown: list[str] = field(default_factory=list)
+    """The metrics of the table and, over `x`, of the plots, in their order; none: all."""
     notes: list[str] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
@@ -86,6 +177,35 @@ class Result:
                 if beside:
                     found.setdefault(name, []).append(value / beside)
         return found
+
+    def verdicts(self) -> list[Verdict]:
+        """Every figure of kproto that is judged: beside Apache Kafka's, against its target, or both."""
+        found = []
+        for case in self.cases():
+            ours = [name for name in self.systems() if name.startswith(KPROTO) and self.of(case, name)]
+            for system in [KPROTO] if KPROTO in ours else ours:
+                found += self._verdicts_of(case, system)
+        return found
+
+    def _verdicts_of(self, case: str, system: str) -> list[Verdict]:
+        ours, theirs = self.medians(case, system), self.medians(case, KAFKA)
+        ratios = self.ratios(case, system)
+        targets, limits = self.targets.get(case, {}), self.limits.get(case, {})
+        named = self.shown or list(ours)
+        return [
+            Verdict(
+                case,
+                system,
+                name,
+                ours.get(name),
+                theirs.get(name),
+                ratios.get(name, []),
+                targets.get(name),
+                limits.get(name),
+            )
+            for name in dict.fromkeys([*named, *targets, *limits])
+            if (name in ratios and direction(name)) or name in targets or name in limits
+        ]
 
     def save(self, directory: Path) -> Path:
         """Write ``<directory>/<suite>-<name>.json``; the path."""
