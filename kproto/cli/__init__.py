@@ -1,7 +1,8 @@
 """The ``kproto`` command: one module per group of commands.
 
 ``main`` names the commands and imports a command's module only when it is called, because the broker must
-be up in a fraction of a second. ``output`` is the only module that knows about tables and JSON. The client
+be up in a fraction of a second (``lazy``); installed packages add commands by the entry-point group
+``kproto.commands``. ``output`` is the only module that knows about tables and JSON. The client
 commands (``topic group produce consume get-offsets``) speak Kafka's protocol through ``kproto.net.client``
 and the generated codecs, so they work against any Kafka broker; ``dump-log`` reads files.
 

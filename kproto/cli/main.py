@@ -1,48 +1,70 @@
-"""Entry point of the ``kproto`` command; commands are imported when they are called."""
+"""Entry point of the ``kproto`` command; commands are imported when they are called.
 
-import importlib
-from typing import Final
+Installed packages add commands of their own by the entry-point group ``kproto.commands`` (name ->
+"module:click command"). They are looked for only when help is shown or no command of ours has the name: a
+start of the broker does not pay for that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 import click
 
 import kproto
+from kproto.cli.lazy import LazyGroup, imported
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+PLUGINS: Final = "kproto.commands"
 _COMMANDS: Final = {
-    "serve": ("kproto.cli.serve", "serve", "Run one broker until SIGTERM or SIGINT."),
-    "config": ("kproto.cli.serve", "config", "Print the effective settings."),
-    "cluster": ("kproto.cli.cluster_command", "cluster", "Run a whole cluster on this machine."),
-    "vlogs": ("kproto.cli.inspect_cluster", "vlogs", "Show the virtual logs of every broker."),
-    "recovery": ("kproto.cli.inspect_cluster", "recovery", "Show recoveries, running and past."),
-    "topic": ("kproto.cli.topic", "topic", "List, create, describe, alter and delete topics."),
-    "group": ("kproto.cli.group", "group", "List, describe and delete consumer groups."),
-    "produce": ("kproto.cli.produce", "produce", "Write lines of standard input to a topic."),
-    "consume": ("kproto.cli.consume", "consume", "Print the records of a topic."),
-    "get-offsets": ("kproto.cli.offsets", "get_offsets", "Print the first and next offset of partitions."),
-    "dump-log": ("kproto.cli.dump_log", "dump_log", "Show streamlets, groups, segments and chunks on disk."),
+    "serve": ("kproto.cli.serve:serve", "Run one broker until SIGTERM or SIGINT."),
+    "config": ("kproto.cli.serve:config", "Print the effective settings."),
+    "cluster": ("kproto.cli.cluster_command:cluster", "Run a whole cluster on this machine."),
+    "vlogs": ("kproto.cli.inspect_cluster:vlogs", "Show the virtual logs of every broker."),
+    "recovery": ("kproto.cli.inspect_cluster:recovery", "Show recoveries, running and past."),
+    "topic": ("kproto.cli.topic:topic", "List, create, describe, alter and delete topics."),
+    "group": ("kproto.cli.group:group", "List, describe and delete consumer groups."),
+    "produce": ("kproto.cli.produce:produce", "Write lines of standard input to a topic."),
+    "consume": ("kproto.cli.consume:consume", "Print the records of a topic."),
+    "get-offsets": ("kproto.cli.offsets:get_offsets", "Print the first and next offset of partitions."),
+    "dump-log": ("kproto.cli.dump_log:dump_log", "Show streamlets, groups, segments and chunks on disk."),
 }
 
 
-class _LazyGroup(click.Group):
-    """A click group whose commands live in modules that are imported on use."""
+def _plugins() -> EntryPoints:
+    from importlib.metadata import entry_points
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        entry = _COMMANDS.get(cmd_name)
-        if entry is None:
-            return None
-        command = getattr(importlib.import_module(entry[0]), entry[1])
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{entry[0]}.{entry[1]} is not a command")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry[2]) for name, entry in _COMMANDS.items()])
+    return entry_points(group=PLUGINS)
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+class _Main(LazyGroup):
+    """kproto's own commands, then those of plug-ins."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *sorted(_plugins().names)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return super().get_command(ctx, cmd_name) or self._plugin(cmd_name)
+
+    def help_lines(self) -> list[tuple[str, str]]:
+        return [*super().help_lines(), *((name, self._help_of(name)) for name in sorted(_plugins().names))]
+
+    def _plugin(self, name: str) -> click.Command | None:
+        found = _plugins().select(name=name)
+        return imported(next(iter(found)).value) if found else None
+
+    def _help_of(self, name: str) -> str:
+        """A plug-in that is broken must not break kproto's own help."""
+        try:
+            command = self._plugin(name)
+        except Exception as error:
+            return f"cannot be loaded: {error}"
+        return command.get_short_help_str(80) if command is not None else ""
+
+
+@click.group(cls=_Main, table=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(kproto.__version__, prog_name="kproto")
 def main() -> None:
     """A Kafka-wire-compatible broker with virtual log-structured storage."""

@@ -1,0 +1,55 @@
+"""``kproto bench``: one command for each suite, imported when it is called.
+
+kproto finds this group by the entry point ``bench`` of ``kproto.commands``. Every suite takes ``--quick``
+(short runs: to see that it works, and roughly how it stands) and ``--out DIR`` (where its `Result` files go);
+``all`` runs the suites one after another and ``report`` makes the page.
+
+May import every other part of bench, on use only.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from kproto.cli.lazy import LazyGroup
+
+_INSTALL: Final = "pip install 'kproto[bench]'"
+_MISSING: Final = {
+    **dict.fromkeys(("confluent_kafka", "matplotlib", "numpy", "pyarrow", "rich", "yaml"), _INSTALL),
+    "pyspark": "pip install 'kproto[bench,spark]'",
+    "compat_tests": "this command runs in the source tree only (it shares the load of kproto's own tests)",
+}
+_COMMANDS: Final = {
+    "all": ("bench.everything:command", "Every suite, one after another, then the report."),
+    "report": ("bench.page.command:command", "One page of any set of results: tables, plots, what is lost."),
+    "peers": ("bench.peers:command", "Install, start and stop Apache Kafka, to compare with."),
+    "omb": ("bench.omb.command:command", "OpenMessaging workloads and drivers, as they are."),
+    "kera": ("bench.kera.command:command", "The figures of KerA's paper."),
+    "pravega": ("bench.pravega.command:command", "The modes of Pravega's benchmark."),
+    "analyze": ("bench.analysis.command:command", "Exact percentiles over all events, on Spark."),
+    "selftest": ("bench.selftest:command", "What the load generator reaches against a null sink."),
+    "single": ("bench.single_broker:command", "One broker: CPU, throughput and latency."),
+    "cluster": ("bench.cluster:command", "Four brokers, three copies, many partitions."),
+    "startup": ("bench.startup:command", "Start to first ack, idle memory, thousands of partitions."),
+    "idle": ("bench.idle:command", "What four idle brokers use."),
+    "recovery": ("bench.recovery:command", "How fast what a lost broker led is back."),
+    "stall": ("bench.stall:command", "How long a stopped backup holds acks up."),
+    "failover": ("bench.failover.command:command", "Brokers killed under load, nothing may be lost."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    table=_COMMANDS,
+    missing=_MISSING,
+    epilog=f"The suites need more packages: {_INSTALL}, and Java 17 and Maven for Apache Kafka.",
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
+def bench() -> None:
+    """Measure kproto, and Apache Kafka beside it."""
+
+
+if __name__ == "__main__":
+    bench(prog_name="kproto bench")
