@@ -19,12 +19,14 @@ from bench.jars import generator_classpath
 HEAP = "1G"
 PR_SET_TIMERSLACK = 29
 TIMER_SLACK_NS = 1_000
+LATENCIES = {"publish": "ack_us", "e2e": "end_to_end_us"}
+"""What `bench.results` calls a latency -> what the generator calls it."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @contextlib.contextmanager
-def _exact_timers() -> Iterator[None]:
+def exact_timers() -> Iterator[None]:
     """What is started here wakes when it asked to, not up to 50 us later (a child inherits that)."""
     _libc.prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0)
     try:
@@ -66,6 +68,38 @@ class Measured:
     peak_rss_bytes: int
 
 
+def figures(measured: Measured) -> dict[str, float]:
+    """A run's metrics by the names of `bench.results`: latencies in ms, values' bytes, 1 GB = 1e9."""
+    load = measured.load
+    gigabytes, millions = load["acked_bytes"] / 1e9, load["acked_records"] / 1e6
+    found = {
+        "broker_cpu_s": measured.broker_cpu_s,
+        "cpu_s_per_gb": measured.broker_cpu_s / gigabytes,
+        "cpu_s_per_million": measured.broker_cpu_s / millions,
+        "mb_per_s": gigabytes * 1e3 / load["seconds"],
+        "records_per_s": load["acked_records"] / load["seconds"],
+        "client_cpu_s": load["generator_cpu_s"],
+        "client_cpu_s_per_gb": load["generator_cpu_s"] / gigabytes,
+        "client_cpu_s_per_million": load["generator_cpu_s"] / millions,
+        "peak_rss_mb": measured.peak_rss_bytes / 1e6,
+    }
+    for prefix, name in LATENCIES.items():
+        for quantile in ("p50", "p99", "p999", "max"):
+            if load[name] is not None:
+                found[f"{prefix}_{quantile}_ms"] = load[name][quantile] / 1e3
+    return found
+
+
+def quantiles(measured: Measured) -> dict[str, dict[str, float]]:
+    """A run's `quantiles` by the names of `bench.results`, ms."""
+    percents = {"p50": "50", "p90": "90", "p99": "99", "p999": "99.9", "max": "100"}
+    return {
+        f"{prefix}_ms": {text: measured.load[name][key] / 1e3 for key, text in percents.items()}
+        for prefix, name in LATENCIES.items()
+        if measured.load[name] is not None
+    }
+
+
 def measure(broker: Target, load: Load, during: Callable[[int, float], None] | None = None) -> Measured:
     """Run a load. `during(pid, seconds)` is called when the measured part begins (a profiler starts there).
 
@@ -78,7 +112,7 @@ def measure(broker: Target, load: Load, during: Callable[[int, float], None] | N
     began = ended = 0.0
     result: dict[str, Any] | None = None
     with tempfile.TemporaryFile("w+") as errors:
-        with _exact_timers():
+        with exact_timers():
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
             for line in process.stdout or ():
