@@ -61,10 +61,18 @@ def small_records_case(partitions: int) -> Case:
 def rate_case(rate: int, linger_ms: int) -> Case:
     """A fixed rate of 1 KB records into one partition."""
     share = 1.0 if linger_ms else 0.5
-    targets = {"cpu_s_per_million": 1 / 3, "ack_p50_us": share, "ack_p99_us": share}
+    targets = {"cpu_s_per_million": 1 / 3, "publish_p50_ms": share, "publish_p99_ms": share}
     load = Load(value_bytes=KIB, batch_bytes=16 * KIB, rate=rate, linger_ms=linger_ms)
     return Case(f"{rate}/s-linger{linger_ms}", load, targets)
 
+
+THROUGHPUT_METRICS = ["cpu_s_per_gb", "cpu_s_per_million", "mb_per_s", "peak_rss_mb", "client_cpu_s_per_gb"]
+RATE_METRICS = [
+    "cpu_s_per_million",
+    *(f"{kind}_{quantile}_ms" for kind in ("publish", "e2e") for quantile in ("p50", "p99", "p999")),
+    "peak_rss_mb",
+    "client_cpu_s_per_million",
+]
 
 CASES: tuple[Case, ...] = (
     *(throughput_case(p, size) for p in (1, 64) for size in (KIB, 16 * KIB, 64 * KIB, 1024 * KIB)),

@@ -20,9 +20,9 @@ from rich.console import Console
 
 from bench.cases import KIB, Case, Scale
 from bench.clusters import KafkaCluster, KprotoCluster
+from bench.environment import environment
 from bench.generator import Load, measure
 from bench.report import markdown, metrics, tables
-from bench.single_broker import environment
 
 RECORD_BYTES = 100
 
@@ -94,7 +94,7 @@ def main(
     cases = [each for each in CASES if not patterns or any(pattern in each.name for pattern in patterns)]
     out.mkdir(parents=True, exist_ok=True)
     for number in vlogs.split(","):
-        results: dict[str, Any] = {"environment": environment(scale), "vlogs": int(number), "cases": {}}
+        results: dict[str, Any] = {"environment": environment(scale=str(scale)), "vlogs": int(number), "cases": {}}
         work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
         clusters: dict[str, KafkaCluster | KprotoCluster] = {}
         try:

@@ -1,4 +1,4 @@
-"""`python -m bench.single_broker`: Apache Kafka and kproto in turn, the same load on each.
+"""`kproto bench single`: Apache Kafka and kproto in turn, the same load on each.
 
 Both brokers run throughout, on data directories of their own side by side; only one is under load at a time,
 and the two take turns run by run (A B A B), so that whatever else the machine does falls on both. A run makes
@@ -12,46 +12,30 @@ partitions reads along. Fixed rates: 1 KB records.
 
 from __future__ import annotations
 
-import json
-import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench.brokers import HEAP, KINDS, BrokerProcess
-from bench.cases import CASES, FULL, QUICK, Case, Scale, scaled
-from bench.generator import Load, Measured, measure
-from bench.report import markdown, metrics, tables
+from bench import options
+from bench.brokers import KINDS, BrokerProcess
+from bench.cases import CASES, FULL, QUICK, RATE_METRICS, THROUGHPUT_METRICS, Case, Scale, scaled
+from bench.environment import environment
+from bench.generator import Load, Measured, figures, measure, quantiles
+from bench.results import KPROTO, Result, Run
 
 ATTEMPTS = 3
 """Failed runs of one case before the benchmark gives up."""
-
-
-def first_line(*command: str) -> str:
-    """The first line a command prints, wherever it prints it."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return (done.stdout + done.stderr).strip().split("\n")[0]
-
-
-def environment(scale: Scale) -> dict[str, str]:
-    """Where and how: what a reader needs to judge the figures."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    cpu = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return {
-        "machine": f"{len(cpu)} x {cpu[0] if cpu else platform.machine()}, Linux {platform.release()}",
-        "kproto": f"Python {platform.python_version()} ({platform.python_compiler()})",
-        "Apache Kafka": f"4.3.1 as shipped, heap {HEAP}, {first_line('java', '-version')}",
-        "scale": ", ".join(f"{name} {value:g}" for name, value in asdict(scale).items()),
-    }
+PARTS = {
+    "throughput": ("One broker, as fast as it goes", THROUGHPUT_METRICS),
+    "rate": ("One broker at a fixed rate", RATE_METRICS),
+}
 
 
 def chosen(patterns: tuple[str, ...]) -> list[Case]:
@@ -106,44 +90,61 @@ def run_cases(
     brokers: dict[str, BrokerProcess],
     cases: list[Case],
     scale: Scale,
-    results: dict[str, Any],
+    results: dict[str, Result],
     out: Path,
     profile: bool,
 ) -> None:
-    """Every case, `scale.pairs` times, the brokers in turn; the results file is written after each run."""
+    """Every case, `scale.pairs` times, the brokers in turn; its result is written after each run."""
     columns = (TextColumn("{task.description:<32}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns) as progress:
         task = progress.add_task("", total=len(cases) * scale.pairs * len(brokers))
         for case in cases:
-            load = scaled(case, scale)
-            entry: dict[str, Any] = {"load": asdict(load), "targets": dict(case.targets), "failures": []}
-            entry["runs"] = {kind: [] for kind in brokers}
-            results["cases"][case.name] = entry
-            for _ in range(scale.pairs):
+            load, result = scaled(case, scale), results[part_of(case)]
+            result.targets[case.name] = dict(case.targets)
+            failures: list[str] = []
+            for pair in range(scale.pairs):
                 for kind, broker in brokers.items():
                     progress.update(task, description=f"{case.name} on {broker.name}")
                     hook = None
-                    if profile and kind == "kproto":
+                    if profile and kind == KPROTO:
                         hook = profiler(out / f"profile-{case.name.replace('/', '-')}.txt")
-                    run = measure_again(broker, load, hook, entry["failures"])
-                    figures = metrics(run.load, run.broker_cpu_s, run.peak_rss_bytes)
-                    entry["runs"][kind].append({**asdict(run), "metrics": figures})
-                    (out / "single_broker.json").write_text(json.dumps(results, indent=1))
+                    run = measure_again(broker, load, hook, failures)
+                    result.runs.append(
+                        Run(kind, case.name, pair, asdict(load), figures(run), quantiles=quantiles(run))
+                    )
+                    result.save(out)
                     progress.advance(task)
+            result.notes += [
+                f"{case.name}, repeated after a failure: {' '.join(text.splitlines()[:2])}"
+                for text in failures
+            ]
+
+
+def part_of(case: Case) -> str:
+    """The result that a case belongs to."""
+    return "rate" if case.load.rate else "throughput"
+
+
+def results_of(cases: list[Case], scale: Scale) -> dict[str, Result]:
+    """Empty results, one for each part of the cases."""
+    about = environment(scale=", ".join(f"{name} {value:g}" for name, value in asdict(scale).items()))
+    line = options.command_line("single")
+    return {
+        name: Result("single", name, PARTS[name][0], line, about, shown=PARTS[name][1])
+        for name in dict.fromkeys(part_of(case) for case in cases)
+    }
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Short runs, one pair: to see whether it works, not for figures.")
-@click.option("--pairs", type=int, help="Runs of each case on each broker.")
+@options.quick_option
+@options.pairs_option
 @click.option("--seconds", type=float, help="Measured seconds of a run.")
-@click.option(
-    "--case", "patterns", multiple=True, help="Only cases whose name contains this; may be repeated."
-)
-@click.option("--only", type=click.Choice(sorted(KINDS)), help="Only one of the brokers.")
+@click.option("--case", "patterns", multiple=True, help="Only cases whose name contains this; repeatable.")
+@options.only_option
 @click.option("--profile", is_flag=True, help="Let py-spy look at kproto (costs CPU; not for figures).")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("out/bench"), show_default=True)
-def main(
+@options.data_dir_option
+@options.out_option
+def command(
     quick: bool,
     pairs: int | None,
     seconds: float | None,
@@ -156,25 +157,22 @@ def main(
     """CPU, throughput and latency of a single broker, Apache Kafka and kproto in turn."""
     base = QUICK if quick else FULL
     scale = Scale(**{**asdict(base), "pairs": pairs or base.pairs, "seconds": seconds or base.seconds})
-    cases, console = chosen(patterns), Console(width=None if sys.stdout.isatty() else 140)
+    cases, console = chosen(patterns), options.console()
     out.mkdir(parents=True, exist_ok=True)
-    results: dict[str, Any] = {"environment": environment(scale), "cases": {}}
-    work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
-    brokers = {kind: KINDS[kind](work / kind) for kind in ("kafka", "kproto") if only in (None, kind)}
-    try:
-        for broker in brokers.values():
-            broker.start()
-        warm_up(brokers, scale, console)
-        run_cases(brokers, cases, scale, results, out, profile)
-    finally:
-        for broker in brokers.values():
-            broker.stop()
-        shutil.rmtree(work, ignore_errors=True)
-    (out / "single_broker.md").write_text(markdown(results))
-    for table in tables(results):
-        console.print(table)
-    console.print(f"written: {out / 'single_broker.json'}, {out / 'single_broker.md'}")
+    results = results_of(cases, scale)
+    with options.workspace(data_dir) as work:
+        brokers = {kind: KINDS[kind](work / kind) for kind in options.systems(only)}
+        try:
+            for broker in brokers.values():
+                broker.start()
+            warm_up(brokers, scale, console)
+            run_cases(brokers, cases, scale, results, out, profile)
+        finally:
+            for broker in brokers.values():
+                broker.stop()
+    for result in results.values():
+        options.finish(result, out, console)
 
 
 if __name__ == "__main__":
-    main()
+    command()

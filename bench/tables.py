@@ -6,6 +6,7 @@ May import `bench.results`; rich is imported on use.
 from __future__ import annotations
 
 import re
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from bench.results import KAFKA, KPROTO, Result, Verdict, direction
@@ -101,17 +102,11 @@ def beside(result: Result, case: str, system: str, metrics: list[str]) -> dict[s
         name: Cell(
             shown(ours.get(name)),
             shown(theirs.get(name)),
-            factor(_middle(pairs.get(name, []))) if pairs.get(name) else "",
+            factor(median(pairs.get(name, []))) if pairs.get(name) else "",
             judged.get(name),
         )
         for name in metrics
     }
-
-
-def _middle(values: list[float]) -> float:
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def rivals(result: Result, case: str) -> list[str]:
