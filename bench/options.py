@@ -1,0 +1,91 @@
+"""What the commands of the suites share: options, a directory for the brokers' data, the end of a run.
+
+May import click, rich, `bench.results` and `bench.tables`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+
+from bench.results import KAFKA, KPROTO, Result
+from bench.tables import terminal
+
+OUT: Final = Path("out/bench")
+
+quick_option = click.option("--quick", is_flag=True, help="Short runs: whether it works, not for figures.")
+pairs_option = click.option("--pairs", type=click.IntRange(1), help="Runs of each case on each system.")
+only_option = click.option("--only", type=click.Choice([KPROTO, KAFKA]), help="Only one of the systems.")
+data_dir_option = click.option(
+    "--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data."
+)
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=OUT,
+    show_default=True,
+    help="Where the results go, one JSON file each.",
+)
+
+
+def systems(only: str | None) -> list[str]:
+    """In the order of a pair: Apache Kafka, kproto."""
+    return [only] if only else [KAFKA, KPROTO]
+
+
+def console() -> Console:
+    """Wide enough for tables, also in a file."""
+    return Console(width=None if sys.stdout.isatty() else 160)
+
+
+@contextmanager
+def workspace(data_dir: Path | None) -> Iterator[Path]:
+    """A new directory for the brokers' data, below ``data_dir``; deleted at the end."""
+    if data_dir is not None:
+        data_dir.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def command_line(name: str) -> str:
+    """How this very run was called, so that it can be repeated."""
+    return " ".join(["kproto bench", name, *_asked()])
+
+
+def _asked() -> list[str]:
+    """The options after the suite's name; places differ from machine to machine and are left out."""
+    context = click.get_current_context(silent=True)
+    found: list[str] = []
+    if context is None:
+        return found
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        source = context.get_parameter_source(parameter.name or "")
+        if source != click.core.ParameterSource.COMMANDLINE or parameter.name in {"out", "data_dir"}:
+            continue
+        if value is True:
+            found.append(parameter.opts[0])
+        else:
+            many = value if isinstance(value, tuple) else (value,)
+            found += [text for each in many for text in (parameter.opts[0], str(each))]
+    return found
+
+
+def finish(result: Result, out: Path, screen: Console) -> None:
+    """Write it and show its table."""
+    path = result.save(out)
+    screen.print(terminal(result))
+    for note in result.notes:
+        screen.print(f"- {note}", highlight=False)
+    screen.print(f"written: {path}", highlight=False)
