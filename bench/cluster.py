@@ -94,7 +94,11 @@ def main(
     cases = [each for each in CASES if not patterns or any(pattern in each.name for pattern in patterns)]
     out.mkdir(parents=True, exist_ok=True)
     for number in vlogs.split(","):
-        results: dict[str, Any] = {"environment": environment(scale=str(scale)), "vlogs": int(number), "cases": {}}
+        results: dict[str, Any] = {
+            "environment": environment(scale=str(scale)),
+            "vlogs": int(number),
+            "cases": {},
+        }
         work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
         clusters: dict[str, KafkaCluster | KprotoCluster] = {}
         try:
