@@ -14,6 +14,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 GENERATOR_SOURCE = HERE / "java" / "LoadGenerator.java"
 FAILOVER_SOURCE = HERE / "java" / "FailoverLoad.java"
+WORKER_SOURCE = HERE / "java" / "Worker.java"
+NULL_SINK_SOURCE = HERE / "java" / "NullSink.java"
 
 
 def _cached(name: str, sources: list[Path], build: Callable[[Path], None]) -> Path:
@@ -65,6 +67,16 @@ def generator_classpath() -> str:
 def failover_classpath() -> str:
     """The same for the load that goes on while brokers die."""
     return _classpath("failover-load", FAILOVER_SOURCE)
+
+
+def worker_classpath() -> str:
+    """The same for the shared load worker."""
+    return _classpath("load-worker", WORKER_SOURCE)
+
+
+def null_sink_classpath() -> str:
+    """The same for the sink that acknowledges all and keeps nothing."""
+    return _classpath("null-sink", NULL_SINK_SOURCE)
 
 
 def _classpath(name: str, source: Path) -> str:
