@@ -1,32 +1,29 @@
-"""`python -m bench.idle`: what four idle brokers with 5,000 partitions of three copies use.
+"""`kproto bench idle`: what four idle brokers with 5,000 partitions of three copies use.
 
 The topic is created, one record is written into every partition, and nothing happens any more. After a
 rest (`--rest` seconds, for what follows a write): CPU time of all brokers over `--seconds`, wake-ups, and
-memory: resident size, summed, and PSS (pages shared with others count in part).
-With --peer the same with Apache Kafka.
+memory: resident size, summed, and PSS (pages shared with others count in part). Both systems in turn.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
+from bench import options
 from bench.brokers import usage
 from bench.clusters import KafkaCluster, KprotoCluster
+from bench.environment import environment
 from bench.rawclient import one_record_batch
+from bench.results import KPROTO, Result, Run
 from bench.spread import create, write
 
 TOPIC = "idle"
-TARGETS = {"cores": 0.05, "rss_mb": 600.0}
+LIMITS = {"cores": 0.05, "rss_mb": 600.0}
+"""Of all four brokers of kproto."""
 
 
 def own_mb(pid: int) -> float:
@@ -47,11 +44,11 @@ def switches(pid: int) -> int:
 
 def measure(
     cluster: KafkaCluster | KprotoCluster, partitions: int, rest: float, seconds: float
-) -> dict[str, Any]:
-    """See the module's text."""
+) -> dict[str, float]:
+    """Of all brokers together; see the module's text."""
     cluster.start()
     time.sleep(2)
-    found: dict[str, Any] = {"empty_rss_mb": [usage(pid).rss_bytes / 1e6 for pid in cluster.pids]}
+    found = {"empty_rss_mb": sum(usage(pid).rss_bytes for pid in cluster.pids) / 1e6}
     begin = time.monotonic()
     create(cluster.bootstrap, TOPIC, partitions)
     found["create_s"] = time.monotonic() - begin
@@ -64,51 +61,54 @@ def measure(
     time.sleep(seconds)
     took = time.monotonic() - began
     after = [(usage(pid).cpu_s, switches(pid)) for pid in pids]
-    cores = [(now[0] - then[0]) / took for now, then in zip(after, before, strict=True)]
-    found["cores"] = sum(cores)
-    found["cores_each"] = cores
-    found["wakeups_per_s_each"] = [(now[1] - then[1]) / took for now, then in zip(after, before, strict=True)]
+    changes = [(now[0] - then[0], now[1] - then[1]) for now, then in zip(after, before, strict=True)]
+    found["cores"] = sum(cpu_s for cpu_s, _ in changes) / took
+    found["wakeups_per_s"] = sum(switched for _, switched in changes) / took
     sizes = [usage(pid) for pid in pids]
     found["rss_mb"] = sum(size.rss_bytes for size in sizes) / 1e6
-    found["rss_mb_each"] = [size.rss_bytes / 1e6 for size in sizes]
     found["peak_rss_mb"] = sum(size.peak_rss_bytes for size in sizes) / 1e6
     found["pss_mb"] = sum(own_mb(pid) for pid in pids)
     return found
 
 
-def shown(value: object) -> str:
-    if isinstance(value, list):
-        return " ".join(f"{item:.3g}" for item in value)
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
 @click.command()
-@click.option("--partitions", default=5_000, show_default=True)
-@click.option("--seconds", default=30.0, show_default=True, help="Measured seconds.")
-@click.option("--rest", default=30.0, show_default=True, help="Seconds between the last write and that.")
-@click.option("--peer", is_flag=True, help="Also Apache Kafka.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("out/bench"), show_default=True)
-def main(partitions: int, seconds: float, rest: float, peer: bool, data_dir: Path | None, out: Path) -> None:
+@options.quick_option
+@options.pairs_option
+@click.option("--partitions", type=int, help="5,000, or 500 with --quick.")
+@click.option("--seconds", type=float, help="Measured seconds: 30, or 10 with --quick.")
+@click.option("--rest", type=float, help="Seconds between the last write and that: 30, or 5 with --quick.")
+@options.only_option
+@options.data_dir_option
+@options.out_option
+def command(
+    quick: bool,
+    pairs: int | None,
+    partitions: int | None,
+    seconds: float | None,
+    rest: float | None,
+    only: str | None,
+    data_dir: Path | None,
+    out: Path,
+) -> None:
     """CPU and memory of four idle brokers."""
-    console = Console()
-    results: dict[str, Any] = {}
-    for kind in ("kproto", "kafka") if peer else ("kproto",):
-        work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
-        cluster = KprotoCluster(work / kind) if kind == "kproto" else KafkaCluster(work / kind)
-        try:
-            results[kind] = measure(cluster, partitions, rest, seconds)
-        finally:
-            cluster.stop()
-            shutil.rmtree(work, ignore_errors=True)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "idle.json").write_text(json.dumps({"partitions": partitions, **results}, indent=1))
-    table = Table("figure", *results, "target")
-    for name in dict.fromkeys(name for part in results.values() for name in part):
-        row = (shown(part.get(name, "-")) for part in results.values())
-        table.add_row(name, *row, shown(TARGETS.get(name, "")))
-    console.print(table)
+    partitions = partitions or (500 if quick else 5_000)
+    seconds, rest = seconds or (10 if quick else 30), rest or (5 if quick else 30)
+    case, line = f"{partitions:,} partitions", options.command_line("idle")
+    result = Result("idle", "idle", "Four idle brokers, three copies", line, environment())
+    result.limits[case] = dict(LIMITS)
+    for pair in range(pairs or 1):
+        for kind in options.systems(only):
+            with options.workspace(data_dir) as work:
+                cluster = KprotoCluster(work / kind) if kind == KPROTO else KafkaCluster(work / kind)
+                try:
+                    figures = measure(cluster, partitions, rest, seconds)
+                finally:
+                    cluster.stop()
+            about = {"partitions": partitions, "seconds": seconds, "rest_s": rest}
+            result.runs.append(Run(kind, case, pair, about, figures))
+            result.save(out)
+    options.finish(result, out, options.console())
 
 
 if __name__ == "__main__":
-    main()
+    command()

@@ -1,4 +1,4 @@
-"""`python -m bench.recovery`: a broker that leads 1 GB is lost, and 2, 3, 5 or 7 others recover it.
+"""`kproto bench recovery`: a broker that leads 1 GB is lost, and 2, 3, 5 or 7 others recover it.
 
 Everything is written to partitions that one broker leads, with three copies; then it gets SIGKILL. From the
 kill on:
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 import threading
 import time
 import urllib.request
@@ -29,11 +28,12 @@ from statistics import median
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
+from bench import options
 from bench.brokers import together, usage
+from bench.environment import environment
 from bench.rawclient import NONE, RawClient, one_record_batch
+from bench.results import KPROTO, Result, Run
 from bench.spread import by_leader, create, write
 from kproto.local_cluster import LocalCluster, Node
 
@@ -47,19 +47,16 @@ NOTICED_S = 5.0
 ASK_S = 0.02
 """Between two Metadata requests of the client that waits for new leaders."""
 
-COLUMNS: Mapping[str, str] = {
-    "left": "brokers left",
-    "gb": "GB",
-    "limit_mb_per_s": "limit MB/s each",
-    "first_ack_s": "first ack s",
-    "last_first_ack_s": "last first ack s",
-    "brought_s": "brought s",
-    "whole_s": "whole s",
-    "read_mb_per_s": "read MB/s",
-    "brought_mb_per_s": "brought MB/s",
-    "cpu_s_per_gb": "CPU s/GB",
-    "commit_s": "commit s",
-}
+SHOWN = [
+    "first_ack_s",
+    "last_first_ack_s",
+    "brought_s",
+    "whole_s",
+    "commit_s",
+    "read_mb_per_s",
+    "brought_mb_per_s",
+    "cpu_s_per_gb",
+]
 
 
 def page(node: Node, path: str) -> Any:
@@ -181,8 +178,8 @@ def measure(
     limit: int,
     repair_delay_ms: int,
     spread: bool,
-) -> dict[str, Any]:
-    """One broker of ``left + 1`` is lost; see the module's text."""
+) -> tuple[dict[str, float], list[dict[str, float]]]:
+    """One broker of ``left + 1`` is lost; see the module's text. The figures, and what was seen meanwhile."""
     settings = {
         "kproto.recovery.read.bytes.per.second": str(limit),
         "kproto.repair.delay.ms": str(repair_delay_ms),
@@ -221,16 +218,13 @@ def measure(
         shutil.rmtree(cluster.directory, ignore_errors=True)
     times = sorted(acks.values())
     stored = max(rounds, 1) * len(batch) * partitions
-    return {
-        "left": left,
-        "gb": stored / 1e9,
-        "limit_mb_per_s": limit / 1e6,
+    found = {
+        "lost_gb": stored / 1e9,
         "fill_s": filled,
         "first_ack_s": times[0],
         "median_first_ack_s": median(times),
         "last_first_ack_s": times[-1],
         "brought_s": when(seen, lambda row: not row["lacking"]),
-        "whole_s": when(seen, lambda row: not row["short"]) if left >= REPLICAS else None,
         "read_mb_per_s": rate(seen, "read_bytes"),
         "brought_mb_per_s": rate(seen, "brought_bytes"),
         "copied_mb_per_s": rate(seen, "copied_bytes"),
@@ -238,9 +232,10 @@ def measure(
         "cpu_s_per_gb": (after.cpu_s - before.cpu_s) / (stored / 1e9),
         "leaders": len(by_leader(led)),
         "commit_s": commit["committed_s"],
-        "recovery": commit,
-        "seen": seen,
     }
+    if left >= REPLICAS:
+        found["whole_s"] = when(seen, lambda row: not row["short"])
+    return found, seen
 
 
 def _check_ends(led: Mapping[int, int], partitions: int, end: int) -> None:
@@ -255,61 +250,22 @@ def _check_ends(led: Mapping[int, int], partitions: int, end: int) -> None:
             raise RuntimeError(f"ends that are not {end}: {wrong}")
 
 
-def plots(rows: Sequence[Mapping[str, Any]], out: Path) -> list[Path]:
-    """Speed against the number of backups, with the limit; CPU time without it."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    made: list[Path] = []
-    limited = [row for row in rows if row["limit_mb_per_s"]]
-    free = [row for row in rows if not row["limit_mb_per_s"]]
-    for name, shown, label, columns in (
-        ("recovery-speed", limited, "MB/s", ("read_mb_per_s", "brought_mb_per_s")),
-        ("recovery-cpu", free, "CPU s per GB, all brokers", ("cpu_s_per_gb",)),
-    ):
-        if not shown:
-            continue
-        figure, axes = pyplot.subplots(figsize=(7, 5), layout="constrained")
-        for size in sorted({round(row["gb"]) for row in shown}):
-            mine = sorted(
-                (row for row in shown if round(row["gb"]) == size), key=lambda row: int(row["left"])
-            )
-            for column in columns:
-                points = [row["left"] for row in mine], [row[column] for row in mine]
-                axes.plot(*points, marker="o", label=f"{COLUMNS[column]}, {size} GB lost")
-        counts = sorted({row["left"] for row in shown})
-        if shown is limited:
-            each = shown[0]["limit_mb_per_s"]
-            axes.plot(counts, [each * n for n in counts], "k:", label=f"{each:.0f} MB/s each")
-        axes.set(xlabel="brokers left", ylabel=label, xticks=counts, ylim=(0, None))
-        axes.grid(alpha=0.3)
-        axes.legend()
-        made.append(out / f"{name}.png")
-        figure.savefig(made[-1], dpi=110)
-        pyplot.close(figure)
-    return made
-
-
-def shown(value: object) -> str:
-    return "-" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
 @click.command()
-@click.option("--left", default="2,3,5,7", show_default=True, help="Brokers left: numbers with commas.")
-@click.option("--gb", "sizes", default="1", show_default=True, help="GB that are lost: numbers with commas.")
+@options.quick_option
+@click.option("--left", help="Brokers left, numbers with commas: 2,3,5,7, or 2,3 with --quick.")
+@click.option("--gb", "sizes", help="GB that are lost, numbers with commas: 1, or 0.1 with --quick.")
 @click.option("--partitions", default=32, show_default=True)
 @click.option("--batch-bytes", default=16_000, show_default=True)
 @click.option("--limit", default=50_000_000, show_default=True, help="Bytes/s that a backup reads; 0: no.")
 @click.option("--no-free", is_flag=True, help="Leave out the runs without a limit.")
 @click.option("--repair-delay", default=1000, show_default=True, help="kproto.repair.delay.ms.")
 @click.option("--spread", is_flag=True, help="Let all brokers lead, so that all have something to do.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("out/bench"), show_default=True)
-def main(
-    left: str,
-    sizes: str,
+@options.data_dir_option
+@options.out_option
+def command(
+    quick: bool,
+    left: str | None,
+    sizes: str | None,
     partitions: int,
     batch_bytes: int,
     limit: int,
@@ -320,29 +276,41 @@ def main(
     out: Path,
 ) -> None:
     """How fast what a lost broker led is back."""
-    console = Console(width=160)
-    rows: list[dict[str, Any]] = []
-    work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
-    try:
+    left, sizes = left or ("2,3" if quick else "2,3,5,7"), sizes or ("0.1" if quick else "1")
+    screen = options.console()
+    result = Result(
+        "recovery",
+        "recovery",
+        "A lost broker's data comes back",
+        options.command_line("recovery"),
+        environment(),
+        x="brokers_left",
+        shown=SHOWN,
+        notes=["Apache Kafka's replicas copy nothing until an operator moves them: nothing to compare."],
+    )
+    with options.workspace(data_dir) as work:
         for gb in map(float, sizes.split(",")):
             for most in dict.fromkeys((limit,) if no_free else (limit, 0)):
                 for number in map(int, left.split(",")):
-                    rows.append(
-                        measure(work, number, gb, partitions, batch_bytes, most, repair_delay, spread)
+                    screen.print(f"{gb:g} GB, {number} brokers left, limit {most:,} B/s", highlight=False)
+                    figures, seen = measure(
+                        work, number, gb, partitions, batch_bytes, most, repair_delay, spread
                     )
-                    console.print({name: shown(rows[-1][name]) for name in COLUMNS})
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    out.mkdir(parents=True, exist_ok=True)
-    about = {"partitions": partitions, "batch_bytes": batch_bytes, "repair_delay_ms": repair_delay}
-    (out / "recovery.json").write_text(json.dumps({**about, "runs": rows}, indent=1))
-    table = Table(*COLUMNS.values())
-    for row in rows:
-        table.add_row(*(shown(row[name]) for name in COLUMNS))
-    console.print(table)
-    for made in plots(rows, out):
-        console.print(str(made))
+                    about = {"brokers_left": number, "gb": gb, "limit": most, "partitions": partitions}
+                    about |= {"batch_bytes": batch_bytes, "repair_delay_ms": repair_delay}
+                    limited = f"{most / 1e6:g} MB/s each" if most else "no limit"
+                    case = f"{number} left, {gb:g} GB"
+                    run = Run(f"{KPROTO}, {limited}", case, 0, about, figures, series(seen))
+                    result.runs.append(run)
+                    result.save(out)
+    options.finish(result, out, screen)
+
+
+def series(seen: Sequence[Mapping[str, float]]) -> dict[str, list[list[float]]]:
+    """What was seen over time, seconds since the loss, in MB."""
+    names = {"brought_bytes": "brought_mb", "copied_bytes": "copied_mb"}
+    return {named: [[row["s"], row[name] / 1e6] for row in seen] for name, named in names.items()}
 
 
 if __name__ == "__main__":
-    main()
+    command()

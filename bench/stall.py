@@ -1,35 +1,34 @@
-"""`python -m bench.stall`: one broker of four, a backup that leads nothing, gets SIGSTOP for 5 s under load.
+"""`kproto bench stall`: one broker of four, a backup that leads nothing, gets SIGSTOP for 5 s under load.
 
 The three others lead all partitions, three copies each. One client per leader produces to all of its
 partitions, one request in flight, acks=all. Measured: the longest time without an ack of any partition, from
 just before the stop until 5 s after SIGCONT (by then the broker was fenced and has started anew), and beside
-it the same over a quiet stretch of the same length.
+it the same over a quiet stretch of the same length. Apache Kafka has no backups apart from followers, which
+lead as well: there is nothing to compare, only a limit.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 import threading
 import time
 import urllib.request
 from pathlib import Path
-from statistics import median
-from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
+from bench import options
+from bench.environment import environment
 from bench.rawclient import NONE, RawClient, one_record_batch
+from bench.results import KPROTO, Result, Run
 from bench.spread import by_leader, create, leaders, write
 from kproto.local_cluster import LocalCluster
 
 TOPIC = "stalled"
 BROKERS = 4
 STOPPED = 3
-TARGET_S = 1.0
+LIMITS = {"longest_gap_s": 1.0}
 SEGMENT_BYTES = 8 << 20
 """Small, so that a broker that is back is soon a backup again."""
 BACK_S = 60.0
@@ -89,6 +88,11 @@ def longest(loads: list[Load]) -> float:
     return max(gap for load in loads for gap in load.gaps().values())
 
 
+def totals(loads: list[Load]) -> tuple[int, int]:
+    """Batches acknowledged and refused so far."""
+    return sum(load.acked for load in loads), sum(sum(load.errors.values()) for load in loads)
+
+
 def backup_of(cluster: LocalCluster) -> int:
     """How many virtual logs have the broker to stop among the backups of their open segment."""
     count = 0
@@ -111,8 +115,10 @@ def wait_back(cluster: LocalCluster) -> None:
     raise RuntimeError("the stopped broker does not come back")
 
 
-def measure(work: Path, rounds: int, seconds: float, partitions: int, batch_bytes: int) -> dict[str, Any]:
-    """See the module's text."""
+def measure(
+    work: Path, rounds: int, seconds: float, partitions: int, batch_bytes: int
+) -> list[dict[str, float]]:
+    """The figures of every round; see the module's text."""
     settings = {"kproto.virtual.segment.bytes": str(SEGMENT_BYTES)}
     cluster = LocalCluster.create(str(work / "stall"), BROKERS, 0, settings)
     others = [node.node for node in cluster.nodes if node.node != STOPPED]
@@ -130,21 +136,29 @@ def measure(work: Path, rounds: int, seconds: float, partitions: int, batch_byte
         for load in loads:
             load.start()
         time.sleep(2)
-        stopped, quiet, backups = [], [], []
+        found = []
         for _ in range(rounds):
+            acked, refused = totals(loads)
             for load in loads:
                 load.begin()
             time.sleep(seconds * 2)
-            quiet.append(longest(loads))
+            quiet = longest(loads)
             wait_back(cluster)
-            backups.append(backup_of(cluster))
+            backups = backup_of(cluster)
             for load in loads:
                 load.begin()
             cluster.pause(STOPPED)
             time.sleep(seconds)
             cluster.resume(STOPPED)
             time.sleep(seconds)
-            stopped.append(longest(loads))
+            figures = {
+                "longest_gap_s": longest(loads),
+                "longest_gap_quiet_s": quiet,
+                "backup_of_vlogs": backups,
+                "acked_batches": totals(loads)[0] - acked,
+                "refused_batches": totals(loads)[1] - refused,
+            }
+            found.append(figures)
         for load in loads:
             load.end()
     finally:
@@ -152,43 +166,39 @@ def measure(work: Path, rounds: int, seconds: float, partitions: int, batch_byte
             if cluster.state(node) != "dead":
                 cluster.kill(node.node)
         shutil.rmtree(cluster.directory, ignore_errors=True)
-    return {
-        "stopped_s": seconds,
-        "backup_of_vlogs": backups,
-        "partitions": partitions,
-        "longest_gap_s": stopped,
-        "median_gap_s": median(stopped),
-        "longest_gap_quiet_s": quiet,
-        "acked": sum(load.acked for load in loads),
-        "errors": {code: n for load in loads for code, n in load.errors.items()},
-        "target_s": TARGET_S,
-    }
+    return found
 
 
 @click.command()
-@click.option("--rounds", default=5, show_default=True)
+@options.quick_option
+@click.option("--rounds", type=int, help="5, or 1 with --quick.")
 @click.option("--seconds", default=5.0, show_default=True, help="How long the broker is stopped.")
 @click.option("--partitions", default=32, show_default=True)
 @click.option("--batch-bytes", default=1000, show_default=True)
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("out/bench"), show_default=True)
-def main(
-    rounds: int, seconds: float, partitions: int, batch_bytes: int, data_dir: Path | None, out: Path
+@options.data_dir_option
+@options.out_option
+def command(
+    quick: bool,
+    rounds: int | None,
+    seconds: float,
+    partitions: int,
+    batch_bytes: int,
+    data_dir: Path | None,
+    out: Path,
 ) -> None:
     """How long a stopped backup stops acks."""
-    work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
-    try:
-        found = measure(work, rounds, seconds, partitions, batch_bytes)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "stall.json").write_text(json.dumps(found, indent=1))
-    table = Table("figure", "value")
-    for name, value in found.items():
-        shown = " ".join(f"{item:.2f}" for item in value) if isinstance(value, list) else str(value)
-        table.add_row(name, shown)
-    Console().print(table)
+    case, about = f"stopped for {seconds:g} s", {"partitions": partitions, "batch_bytes": batch_bytes}
+    result = Result(
+        "stall", "stall", "A backup is stopped under load", options.command_line("stall"), environment()
+    )
+    result.limits[case] = dict(LIMITS)
+    with options.workspace(data_dir) as work:
+        for number, figures in enumerate(
+            measure(work, rounds or (1 if quick else 5), seconds, partitions, batch_bytes)
+        ):
+            result.runs.append(Run(KPROTO, case, number, about, figures))
+    options.finish(result, out, options.console())
 
 
 if __name__ == "__main__":
-    main()
+    command()

@@ -1,40 +1,41 @@
-"""`python -m bench.startup`: how soon a broker serves, its idle memory, what thousands of partitions cost.
+"""`kproto bench startup`: how soon a broker serves, its idle memory, what thousands of partitions cost.
 
     first ack    process start to the first acked record of a new topic; a client that runs already tries to
                  connect every 2 ms, then creates the topic and produces, repeating on "not yet" errors
     idle memory  resident size some seconds later, with that one topic
-    fixture      kproto.testing: entering the in-process broker, in a fresh Python and again in the same one
+    fixture      kproto.testing: entering the in-process broker, in a fresh Python and again in the same one;
+                 Apache Kafka has nothing to compare
     partitions   one topic of 5,000: from the CreateTopics request until the last partition takes a record,
                  memory; then 200 KB into each, kill -9, and restart to the first ack of a record for the last
                  partition; every partition must still end where it did
 
-With --peer the same is done with Apache Kafka (it takes minutes).
+Both systems in turn, start by start. Thousands of partitions take Apache Kafka minutes.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
-from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
+from bench import options
 from bench.brokers import KINDS, BrokerProcess, usage
+from bench.environment import environment
 from bench.rawclient import NONE, TOPIC_ALREADY_EXISTS, RawClient, one_record_batch
+from bench.results import KPROTO, Result, Run
 
 TRY_EVERY_S = 0.002
 GIVE_UP_S = 300.0
 CHUNK_BYTES = 20_000
+REST_S = 5.0
+PARTS = ("start", "fixture", "partitions")
+PARTITION_PAIRS = 2
 PARTITIONS_PER_REQUEST = 50
 PIPELINE = 4
 
@@ -96,25 +97,22 @@ def start_to_first_ack(broker: BrokerProcess, topic: str, partition: int = 0, cr
     return time.monotonic() - begin
 
 
-def measure_start(kind: str, work: Path, runs: int) -> dict[str, Any]:
-    """First ack on empty data (each run its own), then the idle memory of the last."""
-    times = []
-    for run in range(runs):
-        broker = KINDS[kind](work / f"{kind}-start-{run}")
-        try:
-            times.append(start_to_first_ack(broker, "first"))
-            if run == runs - 1:
-                time.sleep(5)
-                before = usage(broker.pid)
-                time.sleep(5)
-                after = usage(broker.pid)
-        finally:
-            broker.stop()
-            broker.remove()
+def measure_start(kind: str, work: Path, pair: int) -> dict[str, float]:
+    """First ack on empty data, then what the broker uses when nothing happens."""
+    broker = KINDS[kind](work / f"{kind}-start-{pair}")
+    try:
+        took = start_to_first_ack(broker, "first")
+        time.sleep(REST_S)
+        before = usage(broker.pid)
+        time.sleep(REST_S)
+        after = usage(broker.pid)
+    finally:
+        broker.stop()
+        broker.remove()
     return {
-        "first_ack_s": {"median": median(times), "all": times},
+        "first_ack_s": took,
         "idle_rss_mb": after.rss_bytes / 1e6,
-        "idle_cpu_percent": (after.cpu_s - before.cpu_s) / 5 * 100,
+        "idle_cpu_percent": (after.cpu_s - before.cpu_s) / REST_S * 100,
     }
 
 
@@ -122,7 +120,7 @@ def measure_fixture() -> dict[str, float]:
     """Seconds to enter `kproto.testing.kafka_broker()`: with the imports, and again."""
     done = subprocess.run([sys.executable, "-c", FIXTURE_PROGRAM], capture_output=True, text=True, check=True)
     first, again = map(float, done.stdout.split())
-    return {"first_with_imports_s": first, "again_s": again}
+    return {"fixture_first_s": first, "fixture_again_s": again}
 
 
 def fill(client: RawClient, topic: str, partitions: int, bytes_each: int) -> None:
@@ -159,10 +157,10 @@ def end_offsets(client: RawClient, topic: str, partitions: int) -> dict[int, int
     return {partition: offset for partition, (_, offset) in found.items()}
 
 
-def measure_partitions(kind: str, work: Path, partitions: int, bytes_each: int) -> dict[str, Any]:
+def measure_partitions(kind: str, work: Path, partitions: int, bytes_each: int) -> dict[str, float]:
     """Create, fill, kill, restart. Raises RuntimeError when a partition ends elsewhere afterwards."""
     broker = KINDS[kind](work / f"{kind}-partitions")
-    found: dict[str, Any] = {"partitions": partitions, "bytes_each": bytes_each}
+    found: dict[str, float] = {}
     try:
         broker.start()
         time.sleep(1)
@@ -202,61 +200,72 @@ def measure_partitions(kind: str, work: Path, partitions: int, bytes_each: int) 
     return found
 
 
-def flat(results: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """Nested results as dotted names and short texts."""
-    rows: dict[str, str] = {}
-    for name, value in results.items():
-        if isinstance(value, dict):
-            rows.update(flat(value, f"{prefix}{name}."))
-        elif isinstance(value, list):
-            rows[prefix + name] = " ".join(f"{item:.3g}" for item in value)
-        else:
-            rows[prefix + name] = f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
-    return rows
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is measured."""
+
+    parts: tuple[str, ...]
+    partitions: int
+    bytes_each: int
+    partition_pairs: int
+    """Rounds of the part with thousands of partitions: it takes long and varies little."""
+
+
+def measure_round(result: Result, pair: int, kinds: list[str], work: Path, plan: Plan) -> None:
+    """One run of each part on each system in turn."""
+
+    def note(kind: str, case: str, figures: dict[str, float]) -> None:
+        result.runs.append(Run(kind, case, pair, asdict(plan), figures))
+
+    if "start" in plan.parts:
+        for kind in kinds:
+            note(kind, "start", measure_start(kind, work, pair))
+    if "fixture" in plan.parts and KPROTO in kinds:
+        note(KPROTO, "fixture", measure_fixture())
+    if "partitions" in plan.parts and pair < plan.partition_pairs:
+        for kind in kinds:
+            figures = measure_partitions(kind, work, plan.partitions, plan.bytes_each)
+            note(kind, f"{plan.partitions:,} partitions", figures)
 
 
 @click.command()
-@click.option("--runs", default=5, show_default=True, help="Starts to take the median of.")
-@click.option("--partitions", default=5_000, show_default=True)
+@options.quick_option
+@options.pairs_option
+@click.option("--partitions", type=int, help="Of the one topic; 5,000, or 500 with --quick.")
 @click.option("--bytes-each", default=200_000, show_default=True, help="Written into each partition.")
-@click.option("--peer", is_flag=True, help="Also Apache Kafka.")
-@click.option("--only", type=click.Choice(["start", "fixture", "partitions"]), help="One part.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("out/bench"), show_default=True)
-def main(
-    runs: int,
-    partitions: int,
+@click.option("--part", type=click.Choice(PARTS), help="One part.")
+@options.only_option
+@options.data_dir_option
+@options.out_option
+def command(
+    quick: bool,
+    pairs: int | None,
+    partitions: int | None,
     bytes_each: int,
-    peer: bool,
+    part: str | None,
     only: str | None,
     data_dir: Path | None,
     out: Path,
 ) -> None:
     """Start-up, idle memory and thousands of partitions."""
-    work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
-    results: dict[str, Any] = {}
-    console = Console()
-    try:
-        for kind in ("kproto", "kafka") if peer else ("kproto",):
-            part = results.setdefault(kind, {})
-            if only in {None, "start"}:
-                console.print(f"{kind}: {runs} starts")
-                part["start"] = measure_start(kind, work, runs)
-            if only in {None, "fixture"} and kind == "kproto":
-                part["fixture"] = measure_fixture()
-            if only in {None, "partitions"}:
-                console.print(f"{kind}: {partitions:,} partitions of {bytes_each:,} bytes")
-                part["partitions"] = measure_partitions(kind, work, partitions, bytes_each)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "startup.json").write_text(json.dumps(results, indent=1))
-    table = Table("figure", *results)
-    columns = {kind: flat(part) for kind, part in results.items()}
-    for name in dict.fromkeys(name for rows in columns.values() for name in rows):
-        table.add_row(name, *(rows.get(name, "-") for rows in columns.values()))
-    console.print(table)
+    pairs = pairs or (2 if quick else 5)
+    wanted = (part,) if part else PARTS
+    plan = Plan(
+        wanted,
+        partitions or (500 if quick else 5_000),
+        bytes_each,
+        1 if quick else min(pairs, PARTITION_PAIRS),
+    )
+    screen = options.console()
+    title = "Start, idle, thousands of partitions"
+    result = Result("startup", "startup", title, options.command_line("startup"), environment())
+    with options.workspace(data_dir) as work:
+        for pair in range(pairs):
+            screen.print(f"round {pair + 1} of {pairs}")
+            measure_round(result, pair, options.systems(only), work, plan)
+            result.save(out)
+    options.finish(result, out, screen)
 
 
 if __name__ == "__main__":
-    main()
+    command()
