@@ -158,14 +158,10 @@ class Result:
         return sorted(found, key=lambda run: run.pair)
 
     def medians(self, case: str, system: str) -> dict[str, float]:
-        """The median of each metric that all of these runs have."""
+        """The median of each metric over the runs that have it."""
         runs = self.of(case, system)
-        shared = set.intersection(*(set(run.metrics) for run in runs)) if runs else set()
-        return {
-            name: median(run.metrics[name] for run in runs)
-            for name in (runs[0].metrics if runs else ())
-            if name in shared
-        }
+        names = dict.fromkeys(name for run in runs for name in run.metrics)
+        return {name: median(run.metrics[name] for run in runs if name in run.metrics) for name in names}
 
     def ratios(self, case: str, ours: str = KPROTO, theirs: str = KAFKA) -> dict[str, list[float]]:
         """Metric -> ours / theirs, one per pair that both have: the two runs of a pair shared the machine."""

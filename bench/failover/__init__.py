@@ -1,12 +1,12 @@
-"""Failover under load: `python -m bench.failover --rounds 100 --out DIR`.
+"""Failover under load: `kproto bench failover --rounds 100 --out DIR`.
 
-    __main__.py  the command: which cluster, which rounds, what is written where
+    command.py   the command: which cluster, which rounds, what is written where
     clusters.py  four brokers of kproto or of Apache Kafka, to be killed, paused, wiped and started
     load.py      producers and consumers (librdkafka and Java) that know what they were promised
     rounds.py    one round after another: kill, wait, check, wait for redundancy
     copies.py    afterwards: all copies of every virtual segment compared byte by byte, the chains (S9)
-    report.py    the table and the plot
+    report.py    the table, and the runs for the report's page
 
-May import the standard library, click, rich, matplotlib, confluent_kafka, kproto, the rest of bench, and the
+May import the standard library, click, rich, confluent_kafka, kproto, the rest of bench, and the
 load and the cluster of compat_tests/support.
 """

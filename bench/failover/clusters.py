@@ -18,6 +18,7 @@ from confluent_kafka import ElectionType, KafkaException, TopicCollection, Topic
 from confluent_kafka.admin import AdminClient
 
 from bench.brokers import ApacheKafka
+from bench.results import KAFKA, KPROTO
 from kproto.local_cluster import DEAD, PAUSED, LocalCluster, free_ports
 
 BROKERS: Final = 4
@@ -98,6 +99,7 @@ class KprotoCluster:
     """kproto's own brokers. With SQLite, node 1 has the only controller and is spared."""
 
     name = "kproto"
+    kind = KPROTO
 
     def __init__(self, directory: Path, settings: Mapping[str, str]) -> None:
         self.local = LocalCluster.create(str(directory), BROKERS, 0, settings)
@@ -161,6 +163,7 @@ class KafkaCluster:
     """Four brokers; nodes 1 to 3 are controllers too, or one more JVM, which is spared, is the controller."""
 
     name = "Apache Kafka"
+    kind = KAFKA
 
     def __init__(self, directory: Path, separate: bool, settings: Mapping[str, str]) -> None:
         self.nodes = list(range(1, BROKERS + 1))

@@ -1,21 +1,23 @@
-"""The rounds as a table and as a plot."""
+"""The rounds as a table, and as runs for the report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from rich.table import Table
 
-COLOURS = {"kill": "#1f77b4", "two": "#d62728", "all": "#9467bd", "pause": "#ff7f0e"}
+from bench.results import Run
+
 MEANINGS = {
     "kill": "one broker killed",
     "two": "two brokers killed",
     "all": "all brokers killed and started",
     "pause": "one broker stopped (SIGSTOP)",
 }
+FIGURES = ("gap_s", "back_s", "return_gap_s", "recovered_s", "whole_s")
+"""Of a round: seconds; see `rounds.Round`."""
 COLUMNS = (
     "round",
     "kind",
@@ -71,40 +73,12 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     return found
 
 
-def markdown(results: Mapping[str, Any]) -> str:
-    """The table for a document."""
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
-    lines += ["| " + " | ".join(_cells(row)) + " |" for row in results["rounds"]]
-    for kind, of in summary(results["rounds"]).items():
-        figures = ", ".join(f"{name} {value:.2f} s" for name, value in of.items() if name != "rounds")
-        lines.append(f"\n{MEANINGS[kind]}: {of['rounds']} rounds, longest gap: {figures}")
-    return "\n".join(lines) + "\n"
-
-
-def plot(results: Sequence[Mapping[str, Any]], target: Path) -> None:
-    """Longest gap in acknowledgements of any partition, per round; one panel for each run in ``results``."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, panels = pyplot.subplots(
-        len(results), 1, figsize=(11, 3.4 * len(results)), squeeze=False, sharey=True
-    )
-    for run, panel in zip(results, panels[:, 0], strict=True):
-        for kind, colour in COLOURS.items():
-            rows = [row for row in run["rounds"] if row["kind"] == kind]
-            if rows:
-                places = [run["rounds"].index(row) for row in rows]
-                panel.bar(places, [row["gap_s"] for row in rows], color=colour, label=MEANINGS[kind])
-                middles = [median(row["gaps"]) for row in rows]
-                panel.plot(places, middles, ".", color="black", markersize=3)
-        panel.set_ylabel("longest gap in acks of\nany partition, s")
-        panel.set_title(run["name"], fontsize=10)
-        panel.grid(axis="y", alpha=0.3)
-        if run["rounds"]:
-            panel.legend(fontsize=8)
-    panels[-1, 0].set_xlabel("round (dots: median over the partitions)")
-    figure.tight_layout()
-    figure.savefig(target, dpi=110)
-    pyplot.close(figure)
+def runs_of(system: str, rows: Sequence[Mapping[str, Any]], parameters: Mapping[str, Any]) -> list[Run]:
+    """A run for each round; rounds of a kind are one case. Rounds of two clusters do not share a moment."""
+    found: list[Run] = []
+    for row in rows:
+        case = MEANINGS[row["kind"]]
+        about = {**parameters, "data": "deleted" if row["wiped"] else "kept", "brokers": row["victims"]}
+        figures = {name: float(row[name]) for name in FIGURES if row[name] is not None}
+        found.append(Run(system, case, sum(run.case == case for run in found), about, figures))
+    return found

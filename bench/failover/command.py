@@ -1,0 +1,220 @@
+"""`kproto bench failover`: brokers are killed under load, round after round; nothing acked may be lost."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+from rich.console import Console
+
+from bench import options
+from bench.environment import environment
+from bench.failover.clusters import COPIES, KafkaCluster, KprotoCluster, await_whole
+from bench.failover.copies import compare
+from bench.failover.load import FailoverLoad
+from bench.failover.report import runs_of, summary, table
+from bench.failover.rounds import WHOLE_TIMEOUT_S, Round, Rounds, row
+from bench.results import KAFKA, KPROTO, Result
+from compat_tests.support.topics import create_topic
+
+TOPIC: Final = "failover"
+SETTINGS: Final = {
+    "group.initial.rebalance.delay.ms": "0",
+    "kproto.repair.delay.ms": "1000",
+    "kproto.virtual.segment.bytes": str(4 << 20),
+    "kproto.segment.file.bytes": str(1 << 20),
+}
+"""Virtual segments are small, so that every round rolls and repairs some."""
+
+
+class Counts(NamedTuple):
+    """How many rounds of each kind."""
+
+    kills: int
+    all_at_once: int
+    pauses: int
+    keep_two: bool
+
+
+class Session:
+    """One cluster, its load and its results."""
+
+    def __init__(self, cluster: KprotoCluster | KafkaCluster, seed: int, out: Path, console: Console) -> None:
+        self.cluster = cluster
+        self.chance = random.Random(seed)
+        self.out = out
+        self.console = console
+        self.results: dict[str, Any] = {"name": cluster.name, "seed": seed, "rounds": []}
+
+    def note(self, this: Round) -> None:
+        """Keep a round, whatever comes next."""
+        self.results["rounds"].append(row(this))
+        self.save()
+        brokers = ",".join(map(str, this.victims)) + (" wiped" if this.wiped else "")
+        whole = "" if this.whole_s is None else f", all copies after {this.whole_s:.1f} s"
+        self.console.print(
+            f"round {this.number}: {this.kind} {brokers}: longest gap {this.gap_s:.2f} s, "
+            f"on return {this.return_gap_s:.2f} s{whole}; {this.records} records",
+            highlight=False,
+        )
+
+    def save(self) -> None:
+        """Write what there is."""
+        self.results["summary"] = summary(self.results["rounds"])
+        (self.out / f"{self.cluster.kind}-rounds.json").write_text(json.dumps(self.results, indent=1))
+
+    def go(self, counts: Counts, partitions: int, rate: int, work: Path) -> None:
+        """All rounds, then the final check. AssertionError and TimeoutError when a promise is broken."""
+        self.cluster.start(self.cluster.nodes)
+        create_topic(self.cluster.bootstrap, TOPIC, partitions, replicas=COPIES)
+        load = FailoverLoad(self.cluster.bootstrap, TOPIC, partitions, rate, work)
+        try:
+            load.await_progress()
+            time.sleep(2)
+            turns = Rounds(self.cluster, load, self.chance, self.note, counts.keep_two)
+            kinds = [turns.kill] * counts.kills + [turns.all_at_once] * counts.all_at_once
+            kinds += [turns.pause] * counts.pauses
+            for number, turn in enumerate(kinds):
+                turn(number)
+            self.results["records"] = load.finish()
+            self.console.print(f"{self.results['records']} records exactly once, in order, at their offsets")
+            self.results["last_whole_s"] = await_whole(self.cluster, TOPIC, WHOLE_TIMEOUT_S)
+        finally:
+            load.kill()
+            self.save()
+
+
+def kproto_settings(pairs: tuple[str, ...], metadata: str) -> dict[str, str]:
+    """The settings of kproto's brokers."""
+    own = dict(SETTINGS)
+    if metadata != "sqlite":
+        own["kproto.metadata.store"] = metadata
+    return own | _parsed(pairs)
+
+
+def _parsed(pairs: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator:
+            raise click.UsageError(f"not NAME=VALUE: {pair}")
+        found[name] = value
+    return found
+
+
+def compare_copies(run: Session, cluster: KprotoCluster, settings: Mapping[str, str]) -> bool:
+    """Kill all brokers as they are, compare what is on their disks; whether all is well."""
+    cluster.close()
+    directories = {node: Path(cluster.local.data_dir(node)) for node in cluster.nodes}
+    found = compare(settings.get("kproto.metadata.store", "sqlite"), directories)
+    run.results["copies"] = found.as_json()
+    run.save()
+    (run.out / "chains.txt").write_text("".join(f"{line}\n" for line in found.chains))
+    for line in found.chains:
+        run.console.print(line, highlight=False, soft_wrap=True)
+    copies = ", ".join(f"{count} with {name} copies" for name, count in sorted(found.copies.items()))
+    run.console.print(
+        f"{found.vsegs} closed virtual segments: {copies}; {found.open_vsegs} open; compared: "
+        f"{found.bytes_compared / 1e6:.1f} MB of copies, {found.chunks_of_owners} chunks of owners"
+    )
+    for problem in found.problems[:20]:
+        run.console.print(f"PROBLEM {problem}", highlight=False, soft_wrap=True)
+    return not found.problems
+
+
+@click.command()
+@options.quick_option
+@click.option("--rounds", type=int, help="Kills of a random broker: 10, or 3 with --quick.")
+@click.option("--all-at-once", type=int, default=0, help="Rounds of killing all four, after those.")
+@click.option("--pause", "pauses", type=int, default=0, help="Rounds of SIGSTOP, after those.")
+@click.option("--keep-two", is_flag=True, help="Two brokers that are killed together keep their data.")
+@click.option("--partitions", type=int, default=32, show_default=True)
+@click.option("--rate", type=int, default=800, show_default=True, help="Records per second in all.")
+@click.option("--seed", type=int, help="Which brokers and when; printed and kept with the results.")
+@click.option("--metadata", default="sqlite", show_default=True, help="sqlite, or etcd://HOST:PORT/PREFIX.")
+@click.option("--controller", type=click.Choice(["combined", "separate"]), default="combined")
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A setting of kproto's brokers.")
+@click.option("--set-kafka", "kafka_pairs", multiple=True, metavar="NAME=VALUE", help="Of Apache Kafka's.")
+@options.only_option
+@options.data_dir_option
+@options.out_option
+def command(
+    quick: bool,
+    rounds: int | None,
+    all_at_once: int,
+    pauses: int,
+    keep_two: bool,
+    partitions: int,
+    rate: int,
+    seed: int | None,
+    metadata: str,
+    controller: str,
+    pairs: tuple[str, ...],
+    kafka_pairs: tuple[str, ...],
+    only: str | None,
+    data_dir: Path | None,
+    out: Path,
+) -> None:
+    """Kill brokers under load and check every promise; exit code 1 and the data kept when one is broken."""
+    console = options.console()
+    seed = time.time_ns() % 1_000_000 if seed is None else seed
+    counts = Counts(rounds or (3 if quick else 10), all_at_once, pauses, keep_two)
+    (out / "failover").mkdir(parents=True, exist_ok=True)
+    result = Result(
+        "failover",
+        "failover",
+        "Brokers are killed under load",
+        options.command_line("failover"),
+        environment(seed=seed),
+        notes=[
+            "The two clusters one after the other, not in turn: a round goes on where the last one ended."
+        ],
+    )
+    failures = []
+    for kind in reversed(options.systems(only)):
+        work = Path(tempfile.mkdtemp(prefix="kproto-failover-", dir=data_dir))
+        console.print(f"{kind}: seed {seed}, data in {work}", highlight=False)
+        settings = kproto_settings(pairs, metadata) if kind == KPROTO else _parsed(kafka_pairs)
+        cluster: KprotoCluster | KafkaCluster
+        if kind == KAFKA:
+            cluster = KafkaCluster(work / "cluster", controller == "separate", settings)
+        else:
+            cluster = KprotoCluster(work / "cluster", settings)
+        session = Session(cluster, seed, out / "failover", console)
+        failed = _whole(session, counts, partitions, rate, work, settings)
+        result.runs += runs_of(kind, session.results["rounds"], {"partitions": partitions, "rate": rate})
+        if failed:
+            failures.append(failed)
+            result.notes.append(f"{cluster.name} broke a promise: {failed}")
+            console.print(f"FAILED: {failed}\nThe data is kept in {work}", highlight=False)
+        else:
+            shutil.rmtree(work, ignore_errors=True)
+        console.print(table(cluster.name, session.results["rounds"]))
+    options.finish(result, out, console)
+    if failures:
+        raise SystemExit(1)
+
+
+def _whole(
+    session: Session, counts: Counts, partitions: int, rate: int, work: Path, settings: Mapping[str, str]
+) -> str:
+    """All rounds on one cluster and what is checked afterwards: what failed, or nothing."""
+    failed, cluster = "", session.cluster
+    try:
+        session.go(counts, partitions, rate, work)
+        if isinstance(cluster, KprotoCluster) and not compare_copies(session, cluster, settings):
+            failed = "copies differ"
+    except (AssertionError, TimeoutError) as error:
+        failed = str(error)
+    finally:
+        cluster.close()
+    session.results["failed"] = failed
+    session.save()
+    return failed
