@@ -251,6 +251,7 @@ class Broker:
         for (topic_id, index), runs in recovered.runs():
             self._logs.recovered(topic_id, index, runs)
         self._vlogs.on_flushed = self._logs.checkpoint_now
+        self._vlogs.cleaner.may_forget = lambda: self._logs.starts_known
         self._vlogs.inherit(recovered, self._logs.settled, self._unsynced)
 
     def _unsynced(self, topic_id: bytes, index: int) -> list[Segment] | None:

@@ -319,7 +319,6 @@ class LogManager:
         """The checkpoint vouches for files that are gone: what comes in their place must not be trusted."""
         entry = (partition.topic_id, partition.index, partition.entry())
         self._checkpoint.write([entry], self._checkpoint.point)
-        self._deletions += 1
         self.checkpoint_soon(partition)
 
     # Several copies
@@ -363,8 +362,7 @@ class LogManager:
 
     def release(self, topic_id: bytes, index: int) -> None:
         """Another broker leads the partition: who waits for it is told, its files stay for a while in case it
-        comes back. `apply_image` does it, too.
-        """
+        comes back. `apply_image` does it, too."""
         due = self.clock.monotonic() + RELEASED_KEPT_S
         waiting = self._taken.get(topic_id)
         if waiting is not None and waiting.pop(index, None) is not None:
@@ -514,16 +512,20 @@ class LogManager:
         return self._serves(self._image.streamlet(topic_id, index // record.active_groups))
 
     def settled(self, topic_id: bytes, index: int, end_offset: int) -> bool:
-        """Whether the old journals are no longer needed for what lies below ``end_offset``: it is in synced
-        segment files, or deleted.
-        """
+        """Old journals need not have what lies below ``end_offset``: it is in synced files, or deleted."""
         stream = self.streams.get(topic_id)
         partition = stream.partitions.get(index) if stream is not None else None
         if partition is not None:
-            return end_offset <= max(partition.synced_offset, partition.log_start_offset)
+            end = max(partition.synced_offset, partition.log_start_offset)
+            return self.starts_known and end_offset <= end
         if self._has_copies(topic_id):
             return self._led_elsewhere(topic_id, index)
         return self._image is not None and topic_id not in self._image.topics_by_id
+
+    @property
+    def starts_known(self) -> bool:
+        """The synced checkpoint has all log starts: a partition is not missed what lies below its own."""
+        return not self._deletions
 
     def _led_elsewhere(self, topic_id: bytes, index: int) -> bool:
         """A partition with several copies has a leader elsewhere, who needs nothing of what is here."""
@@ -610,9 +612,7 @@ class LogManager:
 
     def tick(self, now: float) -> bool:
         """Do what is due at monotonic time ``now`` (s), for about a millisecond; True: call again soon,
-        more is waiting.
-
-        To be called a few times a second.
+        more is waiting. To be called a few times a second.
         """
         deadline = self.clock.monotonic() + SLICE_S
         more = self._flush_old(now, deadline)
@@ -718,7 +718,6 @@ class LogManager:
             self.trash.add(due, segment.path)
             self.trash.add(due, segment.index_path)
         self.checkpoint_soon(partition)
-        self._deletions += 1
 
     def random_below(self, limit: int) -> int:
         """For segment.jitter.ms."""
@@ -729,8 +728,9 @@ class LogManager:
     # Checkpoint
 
     def checkpoint_soon(self, partition: Partition) -> None:
-        """The log start of ``partition`` moved: the next tick writes a checkpoint."""
+        """The log start of ``partition`` moved: the next tick writes a checkpoint, and syncs it."""
         self._changed[partition] = None
+        self._deletions += 1
         self._next_checkpoint = self.clock.monotonic()
 
     def checkpoint_now(self) -> None:
@@ -773,14 +773,14 @@ class LogManager:
     def close(self) -> bool:
         """A clean stop: everything into files, synced, and a last checkpoint. False when that did not work
         (then the directory must not be marked clean), or when journal chunks of an earlier process were not
-        applied yet.
-        """
+        applied yet."""
         clean = self.flush_all() and not self._recovered
         self._changed.update(dict.fromkeys(self.partitions_open()))
         try:
             self._sync_all()
             entries = [(one.topic_id, one.index, one.entry()) for one in self._changed if not one.deleted]
             self._checkpoint.write(entries, self.ports.scan_point(), sync=True)
+            self._deletions = 0
         except OSError as error:
             log.warning("the stop is not clean: %s", error.strerror)
             clean = False

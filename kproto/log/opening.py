@@ -295,6 +295,8 @@ def _apply(partition: Partition, runs: list[JournalRun]) -> None:
             if base_offset + fields[6] < partition.log_end_offset or fields[2] < partition.epochs.last:
                 continue
             chunk = data[at : at + size]
+            if partition.log_end_offset < base_offset <= partition.log_start_offset:
+                _restart_at(partition, base_offset)  # what is missing was deleted
             if base_offset != partition.log_end_offset or crc32c(chunk[CRC_FROM:]) != fields[4]:
                 log.error(
                     "%r: the journal goes on at offset %d or its chunk is damaged: the log ends before",
@@ -306,9 +308,18 @@ def _apply(partition: Partition, runs: list[JournalRun]) -> None:
 
 
 def _restart_at(partition: Partition, offset: int) -> None:
-    """The log start was moved behind everything that is left: begin again there, empty."""
-    log.warning("%r: nothing is left above its log start %d", partition, offset)
+    """The log start was moved behind everything that was found so far: begin again, empty, at ``offset``,
+    which is not above it.
+
+    What producers sent between the two is not known, so nothing is: a sequence that is taken for wrong would
+    stop its producer for good.
+    """
+    log_start = partition.log_start_offset
+    log.warning("%r: nothing is left above its log start %d", partition, log_start)
     for segment in partition.segments:
         segment.drop()
-    cut_from(partition, 0, f"the log starts at {offset}")
+    cut_from(partition, 0, f"the log starts at {log_start}")
+    partition.producers = Producers()
+    partition.settled, partition.dirty_from = 0, -1
     partition.begin(offset)
+    partition.log_start_offset = log_start

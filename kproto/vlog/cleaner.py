@@ -33,6 +33,11 @@ BYTES_PER_SYNC: Final = 1 << 20
 """Sync without pressure only when a file sync frees at least so many bytes of journal."""
 
 
+def _always() -> bool:
+    """Before the log is there."""
+    return True
+
+
 def _keep_nothing(_: Closed) -> bool:
     """Without backups every file may go."""
     return False
@@ -66,6 +71,7 @@ class Cleaner:
         "_worker",
         "closed",
         "keep",
+        "may_forget",
         "stopped",
         "synced",
     )
@@ -97,6 +103,8 @@ class Cleaner:
         self.closed: deque[Closed] = deque()
         self.keep: Callable[[Closed], bool] = _keep_nothing
         """Asked before a file is given back: True when it was taken away to be kept."""
+        self.may_forget: Callable[[], bool] = _always
+        """Whether a start would know that what was deleted is deleted (`LogManager.starts_known`)."""
         self.stopped = False
         self.synced = 0
         """Segment files synced so far."""
@@ -213,9 +221,10 @@ class Cleaner:
         return len(done)
 
     def finished(self) -> list[Closed]:
-        """Remove and return the oldest virtual segments all of whose chunks are in synced segment files."""
+        """Remove and return the oldest virtual segments all of whose chunks are in synced segment files, or
+        deleted for good."""
         done: list[Closed] = []
-        while self.closed:
+        while self.closed and self.may_forget():
             vlog, segment, file = self.closed[0]
             if file.pins or segment.frames or segment.needed_from("synced") is not None:
                 break

@@ -127,3 +127,40 @@ def test_files_wait_for_the_checkpoint_that_knows(tmp_path: Path) -> None:
     after = Checkpoint(log.disk, str(tmp_path)).get(TOPIC_ID, 0)
     assert after is not None
     assert after.log_start == 3
+
+
+def test_the_journal_goes_on_behind_what_was_deleted_from_it(tmp_path: Path) -> None:
+    """A file that ends before the new log start is still there when the process is killed, what lay between
+    was in the journal only, and the scan of that begins behind it."""
+    log = Log(tmp_path, {"file.delete.delay.ms": "60000"})
+    partition = log.partition()
+    fill(log, 2, 100)
+    partition.flush()
+    fill(log, 2, 100)
+    partition.delete_records(4)
+    log.tick(6.0)
+    fill(log, 3, 100)
+    key = TOPIC_ID, 0
+    log.journal.stored[key] = [each for each in log.journal.stored[key] if each[0] >= 4]
+    assert files(log)
+    log.restart(LeftAs.KILLED)
+    partition = log.partition()
+    assert (partition.log_start_offset, partition.high_watermark) == (4, 7)
+    assert len(everything(partition)) == partition.size_bytes()
+
+
+def test_the_journal_waits_for_the_checkpoint_that_knows_a_log_start(tmp_path: Path) -> None:
+    """Else a start with the old one would end the log where the journal has nothing any more."""
+    log = Log(tmp_path)
+    fill(log, 4, 100)
+    partition = log.partition()
+    assert log.manager.starts_known
+    partition.delete_records(4)
+    assert not log.manager.starts_known
+    assert not log.manager.settled(TOPIC_ID, 0, 4)
+    log.tick(6.0)
+    known = Checkpoint(log.disk, str(tmp_path)).get(TOPIC_ID, 0)
+    assert known is not None
+    assert known.log_start == 4
+    assert log.manager.starts_known
+    assert log.manager.settled(TOPIC_ID, 0, 4)

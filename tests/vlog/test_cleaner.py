@@ -126,3 +126,18 @@ def test_one_that_grew_meanwhile_is_not_given_back() -> None:
     world.loop.run(60)
     assert all(segment.synced == 2 * END for segment in world.segments)
     assert world.given_back == [first.file, second.file]
+
+
+def test_files_wait_until_a_start_would_know_what_was_deleted() -> None:
+    world = World()
+    world.cleaner.may_forget = lambda: False
+    closed = world.closed(0)
+    world.add(closed)
+    world.journal.bytes = world.journal.limit
+    world.loop.run(60)
+    assert world.flushed()
+    assert world.given_back == []
+    world.cleaner.may_forget = lambda: True
+    world.loop.call_soon(world.cleaner.work)
+    world.loop.run(60)
+    assert world.given_back == [closed.file]
