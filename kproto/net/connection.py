@@ -37,6 +37,8 @@ JOIN_BYTES: Final = 32 * 1024
 PIECES_PER_SEND: Final = 512
 
 _LENGTH: Final = Struct(">i")
+_QUEUED: Final = b""
+"""In place of an answer that is on its way: whoever still knows the exchange keeps no memory of it."""
 
 
 class Exchange:
@@ -352,6 +354,7 @@ class Connection:
             if answer is None:
                 break
             pending.popleft()
+            exchange.answer = _QUEUED
             if type(answer) is bytes:
                 out.append(answer)
             else:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
+from kproto.memory import untouched
 from kproto.net.connection import MAX_HELD, MAX_OPEN_REQUESTS, Connection, Exchange
 from kproto.net.server import Limits
 
@@ -112,6 +113,25 @@ def test_many_pieces_and_large_pieces_arrive_in_order(serve):
         sock.sendall(frame(b"a") * 3)
         for _ in range(3):
             assert receive(sock) == big
+
+
+def test_who_still_knows_an_answered_request_keeps_none_of_its_memory(serve):
+    """A fetch stays known to the timers until its longest wait is over; the segment memory it showed must be
+    free long before."""
+    known: list[Exchange] = []
+    shown = bytearray(b"z" * 500_000)
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        known.append(connection.begin(len(data)))
+        known[-1].respond([struct.pack(">i", len(shown)), memoryview(shown)], 4 + len(shown))
+
+    running = serve(dispatch)
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"a"))
+        assert receive(sock) == shown
+        until(lambda: running.budget.used == 0)
+        assert known
+        assert running.run(lambda: untouched(shown))
 
 
 @pytest.mark.parametrize("prefix", [-1, -(2**31), 0, 1001, 2**31 - 1])
