@@ -140,9 +140,9 @@ class BrokerProcess:
 
     name = ""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, port: int | None = None) -> None:
         self.directory = directory
-        self.port = free_port()
+        self.port = port or free_port()
         self.process: subprocess.Popen[bytes] | None = None
         directory.mkdir(parents=True)
 
@@ -229,9 +229,12 @@ class ApacheKafka(BrokerProcess):
 
     name = "Apache Kafka"
 
-    def __init__(self, directory: Path, others: Mapping[str, object] | None = None) -> None:
-        """``others``: settings beside or instead of those of a single node."""
-        super().__init__(directory)
+    def __init__(
+        self, directory: Path, others: Mapping[str, object] | None = None, port: int | None = None
+    ) -> None:
+        """``others``: settings beside or instead of those of a single node; ``{bootstrap}`` in them is this
+        node's own address."""
+        super().__init__(directory, port)
         controller = free_port()
         settings = {
             **SHIPPED,
@@ -242,6 +245,7 @@ class ApacheKafka(BrokerProcess):
         }
         for name, value in (others or {}).items():
             settings[name] = str(value).format(bootstrap=self.bootstrap)
+        self.is_broker = "broker" in str(settings["process.roles"])
         self.properties = directory / "server.properties"
         self.properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import time
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.brokers import ApacheKafka, Usage, answers, free_port, reset_peak, together, usage
+from bench.brokers import Usage, reset_peak, together, usage
+from bench.quorum import kafka_nodes, start
 from kproto.local_cluster import LocalCluster
 
 BROKERS = 4
-CONTROLLERS = 3
-START_TIMEOUT_S = 120.0
 
 
 class KprotoCluster:
@@ -80,26 +78,7 @@ class KafkaCluster:
 
     def __init__(self, directory: Path, settings: Mapping[str, str] | None = None) -> None:
         self.directory = directory
-        ports = [free_port() for _ in range(CONTROLLERS)]
-        voters = ",".join(f"{n + 1}@127.0.0.1:{port}" for n, port in enumerate(ports))
-        common = {
-            "controller.quorum.voters": voters,
-            "offsets.topic.replication.factor": 3,
-            "share.coordinator.state.topic.replication.factor": 3,
-            "share.coordinator.state.topic.min.isr": 2,
-            "transaction.state.log.replication.factor": 3,
-            "transaction.state.log.min.isr": 2,
-            **(settings or {}),
-        }
-        self.nodes: list[ApacheKafka] = []
-        for n in range(BROKERS):
-            own: dict[str, object] = {**common, "node.id": n + 1}
-            if n < CONTROLLERS:
-                own["listeners"] = f"PLAINTEXT://{{bootstrap}},CONTROLLER://127.0.0.1:{ports[n]}"
-            else:
-                own["listeners"] = "PLAINTEXT://{bootstrap}"
-                own["process.roles"] = "broker"
-            self.nodes.append(ApacheKafka(directory / f"n{n + 1}", own))
+        self.nodes = kafka_nodes(directory, BROKERS, settings=settings)
 
     @property
     def bootstrap(self) -> str:
@@ -114,15 +93,7 @@ class KafkaCluster:
         return [node.pid for node in self.nodes]
 
     def start(self) -> None:
-        for node in self.nodes:
-            node.prepare()
-        for node in self.nodes:
-            node.spawn()
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while not all(answers(node.port) for node in self.nodes):
-            if time.monotonic() > deadline:
-                raise RuntimeError("the Apache Kafka cluster did not start")
-            time.sleep(0.1)
+        start(self.nodes)
 
     def usage(self) -> Usage:
         return together(node.usage() for node in self.nodes)

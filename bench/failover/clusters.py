@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,9 +16,9 @@ from urllib.request import urlopen
 from confluent_kafka import ElectionType, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from bench.brokers import ApacheKafka
+from bench.quorum import kafka_nodes, start
 from bench.results import KAFKA, KPROTO
-from kproto.local_cluster import DEAD, PAUSED, LocalCluster, free_ports
+from kproto.local_cluster import DEAD, PAUSED, LocalCluster
 
 BROKERS: Final = 4
 COPIES: Final = 3
@@ -168,50 +167,17 @@ class KafkaCluster:
     def __init__(self, directory: Path, separate: bool, settings: Mapping[str, str]) -> None:
         self.nodes = list(range(1, BROKERS + 1))
         self.victims = self.nodes
-        controllers = [BROKERS + 1] if separate else [1, 2, 3]
-        everyone = sorted({*self.nodes, *controllers})
-        ports = free_ports(2 * len(everyone))
-        self._ports = dict(zip(everyone, ports, strict=False))
-        quorum_ports = dict(zip(everyone, ports[len(everyone) :], strict=True))
-        voters = ",".join(f"{node}@127.0.0.1:{quorum_ports[node]}" for node in controllers)
-        self._processes: dict[int, ApacheKafka] = {}
-        for node in everyone:
-            roles = ["broker"] * (node in self.nodes) + ["controller"] * (node in controllers)
-            client, quorum = f"PLAINTEXT://127.0.0.1:{self._ports[node]}", f"127.0.0.1:{quorum_ports[node]}"
-            listeners = [client] * (node in self.nodes) + [f"CONTROLLER://{quorum}"] * (node in controllers)
-            own = {
-                "offsets.topic.replication.factor": COPIES,
-                "process.roles": ",".join(roles),
-                "node.id": node,
-                "listeners": ",".join(listeners),
-                "advertised.listeners": listeners[0],
-                "controller.quorum.voters": voters,
-                **settings,
-            }
-            self._processes[node] = ApacheKafka(directory / f"node-{node}", own)
-            self._processes[node].port = self._ports[node]
-        self._extra = [node for node in controllers if node not in self.nodes]
+        nodes = kafka_nodes(directory, BROKERS, settings=settings, separate=separate)
+        self._processes = dict(enumerate(nodes, start=1))
 
     @property
     def bootstrap(self) -> str:
-        return ",".join(f"127.0.0.1:{self._ports[node]}" for node in self.nodes)
+        return ",".join(self._processes[node].bootstrap for node in self.nodes)
 
     def start(self, nodes: Sequence[int]) -> None:
-        for node in self._extra:
-            process = self._processes[node]
-            if process.process is None:
-                process.prepare()
-                process.spawn()
-        for node in nodes:
-            self._processes[node].prepare()
-            self._processes[node].spawn()
-        deadline = time.monotonic() + 120
-        for node in nodes:
-            while not _accepts(self._ports[node]):
-                if time.monotonic() > deadline:
-                    log = self._processes[node].log_path.read_text()
-                    raise RuntimeError(f"Apache Kafka's node {node} did not start:\n{log[-3000:]}")
-                time.sleep(0.02)
+        spared = [node for node in self._processes if node not in self.nodes]
+        wanted = [self._processes[node] for node in (*spared, *nodes)]
+        start([node for node in wanted if node.process is None])
 
     def kill(self, node: int) -> None:
         self._processes[node].stop(signal.SIGKILL)
@@ -247,11 +213,3 @@ class KafkaCluster:
                 with suppress(ProcessLookupError):
                     node.process.send_signal(signal.SIGCONT)
                 node.stop(signal.SIGKILL)
-
-
-def _accepts(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True
