@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kproto.directory import LeftAs
+from kproto.disk import Disk
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.checkpoint import Checkpoint
 from kproto.log.retention import GroupState, new_log_start
@@ -164,3 +165,19 @@ def test_the_journal_waits_for_the_checkpoint_that_knows_a_log_start(tmp_path: P
     assert known.log_start == 4
     assert log.manager.starts_known
     assert log.manager.settled(TOPIC_ID, 0, 4)
+
+
+def test_a_synced_checkpoint_is_found_after_a_power_loss(tmp_path: Path) -> None:
+    """Its name is on the medium, too (rule 36)."""
+
+    synced: list[str] = []
+
+    class Watched(Disk):
+        def sync_directory(self, path: str) -> None:
+            synced.append(path)
+
+    log = Log(tmp_path, disk=Watched())
+    fill(log, 4, 100)
+    log.partition().delete_records(4)
+    log.tick(6.0)
+    assert str(tmp_path) in synced
