@@ -35,6 +35,7 @@ from kproto.replica.bring_over import BringOver
 from kproto.replica.handing_over import HandingOver
 from kproto.replica.reach import Reach
 from kproto.replica.remote import RemoteChunks
+from kproto.replica.rewriting import Rewriting
 from kproto.replica.scrub import Scrub
 from kproto.replica.service import ReplicaService
 from kproto.replica.store import ReplicaStore, Workers
@@ -126,6 +127,7 @@ class ClusterMember:
         self._handing_over: HandingOver | None = None
         self._bring_over: BringOver | None = None
         self._unneeded: UnneededReports | None = None
+        self._rewriting: Rewriting | None = None
         self._starts: dict[tuple[bytes, int], int] = {}
         """Log starts that the store does not know yet, by topic id and partition."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -228,6 +230,18 @@ class ClusterMember:
         self._handing_over = HandingOver(
             self.node_id, self.controller, logs, vlogs, lambda: self.epoch, self._clock
         )
+        self._rewriting = Rewriting(
+            self._reach,
+            self.controller,
+            logs,
+            vlogs,
+            self.replicas.pace,
+            self._clock,
+            lambda: self.epoch,
+            self._knows_without,
+            self.replicas.in_journal,
+            self._settings.kproto_repair_delay_ms / 1000,
+        )
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
         vlogs.follow_backups(self._epoch_of)
         vlogs.unsealed = self._unsealed
@@ -241,6 +255,7 @@ class ClusterMember:
         return {
             "bring_over": self._bring_over.state() if self._bring_over is not None else {},
             "copied_bytes": repairer.bytes,
+            "pushed_again_bytes": self._rewriting.bytes if self._rewriting is not None else 0,
             "read_bytes": pace.bytes,
             "read_limit": pace.rate,
             "read_waits_s": round(pace.waited, 3),
@@ -252,6 +267,8 @@ class ClusterMember:
         assert self._unneeded is not None
         self._scrub.start()
         self._unneeded.start()
+        assert self._rewriting is not None
+        self._rewriting.start()
         self.controller.subscribe(self._takeover.on_image)
         self._takeover.on_image(self.controller.image)
         assert self._handing_over is not None
@@ -519,7 +536,13 @@ class ClusterMember:
         for task in list(self._tasks):
             task.cancel()
         self._scrub.stop()
-        for part in (self._handing_over, self._takeover, self._bring_over, self._unneeded):
+        for part in (
+            self._handing_over,
+            self._takeover,
+            self._bring_over,
+            self._unneeded,
+            self._rewriting,
+        ):
             if part is not None:
                 await part.close()
         if self._client is not None:

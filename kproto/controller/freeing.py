@@ -1,7 +1,8 @@
 """When virtual segments and log starts may be forgotten (rules 30, 43, 44). Pure.
 
-A leader reports the virtual segments in which no chunk of its streamlets is live; :class:`Unneeded` keeps
-that until all leaders concerned agree. It is volatile: leaders repeat their reports.
+A leader reports the virtual segments in which no chunk of its streamlets is live, and those whose live chunks
+it has pushed again; an :class:`Unneeded` for each keeps that until all leaders concerned agree. It is
+volatile: leaders repeat their reports.
 """
 
 from __future__ import annotations
@@ -121,6 +122,20 @@ def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> D
             decision.deletes.append(table.vsegs[vseg].key)
             decision.answer.append(vseg)
             gone.add(vseg)
+    return decision
+
+
+def decide_emptied(image: MetadataImage, table: VlogTable, rewritten: Unneeded) -> Decision[list[VsegId]]:
+    """Give up virtual segments without any copy when every leader concerned has pushed what is live in them
+    again (rules 30, 45). Their records stay until they are at the front, so that no virtual log has a gap.
+    """
+    decision: Decision[list[VsegId]] = Decision([])
+    for each in rewritten.free(image, table)[:FREED_PER_TRANSACTION]:
+        vseg = table.vsegs[each]
+        if not vseg.empty and not rules.live_copies(image, vseg):
+            gone = vseg._replace(backups=(), emptied=True)
+            decision.puts[gone.key] = gone.encode()
+            decision.answer.append(each)
     return decision
 
 

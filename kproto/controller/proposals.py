@@ -12,6 +12,8 @@ kind               arguments                                       answer
 ``starts``         ``{"starts": [[topic, partition, offset]]}``    ``[bool, ...]``
 ``unneeded``       ``{"vsegs": [[E, vlog, seq], ...],``            number of reports taken
                    ``"revision"}``, of the image they rest on
+``rewritten``      as ``unneeded``: what was live in them has      number of reports taken
+                   been pushed again
 ``leave``          nothing                                         bool
 ``disown``         ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``
 ``accept_loss``    ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``: which are sealing
@@ -35,7 +37,7 @@ from kproto.controller import rules
 from kproto.controller.arguments import Arguments, integer, items, malformed, rows, topic_id
 from kproto.controller.decision import Decision
 from kproto.controller.fencing import decide_fence
-from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
+from kproto.controller.freeing import Start, Unneeded, decide_emptied, decide_free, decide_starts
 from kproto.controller.moves import HandOver, decide_handed_over, draining, left_on
 from kproto.controller.recoveries import Recoveries, summary
 from kproto.controller.recovery import Attempt, decide_commit
@@ -66,6 +68,7 @@ class Proposals:
         "leaving",
         "recoveries",
         "repairs",
+        "rewritten",
         "stuck",
         "unneeded",
     )
@@ -73,6 +76,7 @@ class Proposals:
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
         self.unneeded = Unneeded(controller.image.revision)
+        self.rewritten = Unneeded(controller.image.revision)
         self.recoveries = Recoveries()
         self.clock: Callable[[], float] = lambda: 0.0
         """Monotonic seconds; the loop sets it."""
@@ -90,6 +94,7 @@ class Proposals:
             "handed_over": self._handed_over,
             "starts": self._starts,
             "unneeded": self._unneeded,
+            "rewritten": self._rewritten,
             "leave": self._leave,
             "disown": self._disown,
             "accept_loss": self._accept_loss,
@@ -149,7 +154,8 @@ class Proposals:
                 for attempt, done in zip(attempts, decision.answer, strict=True)
                 if done
             ]
-            self.unneeded.took_over(node_id, epoch, before, image.revision)
+            for reports in (self.unneeded, self.rewritten):
+                reports.took_over(node_id, epoch, before, image.revision)
             answers.extend(decision.answer)
             return Decision(before, decision.puts)
 
@@ -193,11 +199,21 @@ class Proposals:
         )
 
     async def _unneeded(self, node_id: int, epoch: int, args: object) -> int:
-        controller = self._controller
-        vsegs = [vseg for vseg in _vsegs(args) if vseg in controller.table.vsegs]
-        revision = args.get("revision") if isinstance(args, dict) else None
-        self.unneeded.report(node_id, epoch, vsegs, integer(revision, "a revision", 0, OFFSET_MAX))
+        taken = self._report(self.unneeded, node_id, epoch, args)
         await self.free()
+        return taken
+
+    async def _rewritten(self, node_id: int, epoch: int, args: object) -> int:
+        """A leader has pushed again what no copy has any more (rule 45)."""
+        controller = self._controller
+        taken = self._report(self.rewritten, node_id, epoch, args)
+        await controller.decide(lambda: decide_emptied(controller.image, controller.table, self.rewritten))
+        return taken
+
+    def _report(self, reports: Unneeded, node_id: int, epoch: int, args: object) -> int:
+        vsegs = [vseg for vseg in _vsegs(args) if vseg in self._controller.table.vsegs]
+        revision = args.get("revision") if isinstance(args, dict) else None
+        reports.report(node_id, epoch, vsegs, integer(revision, "a revision", 0, OFFSET_MAX))
         return len(vsegs)
 
     async def free(self) -> list[VsegId]:

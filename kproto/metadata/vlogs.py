@@ -45,6 +45,8 @@ class VsegRecord(NamedTuple):
     start: int
     end: int | None
     backups: tuple[CopyTarget, ...]
+    emptied: bool = False
+    """What was live in it is in later virtual segments, too: nobody reads it any more (rule 45)."""
 
     @property
     def open(self) -> bool:
@@ -53,8 +55,8 @@ class VsegRecord(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Closed without a byte: it needs no copy (rule 23)."""
-        return self.end == self.start
+        """Closed without a byte, or emptied since: it needs no copy (rule 23)."""
+        return self.emptied or self.end == self.start
 
     @property
     def key(self) -> str:
@@ -62,13 +64,14 @@ class VsegRecord(NamedTuple):
 
     def encode(self) -> bytes:
         value = [self.node_id, self.store_id, self.copies, self.policy, self.start, self.end, self.backups]
+        value += [1] * self.emptied
         return json.dumps(value, separators=(",", ":")).encode()
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> VsegRecord:
-        node_id, store_id, copies, policy, start, end, backups = json.loads(value)
+        node_id, store_id, copies, policy, start, end, backups, *emptied = json.loads(value)
         targets = tuple(CopyTarget(*target) for target in backups)
-        return cls(vseg_of_key(key), node_id, store_id, copies, policy, start, end, targets)
+        return cls(vseg_of_key(key), node_id, store_id, copies, policy, start, end, targets, bool(emptied))
 
 
 def vseg_key(vseg: VsegId) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from kproto.metadata.vlogs import VlogTable, VsegId
+from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.replica.catalogs import Catalogs, look_up
 from kproto.replica.copies import Copy
 from kproto.replica.messages import (
@@ -288,6 +288,16 @@ class ReplicaService:
             self.store.fences.add(vseg.owner_epoch, lambda: self.store.find(vseg, loaded))
         else:
             self.store.find(vseg, loaded)
+
+    def in_journal(self, record: VsegRecord) -> bool:
+        """Whether the owner's own copy is here, in its journal: others can be made from it (18b)."""
+        names = (
+            self.store.disk.listdir(self.journal_directory)
+            if record.store_id == self.store.me.store_id
+            else ()
+        )
+        name = journal_name(*record.id)
+        return name in names or name + KEPT in names
 
     def _find_journal(self, vseg: VsegId, done: Callable[[Copy | None], object]) -> None:
         """The owner's own copy of a closed vseg, in its journal: asked for when no backup has one (18b)."""

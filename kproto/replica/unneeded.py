@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from kproto.errors import ErrorCode, KafkaError
@@ -87,7 +87,8 @@ class UnneededReports:
         found: list[VsegId] = []
         seen: set[VsegId] = set()
         revision = self._metadata.image.revision
-        for epoch, keys in self._led().items():
+        wanted = {vseg.owner_epoch for vseg, record in self._metadata.table.vsegs.items() if not record.open}
+        for epoch, keys in led_from(self._metadata.image, self._reach.node_id, self._epoch(), wanted).items():
             for vlog in _vlogs(self._metadata.table, epoch):
                 found += await self._dead(vlog, keys, seen)
         self._contents = {vseg: known for vseg, known in self._contents.items() if vseg in seen}
@@ -95,18 +96,6 @@ class UnneededReports:
             rows = [list(vseg) for vseg in found]
             await self._metadata.propose("unneeded", {"vsegs": rows, "revision": revision})
         return len(found)
-
-    def _led(self) -> dict[int, frozenset[PartitionKey]]:
-        """By owner epoch that still has closed virtual segments: the partitions led here that have it among
-        their sources."""
-        image, table, me = self._metadata.image, self._metadata.table, self._epoch()
-        wanted = {vseg.owner_epoch for vseg, record in table.vsegs.items() if not record.open}
-        led: dict[int, list[PartitionKey]] = {}
-        for topic_id, index, sources in _served(image, self._reach.node_id, me):
-            for epoch in sources:
-                if epoch in wanted:
-                    led.setdefault(epoch, []).append((topic_id, index))
-        return {epoch: frozenset(keys) for epoch, keys in sorted(led.items())}
 
     async def _dead(
         self, vlog: Sequence[VsegRecord], keys: frozenset[PartitionKey], seen: set[VsegId]
@@ -141,6 +130,19 @@ class UnneededReports:
         ends = [(key, row.end) for key, row in zip(asked, rows, strict=True) if row.frame >= 0]
         self._contents[record.id] = Contents(keys, ends)
         return self._contents[record.id]
+
+
+def led_from(
+    image: MetadataImage, node_id: int, epoch: int, owners: Collection[int]
+) -> dict[int, frozenset[PartitionKey]]:
+    """For each of the ``owners`` (epochs): the partitions that the broker leads and that have it among their
+    sources."""
+    led: dict[int, list[PartitionKey]] = {}
+    for topic_id, index, sources in _served(image, node_id, epoch):
+        for source in sources:
+            if source in owners:
+                led.setdefault(source, []).append((topic_id, index))
+    return {source: frozenset(keys) for source, keys in sorted(led.items())}
 
 
 def _served(image: MetadataImage, node_id: int, epoch: int) -> Iterator[tuple[bytes, int, tuple[int, ...]]]:

@@ -25,6 +25,7 @@ from kproto.vlog.kept import IsOnlyCopy, Kept
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
 from kproto.vlog.scan_point import ScanStart, encode_starts
+from kproto.vlog.side import SIDE
 from kproto.vlog.space import Space
 from kproto.vlog.virtual_log import VirtualLog
 from kproto.vlog.worker import Loop, Worker, Works
@@ -254,6 +255,14 @@ class VlogManager:
             if partition in partitions and pusher.states.is_led(partition) and not (same and number <= seq):
                 return True
         return False
+
+    def side(self, partition: LogPartition) -> VirtualLogPort:
+        """The virtual log of the partition's class for chunks that are pushed again (rule 45)."""
+        return self._pusher(self._place(partition)._replace(number=SIDE)).vlog
+
+    def side_vlogs(self) -> list[int]:
+        """The numbers of the virtual logs that `side` made."""
+        return [pusher.vlog.vlog_id for where, pusher in self._pushers.items() if where.number == SIDE]
 
     def write_down(self, partition: LogPartition) -> None:
         """Have the state of ``partition`` in a state frame soon, though nothing is appended."""

@@ -6,6 +6,7 @@ from kproto.controller.freeing import (
     FREED_PER_TRANSACTION,
     Start,
     Unneeded,
+    decide_emptied,
     decide_free,
     decide_starts,
 )
@@ -59,6 +60,39 @@ def test_after_a_recovery_every_new_leader_has_to_agree() -> None:
     assert freed(world, unneeded) == []
     unneeded.report(3, 3, vsegs)
     assert freed(world, unneeded) == [0, 1]
+
+
+def test_what_was_pushed_again_is_given_up_when_no_copy_is_left_and_all_leaders_say_so() -> None:
+    """Rule 45: the record stays, empty, until it is at the front."""
+    world = cluster(4, t=(2, 3, [1, 2]))
+    vsegs = chain(world, 1, 4)
+    for node in {target.node_id for vseg in vsegs for target in world.table.vsegs[vseg].backups}:
+        world.fence(node)
+    world.register(*[node for node in (2, 3, 4) if node not in world.image.brokers], store="another")
+    reports = Unneeded()
+
+    def emptied() -> list[int]:
+        decision = decide_emptied(world.image, world.table, reports)
+        return [vseg.seq for vseg in world.commit(decision)]
+
+    assert emptied() == []
+    reports.report(1, world.epoch(1), [vsegs[1], vsegs[3]])
+    assert emptied() == [1], "number 3 is open"
+    record = world.table.vsegs[vsegs[1]]
+    assert record.empty
+    assert (record.backups, record.start, record.end) == ((), 10, 20)
+    assert emptied() == [], "once"
+    needed = Unneeded()
+    needed.report(1, world.epoch(1), vsegs)
+    assert freed(world, needed) == [0, 1, 2]
+
+
+def test_what_has_a_copy_is_not_given_up() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    vsegs = chain(world, 1, 3)
+    reports = Unneeded()
+    reports.report(1, 1, vsegs)
+    assert world.commit(decide_emptied(world.image, world.table, reports)) == []
 
 
 def test_a_report_from_before_a_streamlet_was_taken_over_says_nothing_about_it() -> None:

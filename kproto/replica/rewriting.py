@@ -1,0 +1,362 @@
+"""A leader makes copies again of what nobody else has any more (rule 45).
+
+When all backups of a closed virtual segment have lost their disks, its records are safe in the segment files
+of the leaders, but there is no file left to copy (rule 17), and the frames cannot be made again: part of what
+was in them may have been deleted since. So each leader pushes its live chunks of that virtual segment once
+more, verbatim, into a *side* virtual log of its own, with backups as any other, and says so. When all leaders
+concerned have, the controller gives the virtual segment up (`controller.freeing.decide_emptied`).
+
+Which offsets were in it is asked of its neighbours in the same virtual log: what they hold of each partition,
+and what their state frames say of the others. Where they cannot tell, more is pushed than would be needed;
+chunks that are there twice do no harm, since an offset is given away once.
+
+An interruption, also the end of this process, only means that it is done again: nothing changes for the
+virtual segment before the last step, which is one compare-and-set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.reader import RemoteRange, load_blocking, load_nowait
+from kproto.metadata.vlogs import VsegId, VsegRecord
+from kproto.replica.messages import Look, PartitionKey, StateAnswer, decode_catalog
+from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
+from kproto.replica.unneeded import led_from
+from kproto.vlog.side import DamagedError, OldChunks
+from kproto.wire.internal import Api
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.log.partition import Partition
+    from kproto.log.ports import LogPartition, VirtualLogPort
+    from kproto.replica.pace import Pace
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 1.0
+RETRY_SECONDS: Final = 5.0
+READ_BYTES: Final = 256 * 1024
+WINDOW_BYTES: Final = 1 << 20
+"""So much is on its way to backups before the next chunks are read."""
+REST_SECONDS: Final = 0.004
+"""After each read the loop belongs to others for a while."""
+
+
+class NotHereError(Exception):
+    """A partition has not got, or not in one piece, what is to be pushed again; perhaps later."""
+
+
+class LostError(Exception):
+    """The owner epoch is over (rule 16)."""
+
+
+class Logs(Protocol):
+    """The part of `LogManager` that is used."""
+
+    def partition(self, topic_id: bytes, index: int) -> Partition | None: ...
+
+
+class Vlogs(Protocol):
+    """The part of `VlogManager` that is used."""
+
+    def side(self, partition: LogPartition) -> VirtualLogPort: ...
+
+    def side_vlogs(self) -> list[int]: ...
+
+
+class Rewriting:
+    """See the module's text. ``epoch`` is this broker's; ``knows(vseg, partitions)`` as for
+    `UnneededReports`; ``in_journal(record)``: the owner's copy is still in its journal here, so that others
+    can be made from it (rules 17, 18b); ``delay`` in seconds."""
+
+    def __init__(
+        self,
+        reach: Reach,
+        metadata: Metadata,
+        logs: Logs,
+        vlogs: Vlogs,
+        pace: Pace,
+        clock: Clock,
+        epoch: Callable[[], int],
+        knows: Callable[[VsegId, frozenset[PartitionKey]], bool],
+        in_journal: Callable[[VsegRecord], bool],
+        delay: float,
+    ) -> None:
+        self._reach = reach
+        self._metadata = metadata
+        self._logs = logs
+        self._vlogs = vlogs
+        self._pace = pace
+        self._clock = clock
+        self._epoch = epoch
+        self._knows = knows
+        self._in_journal = in_journal
+        self._delay = delay
+        self._since: dict[VsegId, float] = {}
+        """Without a copy since when; after a failure, from when on it is tried again."""
+        self._done: dict[VsegId, frozenset[PartitionKey]] = {}
+        """Pushed again, with the chunks of these partitions."""
+        self._partitions: dict[VsegId, list[Partition]] = {}
+        """Those that had any."""
+        self._unacked = 0
+        self._task: asyncio.Task[None] | None = None
+        self.bytes = 0
+        """Pushed again so far."""
+
+    def start(self) -> None:
+        """Look every second from now on."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        seen = (-1, False)
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            if seen == (self._metadata.image.revision, False):
+                continue
+            try:
+                seen = (self._metadata.image.revision, await self.look() > 0)
+            except LostError:
+                return
+            except KafkaError as error:
+                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                    return
+                log.info("virtual segments that were pushed again were not reported: %s", error)
+            except Exception:
+                log.exception("pushing again what has no copy failed; trying again")
+
+    async def look(self) -> int:
+        """Do what is due; how many virtual segments of partitions led here have no copy. Raises LostError,
+        and KafkaError when the controller refuses."""
+        lost = self._lost()
+        now = self._clock.monotonic()
+        self._since = {vseg: self._since.get(vseg, now + self._delay) for vseg in lost}
+        self._done = {vseg: keys for vseg, keys in self._done.items() if vseg in lost}
+        others = len(self._metadata.image.brokers) > 1
+        due = [vseg for vseg, at in self._since.items() if at <= now and vseg not in self._done and others]
+        for run in self._runs(due):
+            keys = self._led().get(run[0].id.owner_epoch, frozenset())
+            try:
+                await self._rewrite(run, keys)
+            except (NotHereError, NoCopyError, DamagedError, KafkaError, OSError) as error:
+                log.warning(
+                    "virtual segment %s has no copy, and cannot be pushed again: %s", run[0].id, error
+                )
+                for record in run:
+                    self._since[record.id] = self._clock.monotonic() + RETRY_SECONDS
+                continue
+            await self._report()
+        await self._report()
+        return len(lost)
+
+    def _led(self) -> dict[int, frozenset[PartitionKey]]:
+        owners = {vseg.owner_epoch for vseg in self._since}
+        return led_from(self._metadata.image, self._reach.node_id, self._epoch(), owners)
+
+    def _has_copy(self, record: VsegRecord) -> bool:
+        return any(eligible(self._metadata.image, target) for target in record.backups)
+
+    def _lost(self) -> dict[VsegId, None]:
+        """Virtual segments without a copy that partitions led here have among their sources."""
+        without = [
+            record
+            for _, record in sorted(self._metadata.table.vsegs.items())
+            if not record.open and not record.empty and not self._has_copy(record)
+        ]
+        owners = {record.id.owner_epoch for record in without}
+        led = led_from(self._metadata.image, self._reach.node_id, self._epoch(), owners) if without else {}
+        return {
+            record.id: None
+            for record in without
+            if record.id.owner_epoch in led and not self._in_journal(record)
+        }
+
+    def _runs(self, due: Iterable[VsegId]) -> Iterator[list[VsegRecord]]:
+        """Neighbours among the ``due``, with nothing else between them, are dealt with together."""
+        wanted = set(due)
+        for vseg in sorted({vseg._replace(seq=0) for vseg in wanted}):
+            run: list[VsegRecord] = []
+            for record in self._vlog(vseg):
+                if record.id in wanted:
+                    run.append(record)
+                elif run and not record.empty:
+                    yield run
+                    run = []
+            if run:
+                yield run
+
+    def _vlog(self, vseg: VsegId) -> list[VsegRecord]:
+        """The virtual segments of the same virtual log, in order."""
+        mine = self._metadata.table.of_owner(vseg.owner_epoch)
+        return [record for record in mine if record.id.vlog == vseg.vlog]
+
+    # Which offsets
+
+    async def _rewrite(self, run: Sequence[VsegRecord], keys: frozenset[PartitionKey]) -> None:
+        """Push again what is live in ``run`` of the partitions."""
+        vlog = self._vlog(run[0].id)
+        before = [record for record in reversed(vlog) if record.id < run[0].id]
+        after = [record for record in vlog if record.id > run[-1].id]
+        asked = sorted(keys)
+        begins = await self._edges(before, asked, False)
+        ends = await self._edges(after, asked, True)
+        touched: list[Partition] = []
+        for key in asked:
+            begin = max(begins.get(key, 0), self._metadata.table.log_start(*key))
+            if begin < ends.get(key, begin + 1):
+                partition = self._logs.partition(*key)
+                if partition is not None and begin < partition.high_watermark:
+                    touched.append(partition)
+                    await self._push(partition, begin, ends.get(key, partition.high_watermark))
+        for vlog_port in {id(one): one for one in map(self._vlogs.side, touched)}.values():
+            await _durable(vlog_port)
+        for record in run:
+            self._done[record.id] = keys
+            self._partitions[record.id] = touched
+
+    async def _edges(
+        self, records: Sequence[VsegRecord], keys: Sequence[PartitionKey], after: bool
+    ) -> dict[PartitionKey, int]:
+        """What the neighbours on one side, the next one first, have of each partition: the end offset of
+        those before, or the first offset of those ``after``. A partition that is in none of them is missing.
+
+        A state frame tells of every partition with chunks before it, so nobody further away has to be asked:
+        the others have none (0).
+        """
+        found: dict[PartitionKey, int] = {}
+        for record in records:
+            left = [key for key in keys if key not in found]
+            if not left or record.open:
+                break
+            if record.empty:
+                continue
+            body = Look(record.id, record.end or 0, left).encode()
+            try:
+                rows = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
+                state = await self._reach.ask(record, Api.STATE, body, StateAnswer.decode)
+            except NoCopyError as error:
+                log.info("%s", error)
+                continue
+            told = {left[one.partition]: one.end_offset for one in state.states}
+            for key, row in zip(left, rows, strict=True):
+                if row.frame >= 0:
+                    found[key] = row.first if after else row.end
+                elif state.position >= 0:
+                    found[key] = told.get(key, 0)
+        return found
+
+    # Pushing
+
+    async def _push(self, partition: Partition, begin: int, end: int) -> None:
+        """Push the chunks with offsets in ``[begin, end)`` again. Raises what `_rewrite` is caught for."""
+        vlog = self._vlogs.side(partition)
+        stand_in = OldChunks(partition)
+        offset = begin
+        while offset < min(end, partition.high_watermark):
+            size = self._pace.turn(READ_BYTES)
+            await self._turn(size)
+            before, pushed = offset, self.bytes
+            for data in await _read(partition, offset, size):
+                for ref in stand_in.references(data, offset, end):
+                    if ref[3] > offset:
+                        raise NotHereError(f"{partition}: offset {offset} is missing")
+                    self._append(partition, vlog, ref)
+                    offset = ref[4]
+            self._pace.correct(size, self.bytes - pushed)
+            if offset == before:
+                raise NotHereError(f"{partition}: offset {offset} cannot be read")
+            if self._unacked >= WINDOW_BYTES:
+                await _durable(vlog)
+                self._unacked = 0
+            await asyncio.sleep(REST_SECONDS)
+
+    async def _turn(self, size: int) -> None:
+        """Wait until the limit on reads allows ``size`` bytes."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pace.take(size, True, partial(_release, future))
+        await future
+
+    def _append(self, partition: Partition, vlog: VirtualLogPort, ref: Any) -> None:
+        if vlog.lost:
+            raise LostError
+        if vlog.blocked or partition.deleted or partition.handing_over:
+            raise NotHereError(f"{partition} is not to be pushed again now")
+        if self._metadata.table.log_start(partition.topic_id, partition.index) < partition.log_start_offset:
+            raise NotHereError(f"{partition}: its log start is not stored yet")
+        vlog.append(ref)
+        self._unacked += ref[6]
+        self.bytes += ref[6]
+
+    # Saying so
+
+    async def _report(self) -> None:
+        """Tell the controller what was pushed again and is on backups now, as long as the records are
+        there."""
+        revision = self._metadata.image.revision
+        if not self._done or not self._is_copied():
+            return
+        led = self._led()
+        rows = []
+        for vseg, keys in list(self._done.items()):
+            now = led.get(vseg.owner_epoch, frozenset())
+            partitions = self._partitions[vseg]
+            if not now <= keys or any(one.deleted for one in partitions if _key(one) in now):
+                del self._done[vseg]  # others came meanwhile, or went and came back: again
+            elif not any(one.handing_over for one in partitions) and self._knows(vseg, now):
+                rows.append(list(vseg))
+        if rows:
+            await self._metadata.propose("rewritten", {"vsegs": rows, "revision": revision})
+
+    def _is_copied(self) -> bool:
+        """Whether every side virtual segment has a copy elsewhere (rule 18b): else it is no better."""
+        side = self._vlogs.side_vlogs()
+        return all(
+            record.empty or self._has_copy(record)
+            for record in self._metadata.table.of_owner(self._epoch())
+            if record.id.vlog in side
+        )
+
+
+def _key(partition: Partition) -> PartitionKey:
+    return partition.topic_id, partition.index
+
+
+def _release(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+async def _durable(vlog: VirtualLogPort) -> None:
+    """Wait until all that was appended is on all copies. Raises LostError."""
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    vlog.when_durable(vlog.end, partial(_release, future))
+    await future
+    if vlog.lost:
+        raise LostError
+
+
+async def _read(partition: Partition, offset: int, size: int) -> list[memoryview]:
+    """About ``size`` bytes of chunks from the one with ``offset`` on, in memory of their own."""
+    found: list[memoryview] = []
+    for piece in partition.read(offset, size).pieces:
+        if isinstance(piece, RemoteRange):
+            raise NotHereError(f"{partition}: offset {offset} is not in files here yet")
+        if isinstance(piece, memoryview):
+            found.append(memoryview(bytes(piece)))
+            continue
+        loaded = load_nowait([piece])
+        if loaded is None:
+            loaded = await asyncio.get_running_loop().run_in_executor(None, load_blocking, [piece])
+        found += loaded
+    return found

@@ -1,0 +1,243 @@
+"""What no copy has any more is pushed again by its leader: all of it that is live, verbatim, and reported."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kproto.clock import ManualClock, SystemClock
+from kproto.metadata.vlogs import CopyTarget, VsegId
+from kproto.replica import bring_over, rewriting, takeover
+from kproto.replica.messages import PartitionKey
+from kproto.replica.pace import Pace
+from kproto.replica.rewriting import Rewriting
+from tests.replica.sealed_world import Chunk, World
+from tests.replica.test_bring_over import bringing, finished
+from tests.replica.test_takeover import Run, simulate
+
+WIPED = CopyTarget(2, "an earlier directory")
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(bring_over, "FIRST_REST_S", 0.0)
+    monkeypatch.setattr(bring_over, "AGAIN_S", 0.01)
+    monkeypatch.setattr(bring_over, "REST_S", 0.0)
+    monkeypatch.setattr(rewriting, "REST_SECONDS", 0.0)
+
+
+class Side:
+    """A virtual log that takes references; ``held``: nothing becomes durable."""
+
+    def __init__(self) -> None:
+        self.lost = self.blocked = self.held = False
+        self.refs: list[Any] = []
+        self.waiters: list[Callable[[], object]] = []
+
+    @property
+    def end(self) -> int:
+        return len(self.refs)
+
+    def append(self, ref: Any) -> None:
+        self.refs.append(ref)
+
+    def when_durable(self, position: int, callback: Callable[[], object]) -> None:
+        assert position == self.end
+        if self.held:
+            self.waiters.append(callback)
+        else:
+            callback()
+
+    def side(self, partition: Any) -> Side:
+        return self
+
+    def side_vlogs(self) -> list[int]:
+        return []
+
+    def chunks(self) -> set[tuple[PartitionKey, int, bytes]]:
+        return {
+            ((ref[0].topic_id, ref[0].index), ref[3], bytes(ref[8][ref[9] : ref[9] + ref[6]]))
+            for ref in self.refs
+        }
+
+
+class Case:
+    """A leader that has everything in files, and some virtual segments without a copy."""
+
+    def __init__(self, world: World, run: Run) -> None:
+        self.world = world
+        self.side = Side()
+        self.clock = ManualClock()
+        self.knows = True
+        self.journals: set[VsegId] = set()
+        self.reported: list[VsegId] = []
+        self.metadata = world.metadata
+        self.metadata.propose = self.propose  # type: ignore[method-assign]
+        self.rewriting = Rewriting(
+            run.reach,
+            world.metadata,
+            world.log.manager,
+            self.side,  # type: ignore[arg-type]
+            Pace(asyncio.get_running_loop(), SystemClock(), 0),
+            self.clock,
+            lambda: 99,
+            lambda vseg, keys: self.knows,
+            lambda record: record.id in self.journals,
+            10.0,
+        )
+        self.metadata.publish()
+
+    async def propose(self, kind: str, args: Any) -> Any:
+        assert kind == "rewritten"
+        self.reported += [VsegId(*row) for row in args["vsegs"]]
+        return len(args["vsegs"])
+
+    def lose(self, vsegs: list[VsegId]) -> None:
+        for vseg in vsegs:
+            self.metadata.table.vsegs[vseg] = self.metadata.table.vsegs[vseg]._replace(backups=(WIPED,))
+
+    def live_in(self, vsegs: list[VsegId]) -> set[tuple[PartitionKey, int, bytes]]:
+        found: set[tuple[PartitionKey, int, bytes]] = set()
+        for vseg in vsegs:
+            vlog = self.world.vseg(vseg)
+            chunks: list[Chunk] = [one for frame in vlog.inside(vseg, 0, vlog.end) for one in frame.chunks]
+            found |= {
+                (one.key, one.base, bytes(one.data))
+                for one in chunks
+                if one.end > self.world.truth[one.key].log_start
+            }
+        return found
+
+    async def look(self) -> int:
+        """Twice, with the delay between; how many have no copy."""
+        await self.rewriting.look()
+        assert not self.side.refs, "copies may come back"
+        self.clock.advance(10.0)
+        return await self.rewriting.look()
+
+
+async def case(run: Run, free: bool = False) -> Case:
+    bring = bringing(run)
+    if free:
+        run.world.free()
+        run.world.metadata.publish()
+    await run.online()
+    await finished(bring)
+    return Case(run.world, run)
+
+
+@given(seed=st.integers(0, 1 << 32), owners=st.integers(1, 3))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_everything_live_that_no_copy_has_is_pushed_again(seed: int, owners: int) -> None:
+    async def go(run: Run) -> None:
+        this = await case(run, free=seed % 3 == 0)
+        chance = random.Random(seed)
+        vsegs = [vseg for vseg, record in sorted(this.metadata.table.vsegs.items()) if not record.empty]
+        lost = chance.sample(vsegs, chance.randint(0, len(vsegs)))
+        this.lose(lost)
+        assert await this.look() == len(lost)
+        assert this.live_in(lost) <= this.side.chunks()
+        assert this.side.chunks() <= this.live_in(vsegs), "verbatim, and nothing else"
+        assert sorted(set(this.reported)) == sorted(lost)
+
+    simulate(seed, owners, go)
+
+
+def directed(go: Callable[[Case], Any], rounds: int = 30) -> None:
+    async def whole(run: Run) -> None:
+        await go(await case(run))
+
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), 3, 2)
+        world.owner(rounds)
+        asyncio.run(whole(Run(world)))
+
+
+def test_neighbours_that_have_all_partitions_tell_exactly_what_was_lost() -> None:
+    async def go(this: Case) -> None:
+        table = this.metadata.table.vsegs
+        told = [
+            vseg
+            for vseg in sorted(table)
+            if all(
+                near in table and {one[0] for one in this.live_in([near])} == set(this.world.keys)
+                for near in (vseg._replace(seq=vseg.seq - 1), vseg._replace(seq=vseg.seq + 1))
+            )
+        ]
+        assert told, "another seed is needed"
+        this.lose(told[:1])
+        await this.look()
+        assert this.side.chunks() == this.live_in(told[:1])
+
+    directed(go, 120)
+
+
+def test_nothing_is_reported_before_it_is_durable_and_written_down() -> None:
+    async def go(this: Case) -> None:
+        lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
+        this.lose(lost)
+        this.side.held, this.knows = True, False
+        look = asyncio.ensure_future(this.look())
+        while not this.side.waiters:
+            await asyncio.sleep(0)
+        assert not this.reported
+        this.side.waiters.pop()()
+        await look
+        assert not this.reported, "the state of its partitions is in no later state frame"
+        this.knows = True
+        pushed = len(this.side.refs)
+        await this.rewriting.look()
+        assert this.reported == lost
+        await this.rewriting.look()
+        assert this.reported == lost * 2, "the controller may have forgotten"
+        assert len(this.side.refs) == pushed, "once is enough"
+
+    directed(go)
+
+
+def test_what_is_in_the_journal_here_is_left_to_repair() -> None:
+    async def go(this: Case) -> None:
+        lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
+        this.lose(lost)
+        this.journals.update(lost)
+        assert await this.look() == 0
+        assert not this.side.refs
+
+    directed(go)
+
+
+def test_partitions_that_are_handed_over_meanwhile_hold_it_up() -> None:
+    async def go(this: Case) -> None:
+        lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
+        this.lose(lost)
+        this.knows = False
+        await this.look()
+        this.knows = True
+        partition = this.world.log.partition(next(iter(this.live_in(lost)))[0][1])
+        partition.hand_over(True)
+        await this.rewriting.look()
+        assert not this.reported
+        partition.hand_over(False)
+        await this.rewriting.look()
+        assert this.reported == lost
+
+    directed(go)
+
+
+def test_a_lost_ownership_ends_it() -> None:
+    async def go(this: Case) -> None:
+        this.lose([min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)])
+        this.side.lost = True
+        with pytest.raises(rewriting.LostError):
+            await this.look()
+
+    directed(go)
