@@ -131,7 +131,7 @@ class ControllerLoop:
         Else the whole cluster may be starting.
         """
         self._brokers = dict(self._controller.image.brokers)
-        self.sessions.follow(self._brokers, self._clock.monotonic())
+        self.sessions.follow(self._brokers, self._clock.monotonic(), connected=False)
         self._arranger.follow(self._brokers, self._clock.monotonic())
         proposals = self._controller.proposals
         proposals.clock = self._clock.monotonic

@@ -36,17 +36,19 @@ class Sessions:
         self._sessions: dict[int, Session] = {}
         self._last_look: float | None = None
 
-    def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
+    def follow(self, brokers: Mapping[int, BrokerRecord], now: float, connected: bool = True) -> None:
         """Take the registered brokers of a new image; a registration begins with a whole session.
 
-        So does every broker that a starting controller finds registered.
+        So does every broker that a starting controller finds registered, but those are not ``connected``:
+        whoever was lost while no controller was there must be able to come back at once, even with another
+        data directory.
         """
         for node_id in [each for each in self._sessions if each not in brokers]:
             del self._sessions[node_id]
         for node_id, broker in brokers.items():
             known = self._sessions.get(node_id)
             if known is None or known.epoch != broker.epoch:
-                self._sessions[node_id] = Session(broker.epoch, now)
+                self._sessions[node_id] = Session(broker.epoch, now, connected)
 
     def heard(self, node_id: int, epoch: int, now: float) -> bool:
         """A sign of life; False when this epoch is not (or no longer) a member."""

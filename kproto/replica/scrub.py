@@ -68,25 +68,24 @@ class Scrub:
         for vseg in later:
             self._after = vseg
             if store.closed_end(vseg) is not None:
-                verified = store.thorough and not store.copies[vseg].loaded
-                store.find(vseg, partial(self._begin, verified))
+                fresh = not store.copies[vseg].loaded
+                store.find(vseg, partial(self._begin, fresh))
                 return
         self._after = VsegId(-1, -1, -1)
         self.rounds += 1
         store.loop.call_later(self._round_s, self._round)
 
-    def _begin(self, verified: bool, copy: Copy | None) -> None:
-        """The file is loaded; ``verified``: that was all there is to check."""
+    def _begin(self, fresh: bool, copy: Copy | None) -> None:
+        """The file is loaded. ``fresh``: just now, so that what it lacks is reported, and after a power loss
+        every chunk was looked at."""
         end = self._store.closed_end(self._after)
-        if copy is None and end is not None and self._store.worth(self._after, None) is Worth.REPAIR:
-            self._service.on_damage(self._after, "its file has no header")
         if copy is None or end is None:
             self._next_soon()
             return
         usable = self._store.worth(copy.vseg, copy) is Worth.USE
-        if not usable:
+        if not usable and not fresh:
             self._service.on_damage(copy.vseg, copy.problem or f"it ends at {copy.end} instead of {end}")
-        if verified or not usable:
+        if not usable or (fresh and self._store.thorough):
             self._next_soon()
             return
         self._piece(copy, Extent(copy.path, copy.vseg, copy.base, copy.start, end), copy.start)

@@ -549,8 +549,16 @@ class ReplicaStore:
         if copy.presence is Presence.MISSING and self.copies.get(copy.vseg) is copy:
             del self.copies[copy.vseg]
             self.delete(copy.path)
+        self._report_unfit(copy.vseg, self.copies.get(copy.vseg))
         for then in self._loading.pop(copy.vseg):
             then()
+
+    def _report_unfit(self, vseg: VsegId, copy: Copy | None) -> None:
+        """Whoever finds out that a listed copy is not whole tells it: the scrub may be past it by now."""
+        record = self.table.vsegs.get(vseg)
+        listed = record is not None and self.me in record.backups
+        if listed and self.worth(vseg, copy) is Worth.REPAIR:
+            self.on_damage(vseg, (copy.problem if copy else "") or "it is not whole")
 
     # Metadata
 
@@ -605,10 +613,7 @@ class ReplicaStore:
 
     def _out_of_limbo(self, vseg: VsegId, copy: Copy | None) -> None:
         """It is known now where ``vseg`` ends, so it shows whether something is missing."""
-        record = self.table.vsegs.get(vseg)
-        listed = record is not None and self.me in record.backups
-        if listed and self.worth(vseg, copy) is Worth.REPAIR:
-            self.on_damage(vseg, "it lost what a power loss took")
+        self._report_unfit(vseg, copy)
 
     def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:
         if record is not None:

@@ -99,3 +99,13 @@ def test_exactly_those_are_expired_that_were_silent_for_a_session(steps: list[tu
 def test_looks_are_far_more_often_than_what_counts_as_a_pause(timeout: float) -> None:
     sessions = Sessions(timeout, pinned=1)
     assert 0 < sessions.interval * 2 <= timeout / 4
+
+
+def test_a_broker_that_a_new_controller_has_not_heard_may_be_replaced() -> None:
+    """It may have been lost, disk and all, while there was no controller."""
+    sessions = Sessions(TIMEOUT, pinned=1)
+    sessions.follow(brokers((1, 1), (2, 2)), 0.0, connected=False)
+    assert not sessions.in_use(2, 0.1)
+    assert sessions.in_use(1, 0.1)
+    assert sessions.heard(2, 2, 0.2)
+    assert sessions.in_use(2, 0.3)

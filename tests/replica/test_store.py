@@ -327,6 +327,22 @@ class TestPowerLoss:
         station.loop.run(1)
         assert damaged == [torn.vseg]
 
+    def test_whoever_looks_finds_out_that_a_file_is_empty(self) -> None:
+        """The scrub looks through the list of files once an hour: it would never see this one again."""
+        station, owner = Station(), Owner(VSEG)
+        station.push(owner.first, owner.push([PART], [300]))
+        metadata = Metadata(5)
+        metadata.put(owner.record(owner.end))
+        station.store.apply(metadata.table, metadata.live)
+        station.file(VSEG)[:200] = bytes(200)
+        station.restart()
+        damaged: list[VsegId] = []
+        station.store.on_damage = lambda vseg, _: damaged.append(vseg)
+        station.store.apply(metadata.table, metadata.live)
+        station.store.find(VSEG, lambda _: None)
+        station.loop.run(1)
+        assert damaged == [VSEG]
+
     def test_a_lost_file_is_in_limbo_too(self) -> None:
         """The file itself may be what was lost."""
         station, owner = Station(), Owner(VSEG)
