@@ -184,10 +184,10 @@ class FileScan:
         mine = self._header
         pattern = identity(mine.vlog, mine.owner_epoch, mine.vseg)
         at = FILE_HEADER_SIZE + self.position - mine.start + 1
-        zeros = bytes(_WINDOW)
+        zeros = bytes(min(_WINDOW, max(self._reader.size - at, 0)))
         while at < self._reader.size:
             window = bytes(self._reader.view(at, _WINDOW))
-            if window == zeros:
+            if window == (zeros if len(window) == len(zeros) else bytes(len(window))):
                 return None
             hit = window.find(pattern)
             while hit >= 0:

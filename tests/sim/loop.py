@@ -8,9 +8,9 @@ due meanwhile, as after SIGCONT.
 from __future__ import annotations
 
 import asyncio
-import heapq
 from collections.abc import Callable, Coroutine
 from contextlib import contextmanager
+from heapq import heappop, heappush
 from random import Random
 from typing import Any
 
@@ -20,12 +20,29 @@ TIMER_JITTER_S = 0.0005
 """Timers fire up to so much late, differently each time."""
 
 
-class _Handle(asyncio.Handle):
-    __slots__ = ("process",)
+class _Handle:
+    """What asyncio's handles are, and whose callback it is; without a copy of the context, which nothing
+    here looks at."""
 
+    __slots__ = ("args", "callback", "cancelled_", "context", "process", "when_")
 
-class _TimerHandle(asyncio.TimerHandle):
-    __slots__ = ("process",)
+    def __init__(self, process: Process | None, callback: Any, args: Any, context: Any = None) -> None:
+        self.process = process
+        self.callback = callback
+        self.args = args
+        self.context = context
+        self.cancelled_ = False
+        self.when_ = 0.0
+
+    def cancel(self) -> None:
+        self.cancelled_ = True
+        self.callback = self.args = None
+
+    def cancelled(self) -> bool:
+        return self.cancelled_
+
+    def when(self) -> float:
+        return self.when_
 
 
 class Process:
@@ -36,7 +53,7 @@ class Process:
         self.name = name
         self.node = node
         self.state = RUNNING
-        self.backlog: list[asyncio.Handle] = []
+        self.backlog: list[_Handle] = []
         self.tasks: list[asyncio.Task[Any]] = []
         self.on_end: list[Callable[[], object]] = []
         """Called by `kill`: what the operating system does then."""
@@ -87,6 +104,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self.processes: list[Process] = []
         self.errors: list[str] = []
         self.turns = 0
+        self.timers = 0
         self.set_task_factory(_make_task)
         self.set_exception_handler(_note_error)
 
@@ -100,8 +118,7 @@ class SimLoop(asyncio.BaseEventLoop):
         return self.now
 
     def call_soon(self, callback, *args, context=None):
-        handle = _Handle(callback, args, self, context)
-        handle.process = self.current
+        handle = _Handle(self.current, callback, args, context)
         self._ready.append(handle)
         return handle
 
@@ -111,51 +128,55 @@ class SimLoop(asyncio.BaseEventLoop):
         return self.call_at(self.now + max(delay, 0.0), callback, *args, context=context)
 
     def call_at(self, when, callback, *args, context=None):
-        when += self.random.random() * TIMER_JITTER_S
-        handle = _TimerHandle(when, callback, args, self, context)
-        handle.process = self.current
-        heapq.heappush(self._scheduled, handle)
-        handle._scheduled = True
+        handle = _Handle(self.current, callback, args, context)
+        handle.when_ = when = when + self.random.random() * TIMER_JITTER_S
+        self.timers += 1
+        heappush(self._scheduled, (when, self.timers, handle))
         return handle
 
     def deliver(self, process: Process | None, when: float, callback, *args) -> None:
-        """Run ``callback`` in ``process`` at ``when``, exactly; what comes at the same time keeps its order
-        only by chance."""
-        handle = _TimerHandle(when, callback, args, self, None)
-        handle.process = process
-        heapq.heappush(self._scheduled, handle)
-        handle._scheduled = True
+        """Run ``callback`` in ``process`` at ``when``, exactly."""
+        self.timers += 1
+        heappush(self._scheduled, (when, self.timers, _Handle(process, callback, args)))
 
-    def take_back(self, handles: list[asyncio.Handle]) -> None:
+    def take_back(self, handles: list[_Handle]) -> None:
         """Run what came due while its process was paused."""
         self._ready.extend(handles)
-
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """It stays in the heap until its time."""
 
     def _run_once(self) -> None:
         ready, scheduled = self._ready, self._scheduled
         if not ready:
-            while scheduled and scheduled[0]._cancelled:
-                heapq.heappop(scheduled)
+            while scheduled and scheduled[0][2].cancelled_:
+                heappop(scheduled)
             if not scheduled:
                 raise RuntimeError("everybody waits, and nothing will ever happen")
-            self.now = max(self.now, scheduled[0]._when)
+            self.now = max(self.now, scheduled[0][0])
         if self.turns > MOST_TURNS:
             raise RuntimeError(f"{MOST_TURNS} callbacks, and no end")
         now = self.now
-        while scheduled and scheduled[0]._when <= now:
-            ready.append(heapq.heappop(scheduled))
+        while scheduled and scheduled[0][0] <= now:
+            ready.append(heappop(scheduled)[2])
         for _ in range(len(ready)):
             handle = ready.popleft()
+            if handle.cancelled_:
+                continue
             process = handle.process
-            if handle._cancelled or (process is not None and process.state is not RUNNING):
-                if process is not None and process.state is PAUSED:
+            if process is not None and process.state is not RUNNING:
+                if process.state is PAUSED:
                     process.backlog.append(handle)
                 continue
             self.current = process
             self.turns += 1
-            handle._run()
+            try:
+                if handle.context is None:
+                    handle.callback(*handle.args)
+                else:
+                    handle.context.run(handle.callback, *handle.args)
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                message = f"Exception in callback {handle.callback}"
+                self.call_exception_handler({"message": message, "exception": error})
         self.current = None
 
     def bury(self) -> None:
