@@ -15,7 +15,8 @@ standard input as JSON lines of one field, the command's name; each is answered 
     {"counters": true}              -> {"counters": {...}}, see `Counters`
     {"take": true}                  -> counters, and the histograms since the last `take`
     {"flush": true}                 rate 0, and waits until all that was sent is acknowledged
-    {"stop": true}                  closes everything; the process ends
+    {"stop": true}                  closes the clients; topics can still be deleted. The process ends with its
+                                    standard input
 
 The answer is {"reply": command, ...} or {"failed": command, "error": text}. Once a second, while clients are
 open, {"second": n, "counters": {...}} comes unasked.
@@ -151,6 +152,10 @@ class Counters:
     received_bytes: int = 0
     probes_acked: int = 0
     probes_received: int = 0
+    produce_requests: int = 0
+    """All requests of the producers to brokers, by the clients' own count."""
+    consume_requests: int = 0
+    """The same for the consumers: fetches, commits, heartbeats."""
     cpu_s: float = 0.0
     """Of the whole process since its start: all threads, compiler and garbage collector included."""
     first_error: str | None = None
@@ -420,7 +425,7 @@ class Workers:
         return merged
 
     def stop(self) -> None:
-        """Close the clients; afterwards the raw files are whole and the processes have ended."""
+        """Close the clients; afterwards the raw files are whole."""
         self.ask("stop")
 
     def close(self) -> None:

@@ -40,6 +40,8 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.WakeupException;
@@ -333,8 +335,7 @@ public final class Worker {
 
   private void serve() throws IOException {
     BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
-    boolean going = true;
-    for (String line = commands.readLine(); going && line != null; line = going ? commands.readLine() : null) {
+    for (String line = commands.readLine(); line != null; line = commands.readLine()) {
       var command = JSON.readTree(line).properties().iterator().next();
       ObjectNode reply = JSON.createObjectNode();
       try {
@@ -345,7 +346,6 @@ public final class Worker {
         reply.put("failed", command.getKey()).put("error", text(failure));
       }
       print(reply);
-      going = !command.getKey().equals("stop");
     }
     Runtime.getRuntime().halt(0);
   }
@@ -592,8 +592,22 @@ public final class Worker {
     found.put("sent", issued.sum()).put("acked", acked.sum()).put("acked_bytes", ackedBytes.sum());
     found.put("errors", errors.sum()).put("received", received.sum()).put("received_bytes", receivedBytes.sum());
     found.put("probes_acked", probesAcked.sum()).put("probes_received", probesReceived.sum());
+    found.put("produce_requests", (long) senders.stream().mapToDouble(s -> requests(s.producer.metrics())).sum());
+    found.put("consume_requests", (long) readers.stream().mapToDouble(r -> requests(r.consumer.metrics())).sum());
     found.put("cpu_s", system.getProcessCpuTime() / 1e9).put("first_error", firstError);
     return found;
+  }
+
+  /** All that a client has sent to brokers, by its own count. */
+  private static double requests(Map<MetricName, ? extends Metric> metrics) {
+    for (var metric : metrics.entrySet()) {
+      MetricName name = metric.getKey();
+      boolean whole = name.group().equals("producer-metrics") || name.group().equals("consumer-metrics");
+      if (whole && name.name().equals("request-total")) {
+        return (Double) metric.getValue().metricValue();
+      }
+    }
+    return 0;
   }
 
   /** What the histograms counted since they were taken last. All are taken before any is written down. */
