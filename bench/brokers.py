@@ -144,7 +144,7 @@ class BrokerProcess:
         self.directory = directory
         self.port = port or free_port()
         self.process: subprocess.Popen[bytes] | None = None
-        directory.mkdir(parents=True)
+        directory.mkdir(parents=True, exist_ok=True)
 
     @property
     def bootstrap(self) -> str:

@@ -18,14 +18,19 @@ WORKER_SOURCE = HERE / "java" / "Worker.java"
 NULL_SINK_SOURCE = HERE / "java" / "NullSink.java"
 
 
-def _cached(name: str, sources: list[Path], build: Callable[[Path], None]) -> Path:
-    """The directory that `build` fills, built once per content of `sources`."""
+def _place(name: str, sources: list[Path]) -> Path:
+    """Where what is built from `sources`, as they are now, is kept."""
     root = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kproto"
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:16]
-    ready = root / f"{name}-{digest}"
+    return root / f"{name}-{digest}"
+
+
+def _cached(name: str, sources: list[Path], build: Callable[[Path], None]) -> Path:
+    """The directory that `build` fills, built once per content of `sources`."""
+    ready = _place(name, sources)
     if not ready.is_dir():
-        root.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=root, prefix=f"{name}-tmp-"))
+        ready.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=ready.parent, prefix=f"{name}-tmp-"))
         try:
             build(fresh)
             fresh.rename(ready)
@@ -46,6 +51,12 @@ def kafka_version() -> str:
     """The version of Apache Kafka that pom.xml names."""
     found = re.search(r"<kafka\.version>([^<]+)<", (HERE / "pom.xml").read_text())
     return found[1] if found else "unknown"
+
+
+def installed_kafka() -> Path | None:
+    """The directory of Apache Kafka's jars if they are here."""
+    place = _place("apache-kafka", [HERE / "pom.xml"])
+    return place if place.is_dir() else None
 
 
 def kafka_jars() -> Path:
