@@ -66,6 +66,7 @@ class Checks:
         """Store id to copies that may have lost something."""
         self.gone: set[str] = set()
         """Stores that exist no more."""
+        self.stores: dict[int, str] = {}
         world.network.watch = self._watch
         world.on_change.append(self._changed)
 
@@ -81,8 +82,11 @@ class Checks:
         return None
 
     def _store(self, number: int) -> str:
-        node = self.world.nodes[number]
-        return node.broker._directory.store_id if node.broker is not None else ""
+        """The store id of a node's data directory, as the last process said that opened it."""
+        directory = getattr(self.world.nodes[number].broker, "_directory", None)
+        if directory is not None:
+            self.stores[number] = directory.store_id
+        return self.stores.get(number, "")
 
     def _watch_push(self, number: int, body: bytes) -> Told:
         at = 1 + FILE_HEADER_SIZE if body[0] & messages.PUSH_FIRST else 1
