@@ -1,10 +1,11 @@
 """Bringing old data of taken-over partitions into files here, in the background (rule 27b).
 
-Oldest first, virtual segment by virtual segment for all partitions at once: each is read once, however many
-partitions have chunks in it. Chunks go to a temporary file per partition; when that has the size of a
-segment, or the hole is filled, it is synced, renamed and given to the partition (`Partition.fill`), so that a
-file here is whole or not there. Until then the copies are read (`remote`). What cannot be read now is tried
-again later.
+Virtual segment by virtual segment for all partitions at once: each is read once, however many partitions
+have chunks in it. In order, but each new leader begins at another one and comes back for what lies before, so
+that they do not all queue for the same copies. Chunks go to a temporary file per partition; when that has the
+size of a segment, or the hole is filled, it is synced, renamed and given to the partition (`Partition.fill`),
+so that a file here is whole or not there. Until then the copies are read (`remote`). What cannot be read now
+is tried again later.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.epochs import EpochCache
 from kproto.log.files import FETCHING
 from kproto.log.segment import Group, Segment
+from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach
@@ -56,12 +57,25 @@ class Logs(Protocol):
 class Filling:
     """The first hole of a partition while it is filled. Chunks from ``next`` on are wanted, below ``end``."""
 
-    __slots__ = ("end", "group", "group_bytes", "next", "number", "partition", "pieces", "segment", "written")
+    __slots__ = (
+        "begun",
+        "end",
+        "group",
+        "group_bytes",
+        "next",
+        "number",
+        "partition",
+        "pieces",
+        "segment",
+        "written",
+    )
 
     def __init__(self, partition: Partition, start: int, end: int) -> None:
         self.partition = partition
         self.next = start
         self.end = end
+        self.begun = False
+        """Whether a chunk was taken."""
         self.segment: Segment | None = None
         self.group: Group | None = None
         self.group_bytes = 0
@@ -78,6 +92,11 @@ class Filling:
         """Whether ``chunk`` is the next one."""
         return not self.done and chunk.base_offset <= self.next < chunk.next_offset
 
+    def skip_to(self, offset: int) -> None:
+        """Leave what lies before ``offset`` for another pass, unless something was taken already."""
+        if not self.begun and self.next < offset < self.end:
+            self.next = offset
+
     def is_full(self, size: int) -> bool:
         """Whether a chunk of ``size`` bytes begins another segment."""
         segment = self.segment
@@ -92,6 +111,7 @@ class Filling:
         assert segment is not None
         segment.note(segment.size, len(chunk.data), chunk.base_offset, fields[8])
         self.pieces.append(chunk.data)
+        self.begun = True
         self.next = segment.next_offset = chunk.next_offset
 
     def _begin(self, base: int, timestamp: int, now_ms: int) -> None:
@@ -145,6 +165,8 @@ class BringOver:
         self._clock = clock
         self._keys: dict[PartitionKey, None] = {}
         """Partitions that may have holes."""
+        self._fresh: set[PartitionKey] = set()
+        """Those of which no pass has tried to bring anything."""
         self._task: asyncio.Task[None] | None = None
         self.bytes = 0
         self.segments = 0
@@ -152,7 +174,9 @@ class BringOver:
 
     def add(self, keys: Iterable[PartitionKey]) -> None:
         """These partitions were taken over."""
-        self._keys.update(dict.fromkeys(keys))
+        added = dict.fromkeys(keys)
+        self._keys.update(added)
+        self._fresh.update(added)
         if self._keys and self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -193,6 +217,7 @@ class BringOver:
     async def _pass(self) -> None:
         """Fill the first hole of each partition as far as its chunks can be had in order."""
         fillings, sources = await self._begin()
+        fresh, self._fresh = self._fresh, set()
         problems: list[str] = []
         for epoch in sorted({epoch for epochs in sources.values() for epoch in epochs}):
             mine = {key: fillings[key] for key, epochs in sources.items() if epoch in epochs}
@@ -201,11 +226,17 @@ class BringOver:
             except NotSealedError as error:
                 problems.append(str(error))
                 continue
-            for record in chain.from_iterable(vlogs):
-                try:
-                    await self._segment(record, mine)
-                except NoCopyError as error:
-                    problems.append(str(error))
+            for records in vlogs:
+                first = first_of(self._metadata.image, self._reach.node_id, len(records))
+                for number, record in enumerate(records):
+                    skipping = (
+                        {key for key in fresh if key in mine and not mine[key].begun} if first else set()
+                    )
+                    wanted = mine if number >= first else {k: v for k, v in mine.items() if k not in skipping}
+                    try:
+                        await self._segment(record, wanted, skipping)
+                    except NoCopyError as error:
+                        problems.append(str(error))
         for filling in fillings.values():
             await self._complete(filling)
         if problems:
@@ -244,13 +275,18 @@ class BringOver:
             return None
         return Filling(partition, *hole)
 
-    async def _segment(self, record: VsegRecord, fillings: dict[PartitionKey, Filling]) -> None:
-        """Take from one virtual segment what continues the fillings."""
+    async def _segment(
+        self, record: VsegRecord, fillings: dict[PartitionKey, Filling], skipping: set[PartitionKey]
+    ) -> None:
+        """Take from one virtual segment what continues the fillings; those ``skipping`` may begin in it."""
         keys = [key for key, filling in fillings.items() if not filling.done]
         if not keys or record.empty:
             return
         end = record.end or 0
         rows = await self._reach.ask(record, Api.CATALOG, Look(record.id, end, keys).encode(), decode_catalog)
+        for key, row in zip(keys, rows, strict=True):
+            if key in skipping and row.frame >= 0:
+                fillings[key].skip_to(row.first)
         useful = [
             (key, row.frame)
             for key, row in zip(keys, rows, strict=True)
@@ -352,6 +388,13 @@ class BringOver:
 
         self._jobs.submit(job, done)
         await future
+
+
+def first_of(image: MetadataImage, node_id: int, segments: int) -> int:
+    """The number of the virtual segment, of so many, at which this broker begins: the live brokers spread
+    over them."""
+    nodes = sorted(image.brokers)
+    return segments * nodes.index(node_id) // len(nodes) if node_id in nodes else 0
 
 
 def _write_all(disk: Disk, jobs: list[tuple[str, str, int, list[memoryview]]]) -> None:

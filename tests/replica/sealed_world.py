@@ -187,6 +187,8 @@ class Member(Replicated):
     def __init__(self, path: Path, world: World, partitions: int) -> None:
         self.world = world
         self.online: set[int] = set()
+        self.before_me: tuple[int, ...] = ()
+        """Live brokers with smaller ids."""
         super().__init__(path, Sealed(), partitions=partitions)
         self.owner = 99
         self.manager.owner_epoch = 99
@@ -206,7 +208,8 @@ class Member(Replicated):
             for i in range(self.partitions)
         )
         brokers = {
-            node: BrokerRecord(node, node, "h", 1, None, "h", 2, f"store{node}") for node in (ME, *NODES)
+            node: BrokerRecord(node, node, "h", 1, None, "h", 2, f"store{node}")
+            for node in (*self.before_me, ME, *NODES)
         }
         return super().image(streamlets={TOPIC_ID: streamlets}, brokers=brokers, **changes)
 

@@ -15,8 +15,12 @@ from hypothesis import strategies as st
 from kproto.clock import SystemClock
 from kproto.directory import LeftAs
 from kproto.disk import Disk
+from kproto.log.partition import Partition
+from kproto.log.segment import Segment
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import BrokerRecord
 from kproto.replica import bring_over, takeover
-from kproto.replica.bring_over import BringOver
+from kproto.replica.bring_over import BringOver, first_of
 from tests.log.support import batch
 from tests.replica.sealed_world import World
 from tests.replica.test_takeover import Run, simulate
@@ -76,6 +80,7 @@ def test_afterwards_nobody_else_is_needed(seed: int, owners: int) -> None:
             world.free()
             world.metadata.publish()
         world.peers.silent = world.random.choice((0, 0, 3))
+        world.log.before_me = world.random.choice(((), (0,), (-2, -1, 0)))
         await run.online()
         await run.check(5)
         await finished(bring)
@@ -95,6 +100,35 @@ def test_afterwards_nobody_else_is_needed(seed: int, owners: int) -> None:
         await again.check(3)
 
     simulate(seed, owners, go)
+
+
+def test_each_new_leader_begins_at_another_segment(monkeypatch: pytest.MonkeyPatch) -> None:
+    filled: dict[int, list[int]] = {}
+    fill = Partition.fill
+
+    def noted(self: Partition, segment: Segment) -> bool:
+        filled.setdefault(self.index, []).append(segment.base_offset)
+        return fill(self, segment)
+
+    monkeypatch.setattr(Partition, "fill", noted)
+
+    async def go(run: Run) -> None:
+        bring = bringing(run)
+        run.world.log.before_me = (0,)
+        await run.online()
+        await finished(bring)
+        orders = list(filled.values())
+        assert any(order != sorted(order) for order in orders)
+        await run.check()
+
+    simulate(2, 2, go)
+
+
+def test_live_brokers_spread_over_the_segments() -> None:
+    brokers = {node: BrokerRecord(node, node, "h", 1, None) for node in (2, 5, 7, 9)}
+    image = MetadataImage(brokers=brokers)
+    assert [first_of(image, node, 8) for node in (2, 5, 7, 9)] == [0, 2, 4, 6]
+    assert first_of(image, 3, 8) == 0  # one that is not live any more
 
 
 def test_what_cannot_be_read_is_tried_again() -> None:
