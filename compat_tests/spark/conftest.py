@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.spark.records import Stored, new_topic, produce_in_all_codecs, sample
-from demos.spark_connector import local_session
+from bench.spark_connector import local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from compat_tests.spark.queries import start_to_files, stream
-from demos.spark_connector import local_session
+from bench.spark_connector import local_session
 
 
 def main(bootstrap: str, topic: str, directory: Path) -> None:

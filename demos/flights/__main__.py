@@ -46,7 +46,7 @@ def run(
     """Produce `count` flights and let Spark count them: Spark's figures, and where the CSV's differ."""
     from demos.flights.produce import create_topic, produce_flights
     from demos.flights.spark import run_job
-    from demos.spark_connector import local_session
+    from bench.spark_connector import local_session
 
     create_topic(bootstrap, topic)
     with steps(console) as progress, tempfile.TemporaryDirectory(prefix="kproto-flights-") as scratch:

@@ -1,0 +1,177 @@
+"""The Spark job: events -> exact percentiles per run and over all runs, and series per window."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.analysis.land import ORIGIN_HEADER, SCHEMA, columns
+from bench.analysis.raw import PUBLISHED, RECEIVED, Origin
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+PERCENTILES = ("50", "75", "90", "95", "99", "99.9", "99.99", "99.999", "100")
+WINDOW_PERCENTILES = ("50", "99", "100")
+PARTS = 100_000
+"""A percentile is a whole number of 1/100,000 of the events: no rounding decides which event it is."""
+
+GROUP = ("suite", "system", "case")
+RUN = (*GROUP, "run", "pair")
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What the job computed. Latencies are in microseconds; a row has the columns named here."""
+
+    runs: Rows
+    """RUN, quantity (publish, delay, e2e), events, mean, and one column per percentile: the measured part."""
+    groups: Rows
+    """The same for GROUP: over all runs, machines and workers."""
+    windows: Rows
+    """The same for RUN and window, over all that was due in that window."""
+    completed: Rows
+    """RUN, kind, window, events, bytes: what was acked or received in that window."""
+    origins: Rows
+    """RUN, host, worker, begin_us, from_us, until_us, kind, events, measured_events, measured_bytes."""
+
+
+def parts(percentile: str) -> int:
+    """``"99.9"`` -> 99,900 parts of `PARTS`."""
+    whole, _, fraction = percentile.partition(".")
+    return int(whole) * 1000 + int((fraction + "000")[:3])
+
+
+def from_parquet(session: SparkSession, directory: Path) -> DataFrame:
+    """The events that `land.to_parquet` wrote."""
+    return session.read.schema(SCHEMA).parquet(str(directory))
+
+
+def from_topic(session: SparkSession, bootstrap: str, topic: str) -> DataFrame:
+    """The events that the topic holds now."""
+    records = (
+        session.read.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("subscribe", topic)
+        .option("startingOffsets", "earliest")
+        .option("endingOffsets", "latest")
+        .option("includeHeaders", "true")
+        .load()
+    )
+    origin = f"cast(filter(headers, h -> h.key = '{ORIGIN_HEADER}')[0].value as string) AS origin"
+    return records.selectExpr("value", origin).mapInArrow(_unpacked, SCHEMA)
+
+
+def _unpacked(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Records with columns value and origin -> events, all records of an origin at once."""
+    for batch in batches:
+        values: dict[str, list[bytes]] = {}
+        for origin, value in zip(batch.column("origin"), batch.column("value"), strict=True):
+            values.setdefault(origin.as_py(), []).append(value.as_py())
+        for text, rows in values.items():
+            yield columns(b"".join(rows), Origin(**json.loads(text)))
+
+
+def compute(events: DataFrame, window_s: float) -> Tables:
+    """Run the job over events in the form of `land.SCHEMA`."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as f
+
+    window_us = int(window_s * 1_000_000)
+    measured = (f.col("intended_us") >= f.col("from_us")) & (f.col("intended_us") < f.col("until_us"))
+    counted = (
+        events.select(
+            *RUN,
+            f.floor((f.col("intended_us") - f.col("begin_us")) / window_us).alias("window"),
+            measured.alias("measured"),
+            f.explode(_observed()).alias("observed"),
+        )
+        .select(*RUN, "window", "measured", "observed.quantity", "observed.value")
+        .groupBy(*RUN, "window", "measured", "quantity", "value")
+        .count()
+        .persist(StorageLevel.MEMORY_AND_DISK)
+    )
+    try:
+        inside = counted.where("measured")
+        return Tables(
+            runs=_percentiles(inside, (*RUN, "quantity"), PERCENTILES),
+            groups=_percentiles(inside, (*GROUP, "quantity"), PERCENTILES),
+            windows=_percentiles(counted, (*RUN, "quantity", "window"), WINDOW_PERCENTILES),
+            completed=_completed(events, window_us),
+            origins=_origins(events),
+        )
+    finally:
+        counted.unpersist()
+
+
+def _observed() -> Column:
+    """What an event says: published, its latency and its delay; received, its latency."""
+    from pyspark.sql import functions as f
+
+    def observed(kind: int, quantity: str, column: str) -> Column:
+        pair = f.struct(f.lit(quantity).alias("quantity"), f.col(column).alias("value"))
+        return f.when(f.col("kind") == kind, pair)
+
+    listed = f.array(
+        observed(PUBLISHED, "publish", "latency_us"),
+        observed(PUBLISHED, "delay", "delay_us"),
+        observed(RECEIVED, "e2e", "latency_us"),
+    )
+    return f.filter(listed, lambda each: each.isNotNull())
+
+
+def _percentiles(counted: DataFrame, keys: tuple[str, ...], wanted: tuple[str, ...]) -> Rows:
+    """Counts by value -> per key the number, mean and percentiles of the values."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    whole = Window.partitionBy(*keys)
+    so_far = whole.orderBy("value").rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    summed = (
+        counted.groupBy(*keys, "value")
+        .agg(f.sum("count").alias("count"))
+        .withColumn("running", f.sum("count").over(so_far))
+        .withColumn("events", f.sum("count").over(whole))
+    )
+    enough = [
+        f.min(f.when(f.col("running") * PARTS >= f.col("events") * parts(text), f.col("value"))).alias(text)
+        for text in wanted
+    ]
+    mean = (f.sum(f.col("value") * f.col("count")) / f.first("events")).alias("mean")
+    return _collected(summed.groupBy(*keys).agg(f.first("events").alias("events"), mean, *enough))
+
+
+def _completed(events: DataFrame, window_us: int) -> Rows:
+    from pyspark.sql import functions as f
+
+    done = f.floor((f.col("intended_us") + f.col("latency_us") - f.col("begin_us")) / window_us)
+    grouped = events.withColumn("window", done).groupBy(*RUN, "kind", "window")
+    return _collected(grouped.agg(f.count(f.lit(1)).alias("events"), f.sum("bytes").alias("bytes")))
+
+
+def _origins(events: DataFrame) -> Rows:
+    """Each file's totals, and what it completed in its measured part (for rates)."""
+    from pyspark.sql import functions as f
+
+    done = f.col("intended_us") + f.col("latency_us")
+    inside = (done >= f.col("from_us")) & (done < f.col("until_us"))
+    keys = (*RUN, "host", "worker", "begin_us", "from_us", "until_us", "kind")
+    return _collected(
+        events.groupBy(*keys).agg(
+            f.count(f.lit(1)).alias("events"),
+            f.count(f.when(inside, 1)).alias("measured_events"),
+            f.coalesce(f.sum(f.when(inside, f.col("bytes"))), f.lit(0)).alias("measured_bytes"),
+        )
+    )
+
+
+def _collected(frame: DataFrame) -> Rows:
+    """The rows as dicts, in an order that does not depend on how Spark divided the work."""
+    rows = [row.asDict() for row in frame.collect()]
+    return sorted(rows, key=lambda row: [str(value).zfill(20) for value in row.values()])
