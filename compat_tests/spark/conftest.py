@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.spark.records import Stored, new_topic, produce_in_all_codecs, sample
 from bench.spark_connector import local_session
+from compat_tests.spark.records import Stored, new_topic, produce_in_all_codecs, sample
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from compat_tests.spark.queries import start_to_files, stream
 from bench.spark_connector import local_session
+from compat_tests.spark.queries import start_to_files, stream
 
 
 def main(bootstrap: str, topic: str, directory: Path) -> None:

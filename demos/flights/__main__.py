@@ -44,9 +44,9 @@ def run(
     console: Console, bootstrap: str, topic: str, count: int
 ) -> tuple[dict[str, CarrierFigures], list[str]]:
     """Produce `count` flights and let Spark count them: Spark's figures, and where the CSV's differ."""
+    from bench.spark_connector import local_session
     from demos.flights.produce import create_topic, produce_flights
     from demos.flights.spark import run_job
-    from bench.spark_connector import local_session
 
     create_topic(bootstrap, topic)
     with steps(console) as progress, tempfile.TemporaryDirectory(prefix="kproto-flights-") as scratch:
