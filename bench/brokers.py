@@ -156,6 +156,11 @@ class BrokerProcess:
             raise RuntimeError(f"{self.name} is not running")
         return self.process.pid
 
+    @property
+    def pids(self) -> list[int]:
+        """Of all its processes."""
+        return [self.pid]
+
     def usage(self) -> Usage:
         """See `Target`."""
         return usage(self.pid)

@@ -1,0 +1,176 @@
+"""``kproto bench omb``: OpenMessaging workload and driver files as they are; without driver, a comparison."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from bench import options
+from bench.environment import environment
+from bench.omb.compare import WORKLOADS, Cluster, Comparison, Scale, cluster_of
+from bench.omb.runner import Hooks, NotReadyError, run
+from bench.omb.settings import SettingsError, read_driver, read_workload
+from bench.workers import WorkerError
+
+FULL = Scale(minutes=0.5, warmup_minutes=1 / 6, pairs=3)
+QUICK = Scale(minutes=1 / 6, warmup_minutes=1 / 15, pairs=1, backlog_gb=0.125)
+BROKER_WARMUP_MINUTES, QUICK_BROKER_WARMUP_MINUTES = 0.5, 1 / 12
+
+
+def chosen(given: Sequence[Path], patterns: Sequence[str]) -> list[Path]:
+    """The workload files given, or those of the suite whose name contains one of the patterns."""
+    if given:
+        return list(given)
+    shipped = sorted(WORKLOADS.glob("*.yaml"))
+    found = [path for path in shipped if not patterns or any(pattern in path.stem for pattern in patterns)]
+    if not found:
+        raise click.UsageError(f"no such workload; there are: {', '.join(path.stem for path in shipped)}")
+    return found
+
+
+def target_of(output: Path, driver: Path, drivers: Sequence[Path]) -> Path:
+    """Where the result for a driver goes: the file asked for; of several drivers, each its own beside it."""
+    return output if len(drivers) == 1 else output.with_name(f"{output.stem}-{driver.stem}{output.suffix}")
+
+
+def run_files(
+    workload_path: Path,
+    drivers: Sequence[Path],
+    output: Path,
+    scale: Scale,
+    workers: int,
+    bootstrap: str | None,
+    delete_topics: bool,
+    screen: Console,
+) -> None:
+    """One workload on the clusters that the driver files name, in turn; a result file for each."""
+    hooks = Hooks(say=lambda text: screen.print(text, highlight=False))
+    workload = scale.of(read_workload(workload_path))
+    output.parent.mkdir(parents=True, exist_ok=True)
+    for path in drivers:
+        driver = read_driver(path, bootstrap)
+        hooks.say(f"{workload.name} on {driver.name}")
+        outcome = run(workload, driver, workload_path.parent, workers, hooks, delete_topics)
+        target = target_of(output, path, drivers)
+        target.write_text(json.dumps(outcome.json(), indent=1))
+        during = outcome.during
+        hooks.say(
+            f"written: {target}; load's own CPU {during.cpu_s / during.seconds:.2f} cores, "
+            f"{during.errors} errors, {outcome.missing} acknowledged records not received in time"
+        )
+
+
+@contextlib.contextmanager
+def started(systems: Sequence[str], copies: int, work: Path) -> Iterator[dict[str, Cluster]]:
+    """The systems, running, with their data below ``work``."""
+    clusters = {system: cluster_of(system, copies, work / system) for system in systems}
+    try:
+        for cluster in clusters.values():
+            cluster.start()
+        yield clusters
+    finally:
+        for cluster in clusters.values():
+            cluster.stop()
+
+
+@click.command()
+@click.argument("workload", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--driver",
+    "drivers",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Kafka driver file of the OpenMessaging benchmark; repeatable. Its cluster must be running.",
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="With --driver: the result file (JSON, OMB's keys)."
+)
+@click.option("--bootstrap", help="With --driver: host:port,... instead of the file's bootstrap.servers.")
+@click.option("--delete-topics", is_flag=True, help="With --driver: leave no topics behind (OMB does).")
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Load processes.")
+@click.option("--minutes", type=float, help="Measured minutes, instead of testDurationMinutes.")
+@click.option("--warmup", type=float, help="Minutes of warm-up, instead of warmupDurationMinutes.")
+@click.option("--backlog-gb", type=float, help="Instead of consumerBacklogSizeGB, where there is one.")
+@click.option(
+    "--copies", type=click.Choice(["1", "3"]), default="1", show_default=True, help="Per partition."
+)
+@click.option("--sync", is_flag=True, help="On disk before the ack (flush.messages=1).")
+@click.option("--case", "patterns", multiple=True, help="Only workloads whose name contains this.")
+@options.quick_option
+@options.pairs_option
+@options.only_option
+@options.data_dir_option
+@options.out_option
+def command(
+    workload: tuple[Path, ...],
+    drivers: tuple[Path, ...],
+    output: Path | None,
+    bootstrap: str | None,
+    delete_topics: bool,
+    workers: int,
+    minutes: float | None,
+    warmup: float | None,
+    backlog_gb: float | None,
+    copies: str,
+    sync: bool,
+    patterns: tuple[str, ...],
+    quick: bool,
+    pairs: int | None,
+    only: str | None,
+    data_dir: Path | None,
+    out: Path,
+) -> None:
+    """OpenMessaging workloads (OMB's YAML files) on Kafka clusters.
+
+    With --driver: WORKLOAD on the running cluster that each driver file names, as OMB runs it, result JSON
+    with OMB's keys. Without: starts Apache Kafka and kproto, and runs the WORKLOAD files (none: the suite's
+    own) on both in turn.
+    """
+    screen = options.console()
+    try:
+        if drivers:
+            if len(workload) != 1 or output is None:
+                raise click.UsageError("--driver needs one WORKLOAD and --output")
+            asked = Scale(minutes, warmup, 1, backlog_gb)
+            run_files(workload[0], drivers, output, asked, workers, bootstrap, delete_topics, screen)
+            return
+        scale = scale_of(QUICK if quick else FULL, minutes, warmup, pairs, backlog_gb)
+        paths = chosen(workload, patterns)
+        first = QUICK_BROKER_WARMUP_MINUTES if quick else BROKER_WARMUP_MINUTES
+        line = options.command_line("omb")
+        with (
+            options.workspace(data_dir) as work,
+            started(options.systems(only), int(copies), work) as clusters,
+        ):
+            comparison = Comparison(clusters, int(copies), sync, scale, workers, out)
+            results = comparison.results(paths, line, environment(workers=workers))
+            hooks = Hooks(say=lambda text: screen.print(text, highlight=False))
+            comparison.warm_up(WORKLOADS / "max-1-topic-16-partitions-1kb.yaml", first, hooks)
+            comparison.all_runs(paths, results, hooks)
+    except (SettingsError, NotReadyError, WorkerError) as problem:
+        raise click.ClickException(str(problem)) from problem
+    for result in results.values():
+        options.finish(result, out, screen)
+
+
+def scale_of(
+    base: Scale, minutes: float | None, warmup: float | None, pairs: int | None, backlog_gb: float | None
+) -> Scale:
+    """``base`` with what was asked for instead."""
+    return replace(
+        base,
+        minutes=base.minutes if minutes is None else minutes,
+        warmup_minutes=base.warmup_minutes if warmup is None else warmup,
+        pairs=pairs or base.pairs,
+        backlog_gb=base.backlog_gb if backlog_gb is None else backlog_gb,
+    )
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,130 @@
+"""Workload and driver files with the OpenMessaging benchmark's own keys; unknown ones are ignored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+KEY_DISTRIBUTORS = ("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO")
+
+
+class SettingsError(ValueError):
+    """A file that cannot be used; the text names the file and the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A workload file. The names are those of its keys."""
+
+    name: str
+    topics: int
+    partitionsPerTopic: int
+    messageSize: int
+    """Bytes of a record's value."""
+    subscriptionsPerTopic: int
+    consumerPerSubscription: int
+    producersPerTopic: int
+    producerRate: int
+    """Records per second of all producers together; 0: search for what consumers keep up with."""
+    testDurationMinutes: float
+    """0: without end, as in the OpenMessaging benchmark; refused here."""
+    warmupDurationMinutes: float = 1
+    keyDistributor: str = "NO_KEY"
+    useRandomizedPayloads: bool = False
+    randomBytesRatio: float = 0.0
+    randomizedPayloadPoolSize: int = 0
+    payloadFile: str | None = None
+    consumerBacklogSizeGB: float = 0
+    """Of 2^30 bytes: consumers stop after the warm-up until they are that far behind."""
+    backlogDrainRatio: float = 1.0
+
+    def payload(self, beside: Path) -> dict[str, Any]:
+        """What a worker sends, as in `bench.workers.Spec.payload`.
+
+        A relative file is looked for as from here, then below ``beside``, the workload file's directory.
+        Raises SettingsError for a file that is missing or not `messageSize` long.
+        """
+        if self.useRandomizedPayloads:
+            pool = self.randomizedPayloadPoolSize
+            return {"bytes": self.messageSize, "randomRatio": self.randomBytesRatio, "pool": pool}
+        if self.payloadFile is None:
+            raise SettingsError(f"{self.name}: neither payloadFile nor useRandomizedPayloads")
+        for path in (Path(self.payloadFile), beside / self.payloadFile):
+            if path.is_file():
+                if path.stat().st_size != self.messageSize:
+                    size = path.stat().st_size
+                    raise SettingsError(f"payloadFile {path}: {size} bytes, messageSize {self.messageSize}")
+                return {"file": str(path.resolve())}
+        raise SettingsError(f"payloadFile {self.payloadFile}: no such file")
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A driver file of the Kafka driver. The four texts of properties are parsed."""
+
+    name: str
+    driverClass: str
+    replicationFactor: int
+    topicConfig: Mapping[str, str]
+    commonConfig: Mapping[str, str]
+    producerConfig: Mapping[str, str]
+    consumerConfig: Mapping[str, str]
+
+
+def properties(text: str) -> dict[str, str]:
+    """Java's properties: name=value (or a colon, or a space) a line; # and ! comment; a backslash goes on."""
+    lines = re.sub(r"\\\n\s*", "", text).splitlines()
+    pairs = (re.match(r"\s*([^#!=:\s][^=:\s]*)\s*[=:\s]?\s*(.*?)\s*$", line) for line in lines)
+    return {pair[1]: pair[2] for pair in pairs if pair}
+
+
+def _mapping(path: Path) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(path.read_text())
+    except (OSError, yaml.YAMLError) as problem:
+        raise SettingsError(f"{path}: {problem}") from problem
+    if not isinstance(found, dict):
+        raise SettingsError(f"{path}: not a mapping of keys")
+    return found
+
+
+def read_workload(path: Path) -> Workload:
+    """Read a workload file. Raises SettingsError for what the OpenMessaging benchmark cannot run either."""
+    found = _mapping(path)
+    known = {field.name for field in fields(Workload)}
+    try:
+        workload = Workload(**{name: value for name, value in found.items() if name in known})
+    except TypeError as problem:
+        raise SettingsError(f"{path}: {problem}") from problem
+    if workload.keyDistributor not in KEY_DISTRIBUTORS:
+        raise SettingsError(f"{path}: keyDistributor {workload.keyDistributor} is none of {KEY_DISTRIBUTORS}")
+    if workload.producerRate == 0 and workload.consumerBacklogSizeGB > 0:
+        raise SettingsError(f"{path}: a backlog needs a producerRate, 0 searches for one")
+    if workload.testDurationMinutes <= 0:
+        raise SettingsError(f"{path}: testDurationMinutes must be more than 0")
+    return workload
+
+
+def read_driver(path: Path, bootstrap: str | None = None) -> Driver:
+    """Read a driver file; ``bootstrap`` (host:port,...) instead of the bootstrap.servers in it.
+
+    Raises SettingsError for a file of another driver than the Kafka driver, or one without a name.
+    """
+    found = _mapping(path)
+    texts = {
+        name: properties(found.get(name) or "")
+        for name in ("topicConfig", "commonConfig", "producerConfig", "consumerConfig")
+    }
+    if bootstrap is not None:
+        texts["commonConfig"]["bootstrap.servers"] = bootstrap
+    if not str(found.get("driverClass", "")).endswith(".KafkaBenchmarkDriver"):
+        raise SettingsError(f"{path}: driverClass {found.get('driverClass')} is not the Kafka driver")
+    try:
+        return Driver(found["name"], found["driverClass"], int(found["replicationFactor"]), **texts)
+    except KeyError as missing:
+        raise SettingsError(f"{path}: {missing} is missing") from missing
