@@ -16,6 +16,7 @@ from typing import Any
 
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
 MOST_TURNS = 1_000_000
+EXECUTOR_S = 0.002
 TIMER_JITTER_S = 0.0005
 """Timers fire up to so much late, differently each time."""
 
@@ -138,6 +139,23 @@ class SimLoop(asyncio.BaseEventLoop):
         """Run ``callback`` in ``process`` at ``when``, exactly."""
         self.timers += 1
         heappush(self._scheduled, (when, self.timers, _Handle(process, callback, args)))
+
+    def run_in_executor(self, executor, func, *args):
+        """A thread's work is done a moment later, all at once: a real thread would make every run another."""
+        future = self.create_future()
+
+        def work():
+            try:
+                result = func(*args)
+            except Exception as error:
+                if not future.done():
+                    future.set_exception(error)
+            else:
+                if not future.done():
+                    future.set_result(result)
+
+        self.deliver(self.current, self.now + EXECUTOR_S * self.random.random() ** 3, work)
+        return future
 
     def take_back(self, handles: list[_Handle]) -> None:
         """Run what came due while its process was paused."""
