@@ -5,8 +5,13 @@ that a process that handles many would need far more than it holds. Small ones a
 pages are warm. Better still is one that was used before (`Spares`): it need not be cleared either.
 """
 
+from __future__ import annotations
+
 from collections import deque
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mmap import mmap
 
 LARGE_BYTES: Final = 3 << 19
 """Above a usual large batch (1 MiB and its frame), which is better off with warm pages."""
@@ -27,29 +32,38 @@ class Spares:
     """
 
     LEAST: Final = 1 << 17
-    MOST_BYTES: Final = 6 << 20
+    MOST_BYTES: Final = 12 << 20
+    """Three of the largest frames between brokers."""
 
-    __slots__ = ("_buffers", "bytes")
+    __slots__ = ("_buffers", "_loose", "bytes")
 
-    def __init__(self) -> None:
-        self._buffers: deque[bytearray] = deque()
+    def __init__(self, loose: bool = False) -> None:
+        """``loose``: who takes buffers gives them back soon, so much larger ones will do."""
+        self._buffers: deque[bytearray | mmap] = deque()
+        self._loose = loose
         self.bytes = 0
 
-    def give(self, buffer: bytearray) -> None:
+    def give(self, buffer: bytearray | mmap) -> None:
         """Keep ``buffer`` for somebody else. Views of it may still exist; while they do, nobody gets it."""
-        if len(buffer) < self.LEAST:
+        if not self.LEAST <= len(buffer) <= self.MOST_BYTES:
             return
         self._buffers.append(buffer)
         self.bytes += len(buffer)
         while self.bytes > self.MOST_BYTES:
             self.bytes -= len(self._buffers.popleft())
 
+    def give_unused(self, buffer: bytearray | mmap) -> None:
+        """Keep ``buffer`` if nobody looks at it; whoever does will give it, or not."""
+        if len(buffer) >= self.LEAST and untouched(buffer):
+            self.give(buffer)
+
     def take(self, size: int) -> memoryview | None:
         """``size`` bytes of a buffer that nobody looks at and that is not much larger; None when there is
         none. What is in them is rubbish: show nobody what was not written first.
         """
+        most = self.MOST_BYTES if self._loose else size + (size >> 2)
         for i, buffer in enumerate(self._buffers):
-            if size <= len(buffer) <= size + (size >> 2) and untouched(buffer):
+            if size <= len(buffer) <= most and untouched(buffer):
                 del self._buffers[i]
                 self.bytes -= len(buffer)
                 return memoryview(buffer)[:size]
@@ -58,8 +72,7 @@ class Spares:
     def borrow(self, size: int) -> memoryview:
         """``size`` bytes, to be used again by others once no view of them exists. Rubbish, as from `take`."""
         view = self.take(size) or buffer_of(size)
-        if isinstance(view.obj, bytearray):
-            self.give(view.obj)
+        self.give(view.obj)  # type: ignore[arg-type]
         return view
 
     def clear(self) -> None:
@@ -68,11 +81,14 @@ class Spares:
         self.bytes = 0
 
 
-def untouched(data: bytearray) -> bool:
-    """Whether no memoryview of ``data`` exists: with one, a bytearray refuses to change its size."""
+def untouched(data: bytearray | mmap) -> bool:
+    """Whether no memoryview of ``data`` exists: with one, neither bytearrays nor mappings can be resized."""
     try:
-        last = data.pop()
-    except BufferError:
+        if type(data) is bytearray:
+            last = data.pop()
+            data.append(last)
+        else:
+            data.resize(len(data))  # type: ignore[union-attr]
+    except (BufferError, SystemError):  # the latter where mappings have one size for ever
         return False
-    data.append(last)
     return True

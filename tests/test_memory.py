@@ -53,10 +53,32 @@ def test_spares_have_a_bound_and_small_ones_are_left_alone() -> None:
     for _ in range(100):
         spares.give(bytearray(SIZE * 3))
         spares.give(bytearray(SIZE - 1))
+        spares.give(bytearray(Spares.MOST_BYTES + 1))
     assert SIZE * 3 <= spares.bytes <= Spares.MOST_BYTES
     assert spares.bytes % (SIZE * 3) == 0
     spares.clear()
     assert (spares.bytes, spares.take(SIZE * 3)) == (0, None)
+
+
+@pytest.mark.parametrize("size", [SIZE, LARGE_BYTES])
+def test_what_nobody_looks_at_is_kept_and_what_somebody_does_is_not(size: int) -> None:
+    spares, view = Spares(), buffer_of(size)
+    owner = view.obj
+    spares.give_unused(owner)
+    assert spares.bytes == 0
+    view.release()
+    spares.give_unused(owner)
+    assert spares.bytes == size
+    taken = spares.take(size)
+    assert taken is not None
+    assert taken.obj is owner
+
+
+def test_loose_spares_give_much_larger_buffers_too() -> None:
+    spares = Spares(loose=True)
+    spares.give(bytearray(SIZE * 9))
+    assert spares.take(SIZE * 9 + 1) is None
+    assert spares.take(SIZE) is not None
 
 
 def test_what_is_borrowed_comes_back_by_itself() -> None:

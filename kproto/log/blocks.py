@@ -167,8 +167,7 @@ class BlockPool:
             if kept[0] == 0:
                 del self._adopted[id(owner)]
                 self.used -= kept[1]
-                if type(owner) is bytearray:
-                    self.spares.give(owner)
+                self.spares.give(owner)  # type: ignore[arg-type]
             return
         if block.size_class < 0:
             self.used -= block.weight

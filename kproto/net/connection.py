@@ -178,7 +178,7 @@ class Connection:
             return
         try:
             if self._buffer is not None:
-                self._read_large(self._buffer)
+                self._read_large()
                 return
             stash = self._stash
             if stash is None:
@@ -269,25 +269,40 @@ class Connection:
         self._set_partial(capacity)
         return True
 
-    def _read_large(self, buffer: memoryview) -> None:
+    def _read_large(self) -> None:
         """Receive more of a frame that has memory of its own."""
-        if self._have == len(buffer):
-            if not self._grow(buffer) or self._buffer is None:
+        buffer = self._buffer
+        if buffer is not None and self._have == len(buffer):
+            if not self._grow(buffer):
                 return
+            self.server.spares.give(buffer.obj)  # type: ignore[arg-type]
             buffer = self._buffer
+        if buffer is None:
+            return
         received = self._recv_into(buffer[self._have :])
         if received == 0:
             self.close("closed by peer inside a frame")
             return
         self._have += received
         if self._have == self._size:
-            self._buffer = None
-            self._proven = self._size
-            self._set_partial(0)
-            self.server.budget.give_up_privilege(self)
-            self.server.dispatch(self, buffer, True)
-            if not self.closed and not self.closing:
-                self._pause_if_loaded()
+            del buffer
+            self._hand_over_large()
+
+    def _hand_over_large(self) -> None:
+        """The frame with memory of its own is whole. Memory that nobody keeps is used for the next one."""
+        buffer, self._buffer = self._buffer, None
+        if buffer is None:
+            return
+        owner = buffer.obj
+        server = self.server
+        self._proven = self._size
+        self._set_partial(0)
+        server.budget.give_up_privilege(self)
+        server.dispatch(self, buffer, True)
+        del buffer
+        server.spares.give_unused(owner)  # type: ignore[arg-type]
+        if not self.closed and not self.closing:
+            self._pause_if_loaded()
 
     def _set_stash(self, stash: bytes | None) -> None:
         self._stash = stash

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
+from kproto.memory import Spares
 from kproto.net.budget import MemoryBudget
 from kproto.net.ports import Buffer
 from kproto.net.server import Connection, Limits, Server
@@ -219,6 +220,7 @@ class _Server(Server):
         on_closed: Callable[[Connection], None],
     ) -> None:
         super().__init__(dispatch, budget, limits)
+        self.spares = Spares(loose=True)
         self._on_closed = on_closed
 
     def forget(self, connection: Connection, reason: str) -> None:
