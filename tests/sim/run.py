@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from . import two_disks
 from .checks import Checks
 from .clients import Clients
 from .faults import Faults
@@ -78,6 +79,8 @@ async def _scenario(world: World) -> None:
         moving.cancel()
     faults.heal()
     await checks.settle(clients)
+    if two_disks.wanted():
+        await two_disks.lose_two(world, clients, checks)
     await clients.stop()
     world.look()
     await checks.finish(clients)

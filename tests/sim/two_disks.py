@@ -1,0 +1,94 @@
+"""Two disks are lost at once, when all copies are there; and, when they are there again, a third one.
+
+With ``KPROTO_SIM_TWO_DISKS=1`` every seed of the kind ``disks`` ends like that. What then has a copy nowhere
+but with its living owner has to get others (rule 45): the third disk is one of an owner.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from itertools import combinations
+from random import Random
+from typing import TYPE_CHECKING
+
+from .faults import CONTROLLER
+
+if TYPE_CHECKING:
+    from kproto.metadata.vlogs import VsegRecord
+
+    from .checks import Checks
+    from .clients import Clients
+    from .world import World
+
+
+def wanted() -> bool:
+    """The environment asks for it."""
+    return os.environ.get("KPROTO_SIM_TWO_DISKS") == "1"
+
+
+async def lose_two(world: World, clients: Clients, checks: Checks) -> None:
+    """See the module's text. The world is at rest."""
+    if world.plan.kind != "disks":
+        return
+    random = Random(f"two disks {world.seed}")
+    numbers = [number for number in world.nodes if number != CONTROLLER]
+    pairs = [pair for pair in combinations(numbers, 2) if _survives(world, checks, pair)]
+    if not pairs:
+        world.count("two disks: too much moved")
+        return
+    pair = random.choice(pairs)
+    before = [record for record in world.table.vsegs.values() if not record.empty]
+    checks.at_owner = {one.id for one in before if not _copies(checks, one, pair)}
+    world.note(f"n{pair[0]} and n{pair[1]} lose their disks, {len(checks.at_owner)} vsegs all backups")
+    world.count("two disks")
+    world.count("all backups lost", len(checks.at_owner))
+    for number in pair:
+        checks.losing_disk(number)
+        world.wipe(number)
+    await _start(world, pair)
+    await checks.settle(clients)
+    left = [world.table.vsegs[vseg] for vseg in checks.at_owner if vseg in world.table.vsegs]
+    checks.at_owner = set()
+    world.count("emptied", sum(record.emptied for record in left))
+    third = random.choice([number for number in numbers if number not in pair])
+    if checks.may_lose_disk(third):
+        checks.losing_disk(third)
+        world.wipe(third)
+        await _start(world, (third,))
+        await checks.settle(clients)
+
+
+async def _start(world: World, numbers: tuple[int, ...]) -> None:
+    """Start brokers once nobody takes them for the ones before them."""
+    while any(number in world.image.brokers for number in numbers):
+        await asyncio.sleep(0.1)
+    for number in numbers:
+        world.start(number)
+
+
+def _copies(checks: Checks, record: VsegRecord, without: tuple[int, ...]) -> int:
+    return sum(
+        target.node_id not in without and checks.intact(record.id, target) for target in record.backups
+    )
+
+
+def _survives(world: World, checks: Checks, pair: tuple[int, ...]) -> bool:
+    """Everything has a copy besides the two, or an owner besides the two whose files still count."""
+    led = {
+        epoch: {
+            record.leader
+            for part in world.image.streamlets.values()
+            for record in part
+            if epoch in record.sources
+        }
+        for epoch in {record.id.owner_epoch for record in world.table.vsegs.values()}
+    }
+    for record in world.table.vsegs.values():
+        if record.empty or _copies(checks, record, pair):
+            continue
+        if record.open and record.node_id not in pair:
+            continue
+        if record.node_id in pair or led[record.id.owner_epoch] - {record.node_id}:
+            return False
+    return True
