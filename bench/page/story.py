@@ -1,0 +1,144 @@
+"""What the figures say: where kproto loses, which targets it misses, by how much, and why. Pure functions."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from bench.results import KPROTO, Result, Verdict
+from bench.tables import factor, goal, heading, label, shown
+
+HOW_TO_READ = (
+    "Figures with × are kproto / Apache Kafka, the median over pairs of runs made one after the other on the "
+    "same machine; for throughput more is better, for all else less."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A sentence for the losses whose "suite-name/case" and metric match the shell patterns."""
+
+    case: str
+    metric: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A verdict with its result: something lost or missed."""
+
+    result: Result
+    verdict: Verdict
+    why: str
+
+    @property
+    def anchor(self) -> str:
+        return anchor(self.result)
+
+    @property
+    def case(self) -> str:
+        """Case, with the system where it is a variant."""
+        variant = "" if self.verdict.system == KPROTO else f" ({label(self.verdict.system)})"
+        return f"{self.verdict.case}{variant}"
+
+    @property
+    def amount(self) -> str:
+        """The figure in few words: "publish p99 ms 1.46×", or the value where nothing is compared."""
+        name = heading(self.verdict.metric)
+        if self.verdict.ratio is None:
+            return f"{name} {shown(self.verdict.ours)}"
+        return f"{name} {factor(self.verdict.ratio)}×"
+
+
+def anchor(result: Result) -> str:
+    """Where the page has it."""
+    return f"{result.suite}-{result.name}"
+
+
+def read_reasons(text: str) -> list[Reason]:
+    """``[[reason]]`` tables with ``case``, ``metric`` (default: any) and ``why``. Raises KeyError, TypeError
+    and tomllib.TOMLDecodeError for anything else."""
+    rows = tomllib.loads(text).get("reason", [])
+    return [Reason(row["case"], row.get("metric", "*"), row["why"]) for row in rows]
+
+
+def findings(results: Iterable[Result], reasons: Sequence[Reason]) -> list[Finding]:
+    """Every verdict, the worst first."""
+    found = [Finding(each, one, why(each, one, reasons)) for each in results for one in each.verdicts()]
+    return sorted(found, key=lambda one: -one.verdict.severity)
+
+
+def why(result: Result, verdict: Verdict, reasons: Sequence[Reason]) -> str:
+    """All sentences that match."""
+    place = f"{anchor(result)}/{verdict.case}"
+    return " ".join(
+        reason.why
+        for reason in reasons
+        if fnmatchcase(place, reason.case) and fnmatchcase(verdict.metric, reason.metric)
+    )
+
+
+def lost(found: Iterable[Finding]) -> list[Finding]:
+    """Apache Kafka is better, and every pair says so."""
+    return [one for one in found if one.verdict.lost and one.verdict.clear]
+
+
+def unclear(found: Iterable[Finding]) -> list[Finding]:
+    """Apache Kafka is better by the median, but not in every pair."""
+    return [one for one in found if one.verdict.lost and not one.verdict.clear]
+
+
+def missed(found: Iterable[Finding]) -> list[Finding]:
+    """A target or limit that is not met."""
+    return [one for one in found if one.verdict.met is False]
+
+
+def by_case(found: Iterable[Finding]) -> list[tuple[Finding, str]]:
+    """The first finding of each case, and the amounts of all of them."""
+    grouped: dict[tuple[str, str], list[Finding]] = {}
+    for one in found:
+        grouped.setdefault((one.anchor, one.case), []).append(one)
+    return [(group[0], ", ".join(one.amount for one in group)) for group in grouped.values()]
+
+
+def compared(found: Iterable[Finding]) -> int:
+    """How many cases have a ratio."""
+    return len({(one.anchor, one.case) for one in found if one.verdict.ratios})
+
+
+def judged(found: Iterable[Finding]) -> int:
+    """How many figures have a target or a limit."""
+    return sum(one.verdict.met is not None for one in found)
+
+
+def opening(found: Sequence[Finding], failed: Sequence[str]) -> list[str]:
+    """The sentences of the first paragraph; ``failed``: commands. Markup: ``**bold**``, `` `code` ``, and
+    ``[[anchor case]]`` for a place on the page."""
+    behind, unsure, short = by_case(lost(found)), by_case(unclear(found)), missed(found)
+    cases, goals = compared(found), judged(found)
+    sentences = []
+    if cases:
+        number = len(behind) or "none"
+        head = f"**kproto loses to Apache Kafka in {number} of {count(cases, 'case', 'cases')} compared**"
+        sentences.append(f"{head}, every pair agreeing: {_listed(behind)}." if behind else f"{head}.")
+    if unsure:
+        sentences.append(f"Behind by the median, though the pairs disagree: {_listed(unsure)}.")
+    if short:
+        where = "; ".join(f"[[{one.anchor} {one.case}]] {one.amount} ({goal(one.verdict)})" for one in short)
+        head = f"**It misses {len(short)} of {count(goals, 'target', 'targets')}**"
+        sentences.append(f"{head}: {where}.")
+    elif goals:
+        sentences.append(f"It meets {'its only target' if goals == 1 else f'all {goals} targets'}.")
+    if failed:
+        sentences.append(f"**Not measured, because it failed**: {', '.join(f'`{one}`' for one in failed)}.")
+    return sentences
+
+
+def _listed(cases: Sequence[tuple[Finding, str]]) -> str:
+    return "; ".join(f"[[{one.anchor} {one.case}]] ({amounts})" for one, amounts in cases)
+
+
+def count(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"
