@@ -1,0 +1,308 @@
+"""OpenMessaging files as that benchmark reads and writes them, and its rules for the rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.omb.command import chosen, target_of
+from bench.omb.compare import BACKLOG, DRIVERS, FIXED, MAX, SEARCH, SHOWN, WORKLOADS, Scale, kind_of
+from bench.omb.compare import as_run as run_of
+from bench.omb.rate import RAMP_MIN, RateSearch
+from bench.omb.result import Period, capped, result
+from bench.omb.runner import Outcome, heap, shares, specs, topic_names
+from bench.omb.settings import Driver, SettingsError, Workload, properties, read_driver, read_workload
+from bench.results import direction
+from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH, Counters, Histogram
+
+WORKLOAD = """
+name: two topics
+topics: 2
+partitionsPerTopic: 3
+keyDistributor: "KEY_ROUND_ROBIN"
+messageSize: 100
+payloadFile: "payload-100b.data"
+subscriptionsPerTopic: 2
+consumerPerSubscription: 3
+producersPerTopic: 4
+producerRate: 5000
+consumerBacklogSizeGB: 0
+testDurationMinutes: 5
+somethingNewer: 1
+"""
+
+DRIVER = """
+name: Kafka
+driverClass: io.openmessaging.benchmark.driver.kafka.KafkaBenchmarkDriver
+replicationFactor: 3
+reset: true
+topicConfig: |
+  min.insync.replicas=2
+commonConfig: |
+  # where
+  bootstrap.servers=localhost:9092
+producerConfig: |
+  acks=all
+  linger.ms = 1
+  batch.size:131072
+consumerConfig: |
+  auto.offset.reset=earliest
+"""
+
+SUFFIXES = ("Avg", "50pct", "75pct", "95pct", "99pct", "999pct", "9999pct", "Max")
+MEASURES = ("publishLatency", "publishDelayLatency", "endToEndLatency")
+KEYS = {
+    *("workload", "driver", "messageSize", "topics", "partitions", "producersPerTopic", "consumersPerTopic"),
+    *("publishRate", "publishErrorRate", "consumeRate", "backlog"),
+    *(f"{measure}{suffix}" for measure in MEASURES for suffix in SUFFIXES),
+    *(
+        f"aggregated{each[0].upper()}{each[1:]}{suffix}"
+        for each in MEASURES
+        for suffix in (*SUFFIXES, "Quantiles")
+    ),
+}
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Workload:
+    return read_workload(written(tmp_path / "w.yaml", WORKLOAD))
+
+
+@pytest.fixture
+def driver(tmp_path: Path) -> Driver:
+    return read_driver(written(tmp_path / "d.yaml", DRIVER))
+
+
+def test_a_workload_file_is_read_with_its_defaults(workload: Workload, tmp_path: Path) -> None:
+    assert (workload.topics, workload.partitionsPerTopic, workload.producersPerTopic) == (2, 3, 4)
+    assert workload.keyDistributor == "KEY_ROUND_ROBIN"
+    assert (workload.warmupDurationMinutes, workload.backlogDrainRatio) == (1, 1.0)
+    (tmp_path / "payload-100b.data").write_bytes(b"x" * 100)
+    assert workload.payload(tmp_path) == {"file": str(tmp_path / "payload-100b.data")}
+
+
+def test_a_payload_must_be_as_long_as_the_messages(workload: Workload, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="no such file"):
+        workload.payload(tmp_path)
+    (tmp_path / "payload-100b.data").write_bytes(b"x" * 99)
+    with pytest.raises(SettingsError, match="99 bytes, messageSize 100"):
+        workload.payload(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ("producerRate: 0\nconsumerBacklogSizeGB: 1", "needs a producerRate"),
+        ("keyDistributor: SOME", "keyDistributor SOME"),
+        ("testDurationMinutes: 0", "testDurationMinutes"),
+        ("topics:", "not a mapping"),
+    ],
+)
+def test_what_the_benchmark_cannot_run_is_refused(tmp_path: Path, change: str, complaint: str) -> None:
+    text = "- a list" if change == "topics:" else f"{WORKLOAD}\n{change}\n"
+    with pytest.raises(SettingsError, match=complaint):
+        read_workload(written(tmp_path / "w.yaml", text))
+
+
+def test_a_workload_without_a_needed_key_names_it(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="messageSize"):
+        read_workload(written(tmp_path / "w.yaml", WORKLOAD.replace("messageSize: 100\n", "")))
+
+
+def test_a_driver_file_is_read_and_its_cluster_can_be_another(driver: Driver, tmp_path: Path) -> None:
+    assert (driver.name, driver.replicationFactor) == ("Kafka", 3)
+    assert driver.topicConfig == {"min.insync.replicas": "2"}
+    assert driver.commonConfig == {"bootstrap.servers": "localhost:9092"}
+    assert driver.producerConfig == {"acks": "all", "linger.ms": "1", "batch.size": "131072"}
+    other = read_driver(tmp_path / "d.yaml", "127.0.0.1:5")
+    assert other.commonConfig == {"bootstrap.servers": "127.0.0.1:5"}
+
+
+def test_other_drivers_are_refused(tmp_path: Path) -> None:
+    text = DRIVER.replace("kafka.KafkaBenchmarkDriver", "pulsar.PulsarBenchmarkDriver")
+    with pytest.raises(SettingsError, match="not the Kafka driver"):
+        read_driver(written(tmp_path / "d.yaml", text))
+
+
+def test_properties_are_javas() -> None:
+    text = "# no\n! no\na=1\n b : 2 \nc 3\nd=x=y\nlong=one,\\\n    two\nempty=\n\n"
+    wanted = {"a": "1", "b": "2", "c": "3", "d": "x=y", "long": "one,two", "empty": ""}
+    assert properties(text) == wanted
+
+
+def test_the_files_that_are_shipped_can_be_read() -> None:
+    kinds = {kind_of(read_workload(path)) for path in WORKLOADS.glob("*.yaml")}
+    assert kinds == {FIXED, MAX, SEARCH, BACKLOG}
+    names = [read_workload(path).name for path in WORKLOADS.glob("*.yaml")]
+    assert len(set(names)) == len(names)
+    for path in DRIVERS.glob("*.yaml"):
+        driver = read_driver(path)
+        assert driver.replicationFactor == (3 if "rf3" in path.stem else 1)
+        assert ("flush.messages" in driver.topicConfig) == ("sync" in path.stem)
+        assert driver.topicConfig["min.insync.replicas"] == ("2" if "rf3" in path.stem else "1")
+
+
+def test_kproto_and_apache_kafka_are_driven_alike() -> None:
+    for path in DRIVERS.glob("kproto*.yaml"):
+        ours, theirs = read_driver(path), read_driver(path.with_name(path.name.replace("kproto", "kafka")))
+        assert ours.producerConfig == theirs.producerConfig
+        assert ours.consumerConfig == theirs.consumerConfig
+        assert ours.topicConfig == theirs.topicConfig
+
+
+def test_the_rate_doubles_while_both_ends_keep_up() -> None:
+    search = RateSearch()
+    assert search.next_rate(3.0, 30_000, 30_000) == 20_000
+    assert search.next_rate(3.0, 90_000, 89_100) == 40_000
+    assert search.ramp == 1.0
+
+
+def test_consumers_that_fall_behind_halve_the_step_and_set_the_rate() -> None:
+    search = RateSearch()
+    # 24,000 received in 3 s; 30,000 wanted, 6,000 of them wait: both say 8,000 a second.
+    assert search.next_rate(3.0, 30_000, 24_000) == 8_000
+    assert search.ramp == 0.5
+    # Caught up: the step is doubled first.
+    assert search.next_rate(3.0, 54_000, 54_000) == 16_000
+    assert search.ramp == 1.0
+
+
+def test_producers_that_fall_behind_set_the_rate_when_consumers_do_not() -> None:
+    search = RateSearch()
+    assert search.next_rate(3.0, 21_000, 21_000) == 7_000
+    assert search.ramp == 0.5
+
+
+def test_a_thousand_records_may_wait() -> None:
+    search = RateSearch()
+    assert search.next_rate(3.0, 29_000, 28_000) == 20_000
+    assert RateSearch().next_rate(3.0, 30_000, 28_999) < 10_000
+
+
+def test_the_rate_is_never_negative_and_the_step_never_vanishes() -> None:
+    search = RateSearch()
+    for _ in range(20):
+        assert search.next_rate(3.0, 10**9, 0) >= 0
+    assert search.ramp == RAMP_MIN
+
+
+def test_topics_and_groups_are_named_as_there(workload: Workload, driver: Driver) -> None:
+    topics = topic_names(2)
+    assert [name[:18] for name in topics] == ["test-topic-0000000", "test-topic-0000001"]
+    (spec,) = specs(workload, driver, topics, {"bytes": 100}, 1)
+    assert len(spec.producers) == 2 * 4
+    assert len(spec.consumers) == 2 * 2 * 3
+    groups = {each["group"] for each in spec.consumers}
+    assert len(groups) == 4
+    assert {name[:8] for name in groups} == {"sub-000-", "sub-001-"}
+
+
+@pytest.mark.parametrize(("count", "producing"), [(2, 1), (3, 1), (4, 2), (5, 2)])
+def test_half_of_several_workers_produces(
+    workload: Workload, driver: Driver, count: int, producing: int
+) -> None:
+    dealt = specs(workload, driver, topic_names(2), {"bytes": 100}, count)
+    assert [bool(spec.producers) for spec in dealt] == [n < producing for n in range(count)]
+    assert [bool(spec.consumers) for spec in dealt] == [n >= producing for n in range(count)]
+    assert sum(len(spec.producers) for spec in dealt) == 8
+    assert sum(len(spec.consumers) for spec in dealt) == 12
+
+
+def test_nothing_is_lost_in_sharing() -> None:
+    assert sorted(item for share in shares(range(10), 3) for item in share) == list(range(10))
+    assert heap(1) == "1064M"
+    assert heap(1000) == "4096M"
+
+
+def period(at: float, latencies: dict[int, int], seconds: float = 10.0) -> Period:
+    histograms = {kind: Histogram(latencies) for kind in (PUBLISH, DELAY, INTENDED, END_TO_END)}
+    count = sum(latencies.values())
+    return Period(at, seconds, count, 1, count, 7, histograms)
+
+
+def test_result_files_have_the_benchmarks_keys_and_units(workload: Workload, driver: Driver) -> None:
+    found = result(workload, driver, [period(10, {1_000: 99, 8_000: 1}), period(20, {2_000: 100})])
+    assert set(found) == KEYS
+    assert len(KEYS) == 62
+    assert found["publishRate"] == [10.0, 10.0]
+    assert found["publishErrorRate"] == [0.1, 0.1]
+    assert found["backlog"] == [7, 7]
+    assert found["publishLatency50pct"] == [1.0, 2.0]
+    assert found["publishLatencyMax"] == [8.0, 2.0]
+    assert found["publishDelayLatency50pct"] == [1_000, 2_000]
+    assert found["aggregatedPublishLatency50pct"] == 2.0
+    assert found["aggregatedPublishLatency999pct"] == 8.0
+    assert found["aggregatedEndToEndLatencyAvg"] == pytest.approx((99 + 8 + 200) / 200)
+    assert found["aggregatedPublishLatencyQuantiles"] == {"49.5": 1.0, "99.5": 2.0, "100.0": 8.0}
+    assert found["aggregatedPublishDelayLatencyQuantiles"]["100.0"] == 8_000
+
+
+def test_publish_latencies_end_at_a_minute_and_end_to_end_ones_do_not(
+    workload: Workload, driver: Driver
+) -> None:
+    found = result(workload, driver, [period(10, {5: 1, 70_000_000: 1, 90_000_000: 2})])
+    assert found["publishLatencyMax"] == [60_000.0]
+    assert found["aggregatedPublishDelayLatencyMax"] == 60_000_000
+    assert found["aggregatedEndToEndLatencyMax"] == 90_000.0
+    assert capped(Histogram({5: 1}), 10).counts == {5: 1}
+
+
+def test_a_run_in_which_nothing_was_measured_still_has_all_keys(workload: Workload, driver: Driver) -> None:
+    found = result(workload, driver, [])
+    assert set(found) == KEYS
+    assert found["aggregatedPublishLatencyMax"] == 0
+
+
+def outcome(workload: Workload, driver: Driver) -> Outcome:
+    during = Counters(at_us=20_000_000, acked=200, acked_bytes=20_000, received=200, cpu_s=1.0, sent=200)
+    whole = Counters(acked=300, received=590)
+    periods = [period(10, {1_000: 100}), period(20, {2_000: 100})]
+    return Outcome(workload, driver, [period(0, {9_000: 100})], periods, during, whole)
+
+
+def test_a_run_is_kept_in_the_suites_form(workload: Workload, driver: Driver) -> None:
+    run = run_of("kproto", 1, outcome(workload, driver), None, 2)
+    assert (run.system, run.case, run.pair) == ("kproto", "two topics", 1)
+    assert run.metrics["published_per_s"] == 10.0
+    assert run.metrics["publish_p50_ms"] == 1.0
+    assert run.metrics["publish_max_ms"] == 2.0
+    assert run.metrics["client_cpu_s_per_million"] == 5_000.0
+    # The two subscriptions received 590 of twice 300.
+    assert run.metrics["backlog_missing"] == 10.0
+    assert run.quantiles["publish_ms"]["100"] == 2.0
+    assert [at for at, _ in run.series["publish_p99_ms"]] == [0, 10, 20], "the warm-up is visible"
+
+
+def test_at_a_fixed_rate_the_throughput_is_not_judged(workload: Workload, driver: Driver) -> None:
+    metrics = run_of("kproto", 1, outcome(workload, driver), None, 2).metrics
+    assert "records_per_s" not in metrics
+    assert direction("published_per_s") == 0
+    assert "publish_p99_ms" in SHOWN[FIXED]
+
+
+def test_scaled_workloads_keep_their_shape(workload: Workload) -> None:
+    scaled = Scale(0.5, 0.1, 3, 0.25).of(workload)
+    assert (scaled.testDurationMinutes, scaled.warmupDurationMinutes) == (0.5, 0.1)
+    assert scaled.consumerBacklogSizeGB == 0, "there is no backlog in this workload"
+    assert (scaled.topics, scaled.producerRate) == (workload.topics, workload.producerRate)
+    backlog = read_workload(WORKLOADS / "backlog-1-topic-16-partitions-1kb.yaml")
+    assert Scale(None, None, 1, 0.25).of(backlog).consumerBacklogSizeGB == 0.25
+
+
+def test_files_are_chosen_by_name_and_results_are_kept_apart() -> None:
+    assert {path.stem for path in chosen([], ["64kb"])} == {
+        "fixed-1-topic-16-partitions-64kb",
+        "max-1-topic-16-partitions-64kb",
+    }
+    given: Any = [Path("mine.yaml")]
+    assert chosen(given, ["64kb"]) == given
+    drivers = [Path("kproto.yaml"), Path("kafka.yaml")]
+    assert target_of(Path("o/r.json"), drivers[0], drivers) == Path("o/r-kproto.json")
+    assert target_of(Path("o/r.json"), drivers[0], drivers[:1]) == Path("o/r.json")
