@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from kproto.controller import Controller
 from kproto.errors import KafkaError
 from kproto.log.epochs import EpochCache
 from kproto.log.producers import Producers
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
 SETTLE_SECONDS = 40.0
 Told = Any
 PartitionKey = tuple[bytes, int]
+Chunk = tuple[PartitionKey, int]
+"""Partition and next offset."""
 
 
 class Checks:
@@ -193,21 +194,37 @@ class Checks:
             world.failed(f"rule 4: vseg {name} of n{record.node_id} has its copies on {targets}")
         if known is None and len(targets) < record.copies - 1:
             world.count("smaller sets")
+        if record.emptied and known is not None and not known.emptied:
+            world.count("pushed again")
+            self._elsewhere(record)
+
+    def _live(self, record: VsegRecord) -> list[Chunk]:
+        """The chunks in a virtual segment that are not below the start of their log."""
+        world = self.world
+        end = record.end if record.end is not None else 1 << 62
+        return [
+            ((topic_id, index), next_offset)
+            for stop, chunks in self.contents.get(record.id, {}).values()
+            for (topic_id, index), next_offset in (chunks if stop <= end else ())
+            if topic_id in world.image.topics_by_id and next_offset > world.table.log_start(topic_id, index)
+        ]
+
+    def _elsewhere(self, record: VsegRecord) -> None:
+        """S15, rule 45: what was live in it is in other virtual segments, too."""
+        missing = set(self._live(record))
+        for other in self.world.table.vsegs.values():
+            if missing and other.id != record.id and not other.emptied:
+                missing.difference_update(self._live(other))
+        if missing:
+            self.world.failed(f"S15: vseg {tuple(record.id)} was given up, but nothing else has {missing}")
 
     def _freed(self, record: VsegRecord) -> None:
         """S15: nothing in it was live."""
-        world = self.world
-        world.count("freed")
-        end = record.end if record.end is not None else 1 << 62
-        for stop, chunks in self.contents.get(record.id, {}).values():
-            for (topic_id, index), next_offset in chunks if stop <= end else ():
-                if topic_id in world.image.topics_by_id and next_offset > world.table.log_start(
-                    topic_id, index
-                ):
-                    world.failed(
-                        f"S15: vseg {tuple(record.id)} is freed, but holds {topic_id.hex()[:6]}-{index} to "
-                        f"{next_offset}; the log starts at {world.table.log_start(topic_id, index)}"
-                    )
+        self.world.count("freed")
+        live = self._live(record)
+        if live and not record.emptied:
+            starts = {key: self.world.table.log_start(*key) for key, _ in live}
+            self.world.failed(f"S15: vseg {tuple(record.id)} is freed, but holds {live}; starts: {starts}")
 
     # What brokers believe
 
@@ -318,7 +335,11 @@ class Checks:
     def may_lose_disk(self, number: int) -> bool:
         """Everything has another copy, and nothing is being decided about copies."""
         world = self.world
-        if world.network.cuts or not all(node.ready or not node.up for node in world.nodes.values()):
+        if (
+            world.network.cuts
+            or world.store.down
+            or not all(node.ready or not node.up for node in world.nodes.values())
+        ):
             return False
         if any(node.paused or not node.up for node in world.nodes.values()):
             return False
@@ -335,6 +356,23 @@ class Checks:
         return all(
             streamlet.state == ONLINE for part in world.image.streamlets.values() for streamlet in part
         )
+
+    def may_rot(self, number: int) -> list[VsegId]:
+        """Closed virtual segments that have another copy than the one on a node. (Of open ones the others may
+        be dropped because they are slow when the owner dies, so that this one alone would count.)"""
+        store = self._store(number)
+        return [
+            vseg
+            for vseg, record in self.world.table.vsegs.items()
+            if not record.open
+            and not record.empty
+            and any(target.store_id == store for target in self._copies(record))
+            and self._copies(record, without=number)
+        ]
+
+    def rotting(self, number: int, vseg: VsegId) -> None:
+        """Before the copy of a virtual segment is damaged."""
+        self.lost.setdefault(self._store(number), set()).add(vseg)
 
     def losing_power(self, number: int) -> None:
         """Before a power loss: which copies are not wholly on the medium."""
@@ -370,8 +408,8 @@ class Checks:
             wrong = self._unsettled(clients, acks)
             if not wrong:
                 return
-        controllers = [node.broker._controller for node in world.nodes.values() if node.serving]
-        stuck = [line for one in controllers if isinstance(one, Controller) for line in one.proposals.stuck()]
+        acting = world.acting()
+        stuck = list(acting[1].proposals.stuck()) if acting is not None else ["there is no controller"]
         world.failed(f"L: {SETTLE_SECONDS:.0f} s after the last fault: {wrong} {stuck}")
         world.look()
 

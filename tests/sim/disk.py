@@ -91,6 +91,8 @@ class Machine:
         self.fail_next: str | None = None
         self.slow = 1.0
         self.failures = 0
+        self.unreadable: set[Inode] = set()
+        """Files that the medium does not give back any more."""
         self.make_folder(root)
 
     @property
@@ -169,10 +171,16 @@ class Machine:
             for _, inode in sorted(names.items()):
                 inode.lose_power(random)
 
+    def rot(self, inode: Inode, position: int, length: int) -> None:
+        """Bits of a file change by themselves, or by a write that was meant for another place."""
+        for at in range(position, min(position + length, len(inode.data))):
+            inode.data[at] ^= 1 << self.random.randrange(8)
+
     def wipe(self) -> None:
         self.kill()
         self.folders.clear()
         self.changes.clear()
+        self.unreadable.clear()
         self.make_folder(self.root)
 
     def trouble(self, operation: str, path: str) -> None:
@@ -220,7 +228,11 @@ class SimDisk(Disk):
         return len(data)
 
     def pread(self, fd: int, length: int, position: int) -> bytes:
-        return self.machine.open_files[fd][0].read(position, length)
+        inode, path = self.machine.open_files[fd]
+        if inode in self.machine.unreadable:
+            self.machine.failures += 1
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+        return inode.read(position, length)
 
     def allocate(self, fd: int, position: int, length: int) -> None:
         inode, path = self.machine.open_files[fd]

@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kproto.controller.election import CONTROLLER_LEASE
+from kproto.replica.stored_file import file_name
+
 if TYPE_CHECKING:
     from .checks import Checks
     from .clients import Clients
     from .world import World
-
-
-CONTROLLER = 1
-"""The node whose broker is the controller."""
 
 
 class Faults:
@@ -25,6 +24,7 @@ class Faults:
         self.checks = checks
         self.random = world.random
         self.numbers = list(world.nodes)
+        self.healed = False
 
     async def run(self) -> None:
         """Break something every now and then."""
@@ -51,14 +51,31 @@ class Faults:
             self.change_vlogs: 0.5,
         }
         if plan.zombies:
-            kinds |= {self.pause: 2, self.cut: 1.5, self.nap: 1.5}
+            kinds |= {self.pause: 2, self.cut: 1.5, self.nap: 1.5, self.clog: 0.5, self.slow_link: 1}
         if plan.kind == "synced":
             kinds |= {self.power_loss: 2, self.power_loss_of_all: 0.6}
         if plan.kind == "disks":
             kinds |= {self.lose_disk: 3}
         if plan.trouble:
             kinds |= {self.slow: 1, self.full: 0.5, self.break_disk: 0.7}
+        if plan.rot:
+            kinds |= {self.rot: 4}
+        if plan.clocks:
+            kinds |= {self.jump: 1}
+        if plan.outages:
+            kinds |= {self.store_away: 1, self.store_slow: 1}
+        if plan.outages and plan.shared:
+            kinds |= {self.store_out_of_reach: 2}
+        if plan.shared:
+            kinds |= {self.kill_controller: 1, self.unseat: 1}
+        if plan.shared and plan.zombies:
+            kinds |= {self.nap_of_controller: 2}
         return kinds
+
+    def _controller(self) -> int:
+        """The node whose broker is the controller, or thinks so."""
+        acting = self.world.acting()
+        return acting[0].node if acting is not None else self._some()
 
     def _some(self) -> int:
         return self.random.choice(self.numbers)
@@ -116,7 +133,9 @@ class Faults:
 
     def nap(self) -> None:
         """A pause, mostly shorter than the session."""
-        number = self._some()
+        self._nap(self._some())
+
+    def _nap(self, number: int) -> None:
         if self.checks.may_kill(number):
             self.world.pause(number)
             later = self.world.loop.now + self.random.choice((0.1, 0.4, 0.9, 1.5, 3.0))
@@ -126,13 +145,68 @@ class Faults:
         for number in self.numbers:
             self.world.resume(number)
 
+    # Who decides
+
+    def kill_controller(self) -> None:
+        number = self._controller()
+        if self.checks.may_kill(number):
+            self.world.crash(number)
+
+    def nap_of_controller(self) -> None:
+        """When it wakes up another one acts."""
+        self._nap(self._controller())
+
+    def unseat(self) -> None:
+        """The lease is gone while its holder acts: two brokers think that they are the controller."""
+        holder = self.world.store._leases.holder(CONTROLLER_LEASE)
+        if holder is not None:
+            self.world.note("the lease is gone")
+            self.world.count("unseated")
+            self.world.store._leases.release(CONTROLLER_LEASE, holder)
+
+    def store_away(self) -> None:
+        """Nobody reaches the store, for a while."""
+        store, loop = self.world.store, self.world.loop
+        if not store.down:
+            self._outage("the store is away")
+            store.down = True
+            loop.deliver(None, loop.now + self.random.choice((0.1, 0.5, 2.0)), self._store_back)
+
+    def _outage(self, line: str) -> None:
+        self.world.note(line)
+        self.world.count("store away")
+        self.world.outages += 1
+
+    def _store_back(self) -> None:
+        self.world.note("the store is back")
+        self.world.store.down = False
+
+    def store_slow(self) -> None:
+        self.world.store.slow = self.random.choice((1.0, 20.0, 100.0))
+
+    def store_out_of_reach(self) -> None:
+        """One broker does not reach the store, or does again."""
+        number = self._controller() if self.random.random() < 0.5 else self._some()
+        away = self.world.store.away
+        if number in away:
+            away.discard(number)
+        elif len(away) < len(self.numbers) - 1:
+            self._outage(f"n{number} does not reach the store")
+            away.add(number)
+
+    def jump(self) -> None:
+        """A wall clock is set, forward or back."""
+        self.world.ahead[self._some()] = self.random.choice((0, 1000, -1000, 3_600_000, -3_600_000))
+        self.world.count("clock set")
+
     # Network
 
     def cut(self) -> None:
         """One direction, or both, between a node and another, or all others."""
         one, other = self.random.sample(self.numbers, 2)
         if self.random.random() < 0.4:
-            other = CONTROLLER if one != CONTROLLER else other
+            controller = self._controller()
+            other = controller if one != controller else other
         if not (self.checks.may_kill(one) and self.checks.may_kill(other)):
             return
         others = [other] if self.random.random() < 0.6 else [n for n in self.numbers if n != one]
@@ -145,9 +219,36 @@ class Faults:
                 self.world.network.cut(other, one)
 
     def heal_network(self) -> None:
-        if self.world.network.cuts:
+        if self.world.network.cuts or self.world.network.slow:
             self.world.note("the network is whole")
             self.world.network.heal()
+
+    def clog(self) -> None:
+        """Swizzle: some nodes get cut off, one after the other, and come back in another order."""
+        loop, network = self.world.loop, self.world.network
+        some = self.random.sample(self.numbers, self.random.randint(1, len(self.numbers) - 1))
+        if not all(self.checks.may_kill(number) for number in self.numbers):
+            return
+        self.world.note(f"clog {some}")
+        self.world.count("clog")
+        for number in some:
+            begin = loop.now + self.random.random()
+            end = loop.now + 1.0 + self.random.random()
+            for other in self.numbers:
+                if other != number:
+                    for direction in ((number, other), (other, number)):
+                        loop.deliver(None, begin, self._clogged, direction)
+                        loop.deliver(None, end, network.mend, *direction)
+
+    def _clogged(self, direction: tuple[int, int]) -> None:
+        if not self.healed:
+            self.world.network.cut(*direction)
+
+    def slow_link(self) -> None:
+        """One direction takes long."""
+        one, other = self.random.sample(self.numbers, 2)
+        self.world.network.slow[one, other] = self.random.choice((10.0, 100.0, 600.0))
+        self.world.count("slow link")
 
     def drop(self) -> None:
         one, other = self.random.sample(self.numbers, 2)
@@ -193,6 +294,27 @@ class Faults:
             self.world.machines[number].fail_next = self.random.choice(("write", "sync"))
             self.world.count("EIO")
 
+    def rot(self) -> None:
+        """A copy of a closed virtual segment is not what it was: flipped bits, a stray write, or the medium
+        does not give it back."""
+        number = self._some()
+        able = self.checks.may_rot(number)
+        machine = self.world.machines[number]
+        if not able:
+            return
+        vseg = self.random.choice(able)
+        inode = machine.find(f"{machine.root}/replicas/{file_name(vseg)}")
+        if inode is None or not inode.data:
+            return
+        self.checks.rotting(number, vseg)
+        self.world.note(f"n{number}: its copy of {tuple(vseg)} is damaged")
+        self.world.count("rot")
+        kind = self.random.random()
+        if kind < 0.2:
+            machine.unreadable.add(inode)
+        else:
+            machine.rot(inode, self.random.randrange(len(inode.data)), 1 if kind < 0.6 else 512)
+
     def change_vlogs(self) -> None:
         """Another kproto.vlogs.per.broker, while everything goes on."""
         node = self.world.nodes[self._some()]
@@ -211,6 +333,9 @@ class Faults:
         """All faults end."""
         world = self.world
         world.note("faults end")
+        self.healed = True
+        world.store.down, world.store.slow = False, 1.0
+        world.store.away.clear()
         world.pace = plan_pace_at_rest(world.plan.pace)
         self.heal_network()
         self.resume_all()

@@ -1,12 +1,8 @@
-"""Planned moves while everything else goes on (rule 12b): other replicas, other leaders, again and again.
-
-With ``KPROTO_SIM_MOVES=1`` every seed has them; each seed is another one then.
-"""
+"""Planned moves while everything else goes on (rule 12b): other replicas, other leaders, again and again."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +12,6 @@ from kproto.errors import KafkaError
 
 if TYPE_CHECKING:
     from .world import World
-
-
-def wanted() -> bool:
-    """The environment asks for them."""
-    return os.environ.get("KPROTO_SIM_MOVES") == "1"
 
 
 class Moves:
@@ -40,12 +31,10 @@ class Moves:
 
     def move(self) -> None:
         """Other leaders, or other replicas, for some partitions of a topic with copies."""
-        node = self.world.nodes[1]
-        if not node.serving:
+        acting = self.world.acting()
+        if acting is None:
             return
-        assert node.process is not None
-        assert node.broker is not None
-        controller: Any = node.broker._controller
+        process, controller = acting
         topics = [one for one in self.world.plan.topics if one.copies > 1]
         topic = self.random.choice(topics)
         some = self.random.sample(range(topic.partitions), self.random.randint(1, topic.partitions))
@@ -55,10 +44,10 @@ class Moves:
                 NewReplicas(topic.name, index, tuple(self.random.sample(numbers, topic.copies)))
                 for index in some
             ]
-            node.process.spawn(self._reassign(controller, wanted))
+            process.spawn(self._reassign(controller, wanted))
         else:
             targets = [(index, self.random.choice(numbers)) for index in some]
-            node.process.spawn(self._lead(controller, topic.name, targets))
+            process.spawn(self._lead(controller, topic.name, targets))
 
     async def _reassign(self, controller: Any, wanted: list[NewReplicas]) -> None:
         try:

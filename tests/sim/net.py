@@ -36,24 +36,33 @@ class Network:
         self.random = random
         self.listeners: dict[int, SimListener] = {}
         self.cuts: set[tuple[int, int]] = set()
+        self.dark: set[int] = set()
+        """Machines without power: nobody there says that a connection has ended."""
+        self.slow: dict[tuple[int, int], float] = {}
+        """Directions that take longer, and how many times."""
         self.held: dict[tuple[int, int], list[tuple[Process | None, Callable[[], object]]]] = {}
         self.connections: list[Connection] = []
         self.watch: Callable[[int, Caller, int, bytes], Callable[[int, bytes], object] | None] | None = None
 
-    def delay(self) -> float:
+    def delay(self, direction: tuple[int, int] | None = None) -> float:
         chance = self.random.random()
-        return LATENCY_S * (0.5 + chance) if chance < 0.97 else SLOW_S * self.random.random()
+        usual = LATENCY_S * (0.5 + chance) if chance < 0.97 else SLOW_S * self.random.random()
+        return usual * self.slow.get(direction, 1.0) if direction is not None else usual
 
     def cut(self, source: int, target: int) -> None:
         self.cuts.add((source, target))
 
     def heal(self) -> None:
-        """Everything gets through again, late."""
-        self.cuts.clear()
-        held, self.held = self.held, {}
-        for _, messages in sorted(held.items()):
-            for process, message in messages:
-                self.loop.deliver(process, self.loop.now + LATENCY_S, message)
+        """Everything gets through again, late, and as fast as usual."""
+        self.slow.clear()
+        for direction in sorted(self.cuts | set(self.held)):
+            self.mend(*direction)
+
+    def mend(self, source: int, target: int) -> None:
+        """One direction gets through again, late."""
+        self.cuts.discard((source, target))
+        for process, message in self.held.pop((source, target), ()):
+            self.loop.deliver(process, self.loop.now + LATENCY_S, message)
 
     def drop(self, node: int, other: int) -> None:
         """Reset the connections between two nodes."""
@@ -62,11 +71,21 @@ class Network:
                 connection.reset()
 
     def ended(self, process: Process) -> None:
-        """A process ended: the kernel resets its connections."""
+        """A process ended: the kernel resets its connections, if there still is one."""
         if self.listeners.get(process.node) is not None and self.listeners[process.node].process is process:
             del self.listeners[process.node]
         for connection in list(self.connections):
             if process in (connection.source, connection.target):
+                if process.node in self.dark:
+                    connection.dark = True
+                else:
+                    connection.reset()
+
+    def lit(self, node: int) -> None:
+        """A machine without power has it again: it knows nothing of its connections, and says so."""
+        self.dark.discard(node)
+        for connection in list(self.connections):
+            if connection.dark and node in (connection.source.node, connection.target.node):
                 connection.reset()
 
 
@@ -80,6 +99,8 @@ class Connection:
         self.link = link
         self.caller: Caller | None = None
         self.open = True
+        self.dark = False
+        """One end is on a machine that lost its power."""
         self._there = 0.0
         self._back = 0.0
         network.connections.append(self)
@@ -89,11 +110,14 @@ class Connection:
         network, loop = self.network, self.network.loop
         first, second = (self.target, self.source) if back else (self.source, self.target)
         direction = (first.node, second.node)
+        if self.dark:
+            loop.deliver(None, loop.now + UNANSWERED_SECONDS, self.reset)
+            return
         if direction in network.cuts or network.held.get(direction):
             network.held.setdefault(direction, []).append((second, message))
             loop.deliver(None, loop.now + UNANSWERED_SECONDS, self._too_long, direction, message)
             return
-        due = loop.now + network.delay()
+        due = loop.now + network.delay(direction)
         if back:
             due = self._back = max(due, self._back + 1e-9)
         else:
@@ -253,7 +277,7 @@ class SimPeers:
         await asyncio.sleep(network.delay())
         if node is None:
             return None
-        if {(me, node), (node, me)} & network.cuts:
+        if {(me, node), (node, me)} & network.cuts or node in network.dark:
             await asyncio.sleep(CONNECT_SECONDS)
             return None
         listener = network.listeners.get(node)
@@ -269,7 +293,7 @@ class SimPeers:
         await asyncio.sleep(self.network.delay())
         if node is None or self.closed:
             return False
-        if {(me, node), (node, me)} & self.network.cuts:
+        if {(me, node), (node, me)} & self.network.cuts or node in self.network.dark:
             await asyncio.sleep(CONNECT_SECONDS)
             return False
         return node not in self.network.listeners
@@ -306,6 +330,9 @@ class SimListener:
             self.loop.create_task(_finish(handler, caller, body, reply))
 
         self.handlers[api] = (begin, False)
+
+    def withdraw(self, api: int) -> None:
+        self.handlers.pop(api, None)
 
     def bind(self, host: str, port: int) -> int:
         self.network.listeners[self.process.node] = self

@@ -31,7 +31,8 @@ import kproto.vlog.replicated
 import kproto.vlog.replication
 import kproto.vlog.states
 from kproto.metadata.memory import MemoryStore
-from kproto.metadata.store import StoreError
+from kproto.metadata.store import StoreError, UnknownOutcomeError
+from kproto.replica.scrub import Scrub
 from kproto.vlog.manager import VlogManager
 
 from .loop import Process, SimLoop
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 
 JOB_S = 0.002
 STORE_S = 0.002
+STORE_RETRY_S = 0.1
+STORE_TRIES = 8
+LOST_REQUESTS = 0.002
+"""Of the transactions of a shared store; as many lose their answer."""
 CONSTANTS: dict[Any, dict[str, Any]] = {
     kproto.vlog.states: {
         "FIRST_AFTER": 1024,
@@ -63,16 +68,17 @@ CONSTANTS: dict[Any, dict[str, Any]] = {
 
 
 class SimClock:
-    """The loop's time."""
+    """The loop's time. ``ahead``: how many ms the wall clock is ahead of the world's."""
 
-    def __init__(self, loop: SimLoop) -> None:
+    def __init__(self, loop: SimLoop, ahead: Callable[[], int] = lambda: 0) -> None:
         self.loop = loop
+        self.ahead = ahead
 
     def monotonic(self) -> float:
         return self.loop.now
 
     def wall_ms(self) -> int:
-        return 1_700_000_000_000 + int(self.loop.now * 1000)
+        return 1_700_000_000_000 + int(self.loop.now * 1000) + self.ahead()
 
 
 class SimWorks:
@@ -137,26 +143,117 @@ class SimPool:
 
 
 class SimStore(MemoryStore):
-    """The metadata store, which outlives every process. ``down``: nobody can write. ``on_change`` is told
-    every transaction before its caller hears of it."""
+    """The metadata store, which outlives every process. ``down``: nobody gets an answer. ``slow``: a factor.
+    ``on_change`` is told every transaction before its caller hears of it."""
 
-    __slots__ = ("down", "loop", "on_change")
+    __slots__ = ("away", "down", "loop", "on_change", "slow")
 
     def __init__(self, clock: SimClock) -> None:
         super().__init__(clock)
         self.loop = clock.loop
         self.down = False
+        self.slow = 1.0
+        self.away: set[int] = set()
+        """Nodes that do not reach a store that is shared."""
         self.on_change: Callable[[Any, Any], object] = lambda puts, deletes: None
 
-    async def transact(self, conditions: Any, puts: Any, deletes: Any = ()) -> Any:
-        await asyncio.sleep(random_wait(self.loop.random, STORE_S))
+    async def wait(self) -> None:
+        await asyncio.sleep(self.slow * random_wait(self.loop.random, STORE_S))
+
+    async def range(self, prefix: str) -> Any:
+        await self.wait()
         if self.down:
             raise StoreError("the store is down")
-        done = await super().transact(conditions, puts, deletes)
-        if done.succeeded:
-            self.on_change(puts, deletes)
-        await asyncio.sleep(random_wait(self.loop.random, STORE_S))
+        return await super().range(prefix)
+
+    async def transact(self, conditions: Any, puts: Any, deletes: Any = ()) -> Any:
+        await self.wait()
+        if self.down:
+            raise StoreError("the store is down")
+        done = await self.change(conditions, puts, deletes)
+        await self.wait()
         return done
+
+    async def change(self, conditions: Any, puts: Any, deletes: Any) -> Any:
+        """The transaction itself, in no time."""
+        revision = self._revision
+        done = await super().transact(conditions, puts, deletes)
+        if self._revision != revision:
+            self.on_change(puts, deletes)
+        return done
+
+
+class SharedStore:
+    """What one process has of a store that all brokers share, as with etcd: it may be out of reach, and what
+    became of a transaction may stay unknown."""
+
+    def __init__(self, store: SimStore, process: Process) -> None:
+        self.store = store
+        self.node = process.node
+        self.random = store.loop.random
+
+    def _reaches(self) -> bool:
+        return not self.store.down and self.node not in self.store.away
+
+    async def _there(self) -> None:
+        """A request arrives, perhaps after some tries; StoreError when it does not."""
+        for _ in range(STORE_TRIES):
+            await self.store.wait()
+            if self._reaches():
+                return
+            await asyncio.sleep(STORE_RETRY_S)
+        raise StoreError("no member of the store answers")
+
+    async def _back(self) -> None:
+        await self.store.wait()
+        if not self._reaches():
+            await asyncio.sleep(STORE_RETRY_S)
+            raise StoreError("the connection to the store ended")
+
+    async def get(self, key: str) -> Any:
+        await self._there()
+        found = await self.store.get(key)
+        await self._back()
+        return found
+
+    async def range(self, prefix: str) -> Any:
+        await self._there()
+        found = await MemoryStore.range(self.store, prefix)
+        await self._back()
+        return found
+
+    async def transact(self, conditions: Any, puts: Any, deletes: Any = ()) -> Any:
+        await self._there()
+        if self.random.random() < LOST_REQUESTS:
+            raise UnknownOutcomeError("the request did not arrive, which nobody knows")
+        done = await self.store.change(conditions, puts, deletes)
+        if self.random.random() < LOST_REQUESTS:
+            raise UnknownOutcomeError("the answer did not arrive")
+        try:
+            await self._back()
+        except StoreError as error:
+            raise UnknownOutcomeError(str(error)) from None
+        return done
+
+    async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
+        await self._there()
+        given = await self.store.lease(name, holder, ttl_ms)
+        await self._back()
+        return given
+
+    async def holder(self, name: str) -> str | None:
+        await self._there()
+        found = await self.store.holder(name)
+        await self._back()
+        return found
+
+    async def release(self, name: str, holder: str) -> None:
+        await self._there()
+        await self.store.release(name, holder)
+        await self._back()
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
 
 
 @contextmanager
@@ -166,8 +263,8 @@ def installed(world: World) -> Iterator[None]:
     SimPeers.network = SimListener.network = world.network
     SimWorks.world = world
 
-    async def open_store(*_: Any) -> SimStore:
-        return world.store
+    async def open_store(*_: Any) -> Any:
+        return SharedStore(world.store, world.loop.current) if world.plan.shared else world.store
 
     places: list[tuple[Any, str, Any]] = [
         (kproto.member, "Peers", SimPeers),
@@ -193,6 +290,8 @@ def installed(world: World) -> Iterator[None]:
     opening = (kproto.directory, kproto.log.segment, kproto.log.checkpoint)
     places += [(module, "open", sim_os.open_file) for module in opening]
     places += [(module, name, value) for module, items in CONSTANTS.items() for name, value in items.items()]
+    if world.plan.rot:
+        places.append((kproto.member, "Scrub", partial(Scrub, pause_s=0.02, round_s=2.0)))
     places += world.replaced
     missing = object()
     before = [(module, name, vars(module).get(name, missing)) for module, name, _ in places]

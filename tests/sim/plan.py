@@ -38,6 +38,20 @@ class Plan:
     zombies: bool
     trouble: bool
     """The disk may fail, be full or slow."""
+    moves: bool = True
+    """Leaders and replicas are changed all the time (rule 12b)."""
+    shared: bool = False
+    """The store is shared and every broker may be controller; else broker 1 is."""
+    outages: bool = False
+    """The store may be slow, or away, or not be reached by some."""
+    rot: bool = False
+    """Bytes of copies may change by themselves."""
+    clocks: bool = False
+    """Wall clocks jump."""
+    two_disks: bool = False
+    """At the end two disks are lost at once."""
+    emptied: bool = True
+    """At the end all records are deleted, and everything is to be freed (L4)."""
 
 
 def plan_of(seed: int) -> Plan:
@@ -64,4 +78,11 @@ def plan_of(seed: int) -> Plan:
         deletes=random.random() < 0.3,
         zombies=random.random() < 0.6,
         trouble=random.random() < 0.2,
+        moves=random.random() < 0.6,
+        shared=random.random() < 0.35,
+        outages=random.random() < 0.3,
+        rot=random.random() < 0.4 and kind == "disks",
+        clocks=random.random() < 0.25,
+        two_disks=random.random() < 0.2 and kind == "disks",
+        emptied=random.random() < 0.4,
     )

@@ -13,7 +13,8 @@ from . import two_disks
 from .checks import Checks
 from .clients import Clients
 from .faults import Faults
-from .moves import Moves, wanted
+from .garbage import Garbage
+from .moves import Moves
 from .parts import installed
 from .plan import plan_of
 from .world import Complaints, Violation, World
@@ -73,14 +74,16 @@ async def _scenario(world: World) -> None:
     clients = Clients(world)
     clients.begin()
     faults = Faults(world, clients, checks)
-    moving = asyncio.get_running_loop().create_task(Moves(world).run()) if wanted() else None
+    moving = asyncio.get_running_loop().create_task(Moves(world).run()) if world.plan.moves else None
     await faults.run()
     if moving is not None:
         moving.cancel()
     faults.heal()
     await checks.settle(clients)
-    if two_disks.wanted():
+    if world.plan.two_disks:
         await two_disks.lose_two(world, clients, checks)
     await clients.stop()
     world.look()
     await checks.finish(clients)
+    if world.plan.emptied:
+        await Garbage(world, checks).clear(clients)

@@ -1,18 +1,15 @@
 """Two disks are lost at once, when all copies are there; and, when they are there again, a third one.
 
-With ``KPROTO_SIM_TWO_DISKS=1`` every seed of the kind ``disks`` ends like that. What then has a copy nowhere
-but with its living owner has to get others (rule 45): the third disk is one of an owner.
+Some seeds of the kind ``disks`` end like that. What then has a copy nowhere but with its living owner has to
+get others (rule 45): the third disk is one of an owner.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 from itertools import combinations
 from random import Random
 from typing import TYPE_CHECKING
-
-from .faults import CONTROLLER
 
 if TYPE_CHECKING:
     from kproto.metadata.vlogs import VsegRecord
@@ -22,17 +19,11 @@ if TYPE_CHECKING:
     from .world import World
 
 
-def wanted() -> bool:
-    """The environment asks for it."""
-    return os.environ.get("KPROTO_SIM_TWO_DISKS") == "1"
-
-
 async def lose_two(world: World, clients: Clients, checks: Checks) -> None:
     """See the module's text. The world is at rest."""
-    if world.plan.kind != "disks":
-        return
     random = Random(f"two disks {world.seed}")
-    numbers = [number for number in world.nodes if number != CONTROLLER]
+    acting = world.acting()
+    numbers = [number for number in world.nodes if acting is None or number != acting[0].node]
     pairs = [pair for pair in combinations(numbers, 2) if _survives(world, checks, pair)]
     if not pairs:
         world.count("two disks: too much moved")

@@ -16,7 +16,7 @@ from typing import Any
 from kproto.broker import Broker, StartError
 from kproto.config import load
 from kproto.config import settings as settings_module
-from kproto.controller import NewTopic
+from kproto.controller import Controller, NewTopic
 from kproto.errors import KafkaError
 from kproto.metadata.image import MetadataImage, load_image
 from kproto.metadata.store import Change
@@ -82,7 +82,8 @@ class Node:
 
     async def _run(self, process: Process) -> None:
         world = self.world
-        self.broker = broker = Broker(self.settings, SimClock(world.loop), SimDisk(self.machine))
+        clock = SimClock(world.loop, lambda: world.ahead.get(self.number, 0))
+        self.broker = broker = Broker(self.settings, clock, SimDisk(self.machine))
         try:
             await broker.start()
         except (StartError, OSError) as error:
@@ -136,12 +137,16 @@ class World:
         self.store.on_change = self._stored
         self.image = MetadataImage()
         self.table = VlogTable()
+        self.ahead: dict[int, int] = {}
+        """By node, ms that its wall clock is ahead of the others'."""
         self.nodes = {n: Node(self, n) for n in numbers}
         self.cover: Counter[str] = Counter()
         self.lines: list[str] = []
         self.problems: list[str] = []
         self.closed = False
         self.pace = plan.pace
+        self.outages = 0
+        """Times that the store could not be reached."""
         self.hopeless = False
         """Faults have ended, and clients need not wait for their last answers any more."""
         self.on_change: list[Any] = []
@@ -168,7 +173,9 @@ class World:
             "log.segment.delete.delay.ms": "500",
             "min.insync.replicas": str(plan.min_insync),
         }
-        if number != 1:
+        if plan.shared:
+            texts["kproto.metadata.store"] = "etcd://store:2379/sim"
+        elif number != 1:
             texts["kproto.join"] = f"n1:{PORT}"
         base = load(overrides=texts)
         small = {
@@ -210,7 +217,9 @@ class World:
             raise Violation(self.problems[0])
 
     def may_fail(self, node: Node) -> bool:
-        return bool(node.machine.failures or node.machine.full)
+        machine, store = node.machine, self.store
+        away = store.down or (self.plan.shared and (node.number in store.away or self.outages > 0))
+        return bool(machine.failures or machine.full or away)
 
     def epoch_of(self, node: Node) -> int:
         member = node.broker._member if node.broker is not None else None
@@ -239,7 +248,8 @@ class World:
         for node in self.nodes.values():
             node.start()
         for _ in range(200):
-            if all(node.ready for node in self.nodes.values()):
+            acting = self.acting()
+            if acting is not None and all(node.ready for node in self.nodes.values()):
                 break
             await asyncio.sleep(0.05)
             self.look()
@@ -249,12 +259,23 @@ class World:
             NewTopic(topic.name, topic.partitions, topic.copies, (), topic.configs)
             for topic in self.plan.topics
         ]
-        node = self.nodes[1]
-        assert node.process is not None
-        outcomes = await self.inside(node.process, node.broker._controller.create_topics(topics))
+        process, controller = acting
+        outcomes = await self.inside(process, controller.create_topics(topics))
         for outcome in outcomes:
             if outcome.error is not None:
                 raise Violation(f"topic {outcome.name}: {outcome.error}")
+
+    def acting(self) -> tuple[Process, Controller] | None:
+        """The controller and its process: one that thinks so, and may be wrong."""
+        for node in self.nodes.values():
+            if node.serving:
+                assert node.process is not None
+                assert node.broker is not None
+                member = node.broker._member
+                controller = member._acting if member is not None else None
+                if controller is not None:
+                    return node.process, controller
+        return None
 
     async def inside(self, process: Process, work: Any) -> Any:
         """The result of a coroutine that runs in a process; whoever awaits it stays outside."""
@@ -276,6 +297,7 @@ class World:
     def power_loss(self, number: int) -> None:
         self.note(f"n{number} loses power")
         self.count("power loss")
+        self.network.dark.add(number)
         self.nodes[number].kill()
         self.machines[number].lose_power()
 
@@ -289,6 +311,7 @@ class World:
         node = self.nodes[number]
         if not node.up:
             self.note(f"start n{number}")
+            self.network.lit(number)
             node.start()
 
     def pause(self, number: int) -> None:
