@@ -107,15 +107,15 @@ def _findings(title: str, found: Sequence[Finding]) -> str:
         [
             _link(one),
             escape(heading(one.verdict.metric)),
+            _ratio(one.verdict),
             shown(one.verdict.ours),
             shown(one.verdict.theirs),
-            _ratio(one.verdict),
             _goal(one.verdict),
             f'<td class="text wide">{escape(one.why)}</td>',
         ]
         for one in found
     ]
-    headings = ["case", "figure", "kproto", "Apache Kafka", "ratio", "target", "why"]
+    headings = ["case", "figure", "ratio", "kproto", "Apache Kafka", "target", "why"]
     return f"<h2>{escape(title)}</h2>{_table(headings, rows, 2)}"
 
 
