@@ -6,19 +6,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bench.analysis.job import PERCENTILES, WINDOW_PERCENTILES, Tables
-from bench.analysis.raw import PUBLISHED
+from bench.analysis.raw import PUBLISHED, RECEIVED
 from bench.results import KAFKA, KPROTO, Result, Run
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 
-QUANTITIES = {"publish": "publish", "delay": "publish_delay", "e2e": "e2e"}
-"""The job's quantities and what their metrics begin with."""
-RATES = {PUBLISHED: "", 1: "consume_"}
+RATES = {PUBLISHED: "published", RECEIVED: "received"}
+TABLE = ("50", "75", "95", "99", "99.9", "99.99", "100")
+"""The percentiles that are metrics, too: the paper's, and the greatest latency."""
 SHOWN = [
-    "records_per_s",
-    "mb_per_s",
-    *(f"{what}_{name}_ms" for what in ("publish", "e2e") for name in ("p50", "p99", "p999", "max")),
+    f"{what}_{name}_ms" for what in ("publish", "intended", "e2e") for name in ("p50", "p99", "p999", "max")
 ]
 
 
@@ -44,12 +42,12 @@ def by_run(tables: Tables, window_s: float) -> list[Run]:
         windows = _of(tables.windows, key)
         for row in sorted(windows, key=lambda row: row["window"]):
             for percentile in WINDOW_PERCENTILES:
-                series = f"{QUANTITIES[row['quantity']]}_{metric_part(percentile)}_ms"
-                _append(found, series, row["window"] * window_s, row[percentile] / 1e3)
+                series = f"{row['quantity']}_{metric_part(percentile)}_ms"
+                _append(found, series, (row["window"] + 1) * window_s, row[percentile] / 1e3)
         for row in sorted(_of(tables.completed, key), key=lambda row: row["window"]):
-            prefix, at = RATES[row["kind"]], row["window"] * window_s
-            _append(found, f"{prefix}records_per_s", at, row["events"] / window_s)
-            _append(found, f"{prefix}mb_per_s", at, row["bytes"] / 1e6 / window_s)
+            prefix, at = RATES[row["kind"]], (row["window"] + 1) * window_s
+            _append(found, f"{prefix}_per_s", at, row["events"] / window_s)
+            _append(found, f"{prefix}_mb_per_s", at, row["bytes"] / 1e6 / window_s)
         runs.append(found)
     return sorted(runs, key=lambda run: (run.case, run.pair, _place(run.system), run.system))
 
@@ -100,8 +98,8 @@ def results(
     notes = [
         f"{events:,} events of the suite {' and '.join(suites)} from {len(hosts)} machine"
         f"{'s' if len(hosts) > 1 else ''}, every one of them counted; percentiles by Spark, exact.",
-        "Latencies count from the moment an event was due. Percentiles are over the measured part; series "
-        f"show the warm-up as well, in windows of {window_s:g} s.",
+        "publish: sent to ack; intended: due to ack; delay: due to sent; e2e: due to received.",
+        f"Percentiles are over the measured part; series have the warm-up, in windows of {window_s:g} s.",
     ]
     made = []
     for suffix, title, runs in (
@@ -159,8 +157,8 @@ def _rates(origins: list[Row]) -> dict[str, float]:
         seconds = (row["until_us"] - row["from_us"]) / 1e6
         prefix = RATES[row["kind"]]
         for name, amount in (
-            ("records_per_s", row["measured_events"]),
-            ("mb_per_s", row["measured_bytes"] / 1e6),
+            ("_per_s", row["measured_events"]),
+            ("_mb_per_s", row["measured_bytes"] / 1e6),
         ):
             found[prefix + name] = found.get(prefix + name, 0.0) + amount / seconds
     return found
@@ -169,12 +167,12 @@ def _rates(origins: list[Row]) -> dict[str, float]:
 def _add_quantiles(run: Run, rows: Iterable[Row]) -> None:
     """As quantiles, and those that tables show as metrics; milliseconds."""
     for row in rows:
-        what = QUANTITIES[row["quantity"]]
+        what = row["quantity"]
         in_ms = {percentile: row[percentile] / 1e3 for percentile in PERCENTILES}
         run.quantiles[f"{what}_ms"] = in_ms
         run.metrics[f"{what}_mean_ms"] = row["mean"] / 1e3
-        for percentile, value in in_ms.items():
-            run.metrics[f"{what}_{metric_part(percentile)}_ms"] = value
+        for percentile in TABLE:
+            run.metrics[f"{what}_{metric_part(percentile)}_ms"] = in_ms[percentile]
 
 
 def _append(run: Run, series: str, at_s: float, value: float) -> None:

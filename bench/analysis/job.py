@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import Column, DataFrame, SparkSession
 
-PERCENTILES = ("50", "75", "90", "95", "99", "99.9", "99.99", "99.999", "100")
+PERCENTILES = (
+    *("1", "5", "10", "25", "50", "75", "90", "95"),
+    *("99", "99.5", "99.9", "99.95", "99.99", "99.999", "100"),
+)
 WINDOW_PERCENTILES = ("50", "99", "100")
 PARTS = 100_000
 """A percentile is a whole number of 1/100,000 of the events: no rounding decides which event it is."""
@@ -31,7 +34,7 @@ class Tables:
     """What the job computed. Latencies are in microseconds; a row has the columns named here."""
 
     runs: Rows
-    """RUN, quantity (publish, delay, e2e), events, mean, and one column per percentile: the measured part."""
+    """RUN, quantity (`_observed`), events, mean, and one column per percentile: the measured part."""
     groups: Rows
     """The same for GROUP: over all runs, machines and workers."""
     windows: Rows
@@ -111,17 +114,21 @@ def compute(events: DataFrame, window_s: float) -> Tables:
 
 
 def _observed() -> Column:
-    """What an event says: published, its latency and its delay; received, its latency."""
+    """What an event says. Published: intended (due to ack), delay (due to sent), publish (sent to ack).
+    Received: e2e (due to received).
+    """
     from pyspark.sql import functions as f
 
-    def observed(kind: int, quantity: str, column: str) -> Column:
-        pair = f.struct(f.lit(quantity).alias("quantity"), f.col(column).alias("value"))
+    def observed(kind: int, quantity: str, value: Column) -> Column:
+        pair = f.struct(f.lit(quantity).alias("quantity"), value.alias("value"))
         return f.when(f.col("kind") == kind, pair)
 
+    latency, delay = f.col("latency_us"), f.col("delay_us")
     listed = f.array(
-        observed(PUBLISHED, "publish", "latency_us"),
-        observed(PUBLISHED, "delay", "delay_us"),
-        observed(RECEIVED, "e2e", "latency_us"),
+        observed(PUBLISHED, "publish", latency - delay),
+        observed(PUBLISHED, "intended", latency),
+        observed(PUBLISHED, "delay", delay),
+        observed(RECEIVED, "e2e", latency),
     )
     return f.filter(listed, lambda each: each.isNotNull())
 

@@ -161,19 +161,19 @@ def test_machines_of_a_run_add_up_and_its_pairs_are_numbered_over_all_calls() ->
     first = runs[0]
     assert first.parameters["hosts"] == ["one", "two"]
     assert first.parameters["events"] == 5_000
-    assert first.metrics["records_per_s"] == 2_000
-    assert first.metrics["mb_per_s"] == 4
+    assert first.metrics["published_per_s"] == 2_000
+    assert first.metrics["published_mb_per_s"] == 4
     assert first.metrics["publish_p999_ms"] == 2.0
     assert first.quantiles["publish_ms"]["99.99"] == 2.0
-    assert first.series["e2e_p99_ms"] == [[0.0, 0.0], [0.5, 1.0]]
-    assert first.series["consume_records_per_s"] == [[1.5, 100.0]]
-    assert first.series["consume_mb_per_s"] == [[1.5, 10.0]]
+    assert first.series["e2e_p99_ms"] == [[0.5, 0.0], [1.0, 1.0]]
+    assert first.series["received_per_s"] == [[2.0, 100.0]]
+    assert first.series["received_mb_per_s"] == [[2.0, 10.0]]
 
 
 def test_over_all_runs_events_count_together_and_rates_are_means() -> None:
     whole = over_all(tables())
     assert [(run.system, run.parameters["runs"]) for run in whole] == [("kproto", 2), ("kafka", 1)]
-    assert whole[0].metrics["records_per_s"] == 1_500
+    assert whole[0].metrics["published_per_s"] == 1_500
     assert whole[0].metrics["publish_max_ms"] == 3.0
 
 

@@ -1,0 +1,247 @@
+"""One run of a case: the load, the windows in which it is looked at, what the brokers used meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bench.analysis.raw import SUFFIX, Origin, describe
+from bench.omb.compare import Cluster, Watch
+from bench.pravega.cases import Case
+from bench.workers import KINDS, Counters, Histogram, Workers
+
+LATE_S = 30.0
+"""How much longer than planned a schedule may take before the run gives up the rest of it."""
+
+RECEIVE_TIMEOUT_S = 120.0
+WARMUP, MEASURED, TAIL = "warm-up", "measured", "tail"
+
+
+@dataclass(slots=True)
+class Window:
+    """What happened between two looks at the workers."""
+
+    part: str
+    """`WARMUP`, `MEASURED`, or `TAIL`: after the planned end, what was late."""
+    end_s: float
+    """Seconds since the load began."""
+    done: Counters
+    """In this window; ``seconds`` is its length."""
+    histograms: dict[str, Histogram]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run gave."""
+
+    case: Case
+    windows: list[Window] = field(default_factory=list)
+    unsent: int = 0
+    """Events that were due and never sent: the rate was not reached, far from it."""
+    cpu_s: float | None = None
+    """Of the brokers in the measured part; None for brokers that are not ours."""
+    peak_rss_bytes: int = 0
+    written_bytes: int = 0
+
+    def during(self) -> Counters:
+        """Of the measured part."""
+        windows = [window.done for window in self.windows if window.part == MEASURED]
+        found = Counters()
+        for done in windows:
+            found = found.plus(done)
+        found.at_us = sum(done.at_us for done in windows)
+        return found
+
+    def histograms(self) -> dict[str, Histogram]:
+        """Of the measured part and its tail: late events are in, or nothing would be late."""
+        found = {kind: Histogram() for kind in KINDS}
+        for window in self.windows:
+            if window.part != WARMUP:
+                for kind, histogram in window.histograms.items():
+                    found[kind].add(histogram)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Where every event of a run is kept, and what is said about it; see `bench.analysis`."""
+
+    directory: Path
+    run: str
+    system: str
+    case: str
+    pair: int
+
+    def paths(self, workers: int) -> list[Path]:
+        """A file for each worker."""
+        letters = "".join(letter if letter.isalnum() else " " for letter in f"{self.case} {self.system}")
+        stem = "-".join([self.run, *letters.split(), str(self.pair)])
+        self.directory.mkdir(parents=True, exist_ok=True)
+        return [(self.directory / f"{stem}-w{worker}{SUFFIX}").resolve() for worker in range(workers)]
+
+    def describe(self, paths: list[Path], case: Case, began_us: int) -> None:
+        """What the analysis has to know about the files."""
+        from_us = began_us + int(case.scale.warmup_s * 1e6)
+        until_us = from_us + int(case.scale.seconds * 1e6)
+        for worker, path in enumerate(paths):
+            origin = Origin(
+                suite="pravega",
+                run=self.run,
+                system=self.system,
+                case=self.case,
+                pair=self.pair,
+                begin_us=began_us,
+                from_us=from_us,
+                until_us=until_us,
+                worker=worker,
+                parameters=case.parameters(),
+            )
+            describe(path, origin)
+
+
+class _Look:
+    """Takes windows off the workers, one after another."""
+
+    def __init__(self, workers: Workers, outcome: Outcome) -> None:
+        self._workers = workers
+        self._outcome = outcome
+        self._last = workers.take().counters
+        self.began_us = self._last.at_us
+        """When the load began, by the workers' clock."""
+
+    def take(self, part: str) -> Counters:
+        """One window, from the last look until now; the counters so far. Raises RuntimeError after errors."""
+        taken = self._workers.take()
+        now = taken.counters
+        if now.errors or now.first_error:
+            raise RuntimeError(f"{now.errors} events failed: {now.first_error}")
+        end_s = (now.at_us - self.began_us) / 1e6
+        self._outcome.windows.append(Window(part, end_s, now.minus(self._last), taken.histograms))
+        self._last = now
+        return now
+
+
+def run(target: Cluster, case: Case, raw: Raw | None = None, ours: bool = True) -> Outcome:
+    """Run a case on a topic of its own. ``ours``: the brokers run here, what they use can be seen.
+
+    Raises RuntimeError when an event fails, or an acknowledged one was not received in time.
+    """
+    outcome = Outcome(case)
+    watch = Watch(target) if ours else None
+    if case.reads_only:
+        _read(target, case, outcome, watch)
+    else:
+        _write(target, case, outcome, watch, raw)
+    if watch is not None and watch.usage is not None:
+        before, after = watch.usage
+        outcome.cpu_s = after.cpu_s - before.cpu_s
+        outcome.peak_rss_bytes = after.peak_rss_bytes
+        outcome.written_bytes = watch.written
+    return outcome
+
+
+def heap(case: Case) -> str:
+    """Of a worker: its producers' buffers of 32 MiB, and room for what is read."""
+    clients = 40 * case.producers + 60 * case.consumers
+    return f"{min(4096, 512 + clients // case.workers)}M"
+
+
+@contextlib.contextmanager
+def _topic(workers: Workers, target: Cluster, case: Case) -> Iterator[str]:
+    """A topic for as long as it is needed."""
+    name = f"pravega-{uuid.uuid4().hex[:8]}"
+    common = {"bootstrap.servers": target.bootstrap}
+    wanted = {"partitions": case.partitions, "replicas": case.copies, "configs": case.topic_configs()}
+    workers.create_topics(common, [{"name": name, **wanted}])
+    try:
+        yield name
+    finally:
+        with contextlib.suppress(RuntimeError):
+            workers.delete_topics(common, [name])
+
+
+def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, raw: Raw | None) -> None:
+    """Producers, and consumers if there are any."""
+    window_s, warmup_s = case.scale.window_s, case.scale.warmup_s
+    paths = raw.paths(case.workers) if raw else None
+    with Workers(case.workers, heap(case)) as workers, _topic(workers, target, case) as topic:
+        workers.open(case.specs(target.bootstrap, topic, [str(path) for path in paths] if paths else None))
+        look = _Look(workers, outcome)
+        workers.rate(case.events_per_s, case.events)
+        began = time.monotonic()
+        planned_s = warmup_s + case.scale.seconds
+        _windows(look, began, 0, warmup_s, window_s, WARMUP)
+        if watch:
+            watch.begin()
+        _windows(look, began, warmup_s, planned_s, window_s, MEASURED)
+        if watch:
+            watch.end()
+        outcome.unsent = _send_the_rest(look, workers, case, began + planned_s + LATE_S)
+        workers.flush()
+        if case.consumers and not workers.await_received(timeout=RECEIVE_TIMEOUT_S):
+            counted = workers.counters()
+            raise RuntimeError(f"{counted.received} events received of {counted.acked}")
+        look.take(TAIL)
+        workers.stop()
+    if raw and paths:
+        raw.describe(paths, case, look.began_us)
+
+
+def _read(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None) -> None:
+    """A burst fills the topic; consumers that begin afterwards are measured until they have everything."""
+    writing = replace(case, producers=case.consumers, consumers=0)
+    with Workers(case.workers, heap(writing)) as writers, _topic(writers, target, case) as topic:
+        writers.open(writing.specs(target.bootstrap, topic))
+        writers.rate(writing.events_per_s)
+        time.sleep(case.scale.seconds)
+        writers.flush()
+        written = writers.counters()
+        writers.stop()
+        if written.errors:
+            raise RuntimeError(f"{written.errors} events failed: {written.first_error}")
+        with Workers(case.workers, heap(case)) as readers:
+            look = _Look(readers, outcome)
+            if watch:
+                watch.begin()
+            readers.open(case.specs(target.bootstrap, topic))
+            _until_read(look, case.scale.window_s, written.acked)
+            if watch:
+                watch.end()
+            readers.stop()
+
+
+def _windows(look: _Look, began: float, from_s: float, until_s: float, window_s: float, part: str) -> None:
+    """Look at the end of each window; the last one may be shorter."""
+    end_s = from_s
+    while end_s < until_s - 1e-9:
+        end_s = min(end_s + window_s, until_s)
+        time.sleep(max(0.0, began + end_s - time.monotonic()))
+        look.take(part)
+
+
+def _send_the_rest(look: _Look, workers: Workers, case: Case, deadline: float) -> int:
+    """Wait until the schedule's last event was sent; how many were not when it took too long."""
+    if case.events is None:
+        return 0
+    while (left := case.events - workers.counters().sent) > 0 and time.monotonic() < deadline:
+        time.sleep(min(case.scale.window_s, 0.1))
+        look.take(TAIL)
+    return max(0, left)
+
+
+def _until_read(look: _Look, window_s: float, events: int) -> None:
+    """Windows until so many were received. Raises RuntimeError when nothing comes for too long."""
+    progress, received = time.monotonic(), 0
+    while received < events:
+        time.sleep(
+            window_s / 4
+        )  # the last window ends soon after the last event, or the rate would be too low
+        now = look.take(MEASURED).received
+        if now > received:
+            progress, received = time.monotonic(), now
+        elif time.monotonic() - progress > RECEIVE_TIMEOUT_S:
+            raise RuntimeError(f"{received} events received of {events}")
