@@ -215,6 +215,14 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "A backup that does not answer a push for so long is replaced.",
     ),
     (
+        "replica.lag.time.max.ms",
+        LONG,
+        30_000,
+        at_least(0),
+        "When all other brokers fail to keep copies though they are members, acks wait so long before "
+        "records are kept in one copy only.",
+    ),
+    (
         "kproto.repair.delay.ms",
         INT,
         10_000,
@@ -371,7 +379,6 @@ _ACCEPTED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("replica.fetch.min.bytes", INT, 1),
     ("replica.fetch.response.max.bytes", INT, 10_485_760),
     ("replica.fetch.wait.max.ms", INT, 500),
-    ("replica.lag.time.max.ms", LONG, 30_000),
     ("replica.socket.receive.buffer.bytes", INT, 65_536),
     ("replica.socket.timeout.ms", INT, 30_000),
     ("request.timeout.ms", INT, 30_000),

@@ -52,6 +52,7 @@ class Settings(NamedTuple):
     auto_leader_rebalance_enable: bool
     leader_imbalance_check_interval_seconds: int
     broker_session_timeout_ms: int
+    replica_lag_time_max_ms: int
     kproto_internal_listen: str
     kproto_internal_advertise: str
     kproto_join: str

@@ -176,6 +176,7 @@ class VlogManager:
         self._next_settle = 0.0
         self._syncing_inherited = False
         self._stall_s = settings.kproto_backup_stall_ms / 1000
+        self._lag_s = settings.replica_lag_time_max_ms / 1000
         self._replication: Replication | None = None
         self._copies_of: Callable[[bytes], int] = _one_copy
         self._drain_until: float | None = None
@@ -196,7 +197,7 @@ class VlogManager:
         from kproto.vlog.replication import Replication
 
         check(not self._pushers, "replication must be set up before the first virtual log")
-        self._replication = Replication(backups, vsegs, self._clock, self._stall_s, self._lost)
+        self._replication = Replication(backups, vsegs, self._clock, self._stall_s, self._lag_s, self._lost)
         self._copies_of = copies_of
         self._kept = Kept(self._disk, self.journal.directory, partial(self._remove, counted=0))
         self.cleaner.keep = self._keep

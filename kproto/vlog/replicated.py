@@ -10,6 +10,9 @@ happen to the open segment, always when nothing is in flight or by giving up wha
 - *replace* (rule 13): a backup is unreachable, refuses, or does not answer for ``kproto.backup.stall.ms``. It
   is closed at its durable header at once, whatever is answered later; the rest is pending again, and one
   proposal records that end and the next segment without the failed one.
+- *wait*: when every other broker fails though it is a member, replacing would leave one copy only. So who is
+  silent is waited for, and who refuses is tried again every `AGAIN_S`, until that has lasted for
+  ``replica.lag.time.max.ms``: Kafka's followers leave the in-sync replicas then.
 - *lost* (rule 16): a backup or the store says that the owner epoch is over. Nothing is sent any more.
 
 The memory of a frame is safe after it was given up: the views that the connection to a slow backup still
@@ -27,7 +30,7 @@ from kproto.vlog.encode import encode
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
 from kproto.vlog.ports import OpenVseg
 from kproto.vlog.pusher import Pusher, how_many_fit
-from kproto.vlog.replication import counts, fenced, may_roll, may_widen, stalled, stored
+from kproto.vlog.replication import alone, counts, fenced, may_roll, may_widen, stalled, stored
 from kproto.vlog.states import States
 from kproto.vlog.virtual_log import OWNER
 
@@ -49,6 +52,8 @@ FRAME_CHUNKS: Final = 4096
 SECOND_LOOK: Final = 0.1
 """A stall counts when it is still one after this part of the stall time: after a pause of this process, the
 answers that came meanwhile are read first."""
+AGAIN_S: Final = 1.0
+"""Between two segments with backups that have all failed lately."""
 WIDEN_S: Final = 5.0
 WIDEN_MOST_S: Final = 80.0
 
@@ -58,6 +63,7 @@ class ReplicatedPusher(Pusher):
 
     __slots__ = (
         "_again",
+        "_again_at",
         "_busy",
         "_doubted",
         "_epochs",
@@ -69,6 +75,7 @@ class ReplicatedPusher(Pusher):
         "_targets",
         "_timer",
         "_unrecorded",
+        "_waiting",
         "_widen_at",
         "_widen_wait",
         "bytes",
@@ -102,6 +109,9 @@ class ReplicatedPusher(Pusher):
         """A new segment is wanted though nothing asks for room."""
         self._busy = False
         self._again = False
+        self._again_at = 0.0
+        self._waiting = False
+        """The timer for `_again_at` is set."""
         self._widen_at = 0.0
         self._widen_wait = WIDEN_S
         self.states = States()
@@ -325,8 +335,9 @@ class ReplicatedPusher(Pusher):
 
     def _next_segment(self, size: int) -> None:
         """Propose a segment for a frame of ``size`` bytes (rules 4, 11 and 13), once its file is there."""
-        file = self._space.get(size)
-        if file is None:
+        avoided = self._avoided()
+        file = self._space.get(size) if avoided is not None else None
+        if file is None or avoided is None:
             return
         self.roll()
         vlog = self.vlog
@@ -339,9 +350,31 @@ class ReplicatedPusher(Pusher):
             self.klass.copies,
             self.klass.policy,
             vlog.position,
-            self._shared.suspects.now(),
+            avoided,
         )
         self._shared.vsegs.open_next(request, partial(self._opened, number))
+
+    def _avoided(self) -> frozenset[int] | None:
+        """Who should not be a backup of the next segment: who failed lately, but not all others as long as
+        there is hope (see the module's text). None: not now."""
+        shared, now = self._shared, self._clock.monotonic()
+        avoided = shared.suspects.now()
+        if not alone(shared.members, avoided):
+            return avoided
+        avoided = shared.suspects.hopeless(shared.lag_s)
+        if alone(shared.members, avoided):
+            return avoided
+        if now < self._again_at:
+            if not self._waiting:
+                self._waiting = True
+                self._loop.call_later(self._again_at - now, self._waited)
+            return None
+        self._again_at = now + AGAIN_S
+        return avoided
+
+    def _waited(self) -> None:
+        self._waiting = False
+        self.wake()
 
     def _opened(self, number: int, targets: tuple[CopyTarget, ...] | None) -> None:
         """The store has recorded segment ``number`` with these backups; None: it is not ours to open."""
@@ -479,18 +512,27 @@ class ReplicatedPusher(Pusher):
         if not late:
             self._look_after(stall)  # it is the own disk
             return
+        if self._hopes(late, waited):
+            self._look_after(stall)
+            return
         self.stalls += 1
-        self._replace(late)
+        self._replace(late, waited)
         self.run()
 
-    def _replace(self, failed: Sequence[int]) -> None:
+    def _hopes(self, late: Sequence[int], waited: float) -> bool:
+        """Whether to go on waiting for ``late`` backups, because nobody else is there."""
+        shared = self._shared
+        nobody = alone(shared.members, shared.suspects.now().union(late))
+        return nobody and any(max(waited, shared.suspects.failing(node)) < shared.lag_s for node in late)
+
+    def _replace(self, failed: Sequence[int], waited: float = 0.0) -> None:
         """Rule 13: close the open segment at its durable header; what is not durable is pending again."""
         vlog, file = self.vlog, self._file
         segment = vlog.open_segment
         if segment is None or file is None:
             return
         for node_id in failed:
-            self._shared.suspects.add(node_id)
+            self._shared.suspects.add(node_id, waited)
         self._pin()
         self._file = None
         self._flight = self._doubted = None

@@ -54,19 +54,27 @@ def may_widen(
     return 1 + len(backups) < copies and any(node not in backups and node not in suspects for node in members)
 
 
+def alone(members: Collection[int], avoided: Collection[int]) -> bool:
+    """Whether other brokers are there, and each is to be avoided: without them there would be one copy."""
+    return bool(members) and all(node in avoided for node in members)
+
+
 class Suspects:
     """Brokers that failed as backups lately: not to be chosen for a while (rule 13)."""
 
-    __slots__ = ("_clock", "_until")
+    __slots__ = ("_clock", "_since", "_until")
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._until: dict[int, tuple[float, float]] = {}
         """Node id -> until when, and for how long it was."""
+        self._since: dict[int, float] = {}
+        """Node id -> since when nothing is known to be stored there."""
 
-    def add(self, node_id: int) -> None:
-        """``node_id`` failed."""
+    def add(self, node_id: int, waited: float = 0.0) -> None:
+        """``node_id`` failed; ``waited`` seconds went by without an answer."""
         now = self._clock.monotonic()
+        self._since.setdefault(node_id, now - waited)
         until, wait = self._until.get(node_id, (0.0, 0.0))
         if until <= now:
             wait = min(wait * 2, LONGEST_SUSPICION_S) if wait else SUSPECT_S
@@ -76,24 +84,52 @@ class Suspects:
         """``node_id`` stored something, or has registered anew."""
         if self._until:
             self._until.pop(node_id, None)
+            self._since.pop(node_id, None)
 
     def now(self) -> frozenset[int]:
         """Who is suspect at the moment."""
         now = self._clock.monotonic()
         return frozenset([node for node, (until, _) in self._until.items() if until > now])
 
+    def failing(self, node_id: int) -> float:
+        """For how many seconds ``node_id`` has failed."""
+        since = self._since.get(node_id)
+        return 0.0 if since is None else self._clock.monotonic() - since
+
+    def hopeless(self, seconds: float) -> frozenset[int]:
+        """Those of `now` that have failed for at least so long."""
+        return frozenset([node for node in self.now() if self.failing(node) >= seconds])
+
 
 class Replication:
     """See the module docstring. ``on_lost()`` is called once, when the owner epoch is over."""
 
-    __slots__ = ("_on_lost", "backups", "epoch_of", "lost", "members", "stall_s", "suspects", "vsegs")
+    __slots__ = (
+        "_on_lost",
+        "backups",
+        "epoch_of",
+        "lag_s",
+        "lost",
+        "members",
+        "stall_s",
+        "suspects",
+        "vsegs",
+    )
 
     def __init__(
-        self, backups: Backups, vsegs: Vsegs, clock: Clock, stall_s: float, on_lost: Callable[[], object]
+        self,
+        backups: Backups,
+        vsegs: Vsegs,
+        clock: Clock,
+        stall_s: float,
+        lag_s: float,
+        on_lost: Callable[[], object],
     ) -> None:
         self.backups = backups
         self.vsegs = vsegs
         self.stall_s = stall_s
+        self.lag_s = lag_s
+        """How long all other brokers, members all the while, may fail before one goes on without any copy."""
         self.suspects = Suspects(clock)
         self.members: tuple[int, ...] = ()
         """The other live brokers, in order."""

@@ -236,6 +236,8 @@ class Node:
         self.fence = 0
         self.full = False
         self.up = True
+        self.silent = False
+        """A member that takes nothing from the network."""
 
     def push(self, first: bytes | None, frame: bytes) -> PushAnswer:
         header = decode_frame_header(frame)
@@ -296,7 +298,7 @@ class SimBackups:
     def deliver(self, choice: int) -> None:
         """One push arrives: any, but in order for each backup."""
         ready = [m for i, m in enumerate(self.pushes) if all(o.node is not m.node for o in self.pushes[:i])]
-        ready = [m for m in ready if m.node.up]
+        ready = [m for m in ready if m.node.up and not m.node.silent]
         if ready:
             message = ready[choice % len(ready)]
             self.pushes.remove(message)

@@ -269,6 +269,98 @@ def test_a_backup_that_stalled_once_comes_back_after_its_suspicion() -> None:
     assert len(world.vsegs.records) == 3, "one roll is enough"
 
 
+def both_silent(**overrides: str) -> tuple[ClusterWorld, ClusterPartition]:
+    """The only two other brokers do not answer, though they are members."""
+    world, part = begun(others=2, **overrides)
+    for node in world.nodes.values():
+        node.silent = True
+    part.append()
+    world.flow()
+    assert part.high_watermark == 1
+    return world, part
+
+
+def passing(world: ClusterWorld, seconds: int) -> None:
+    for _ in range(seconds):
+        world.loop.advance(1.0)
+        world.manager.tick()
+        world.flow()
+
+
+def test_when_all_others_are_silent_they_are_waited_for() -> None:
+    world, part = both_silent()
+    passing(world, 29)
+    assert part.high_watermark == 1, "not with one copy only"
+    assert part.vlog.live_copies == 3
+    assert len(world.vsegs.records) == 1, "nobody better is there"
+    for node in world.nodes.values():
+        node.silent = False
+    world.flow()
+    assert part.high_watermark == 2
+    assert len(world.vsegs.records) == 1, "nothing has to be pushed again"
+    world.check()
+
+
+def test_when_all_others_are_silent_for_too_long_one_copy_has_to_do() -> None:
+    world, part = both_silent()
+    passing(world, 32)
+    assert (part.high_watermark, part.vlog.live_copies) == (2, 1)
+    part.append()
+    world.flow()
+    assert part.high_watermark == 3, "and that is not waited for again"
+
+
+def test_how_long_is_a_setting() -> None:
+    world, part = both_silent(replica__lag__time__max__ms="3000")
+    passing(world, 2)
+    assert part.high_watermark == 1
+    passing(world, 3)
+    assert (part.high_watermark, part.vlog.live_copies) == (2, 1)
+
+
+def test_silent_ones_that_are_no_members_any_more_are_not_waited_for() -> None:
+    world, part = both_silent()
+    passing(world, 3)
+    world.manager.members_changed([])
+    world.flow()
+    assert (part.high_watermark, part.vlog.live_copies) == (2, 1)
+
+
+def test_one_that_answers_is_enough_to_go_on_without_the_other() -> None:
+    world, part = both_silent()
+    world.nodes[2].silent = False
+    world.flow()
+    passing(world, 1)
+    assert (part.high_watermark, part.vlog.live_copies) == (2, 2)
+    world.check()
+
+
+def test_when_all_others_refuse_they_are_asked_again_every_second() -> None:
+    world, part = begun(others=2)
+    for node in world.nodes.values():
+        node.full = True
+    part.append()
+    world.flow()
+    passing(world, 10)
+    assert part.high_watermark == 1, "not with one copy only"
+    assert 8 <= len(world.vsegs.records) <= 16
+    for node in world.nodes.values():
+        node.full = False
+    passing(world, 2)
+    assert part.high_watermark == 2
+    world.check()
+
+
+def test_when_all_others_refuse_for_too_long_one_copy_has_to_do() -> None:
+    world, part = begun(others=2)
+    for node in world.nodes.values():
+        node.full = True
+    part.append()
+    world.flow()
+    passing(world, 33)
+    assert (part.high_watermark, part.vlog.live_copies) == (2, 1)
+
+
 def test_a_backup_that_is_no_member_any_more_is_replaced_without_traffic() -> None:
     world, part = begun()
     (gone, kept) = backups_of(world, 1)
