@@ -349,7 +349,6 @@ class BringOver:
         for filling in fillings:
             segment, partition = filling.segment, filling.partition
             if segment is not None:
-                partition.has_directory = True
                 jobs.append((partition.directory, segment.path + FETCHING, filling.written, filling.pieces))
                 filling.written = segment.size
                 filling.pieces = []

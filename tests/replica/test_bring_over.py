@@ -49,6 +49,13 @@ class AtOnce:
         asyncio.get_running_loop().call_later(self.seconds, done, error)
 
 
+class Later(AtOnce):
+    """Does it ``seconds`` later."""
+
+    def submit(self, call: Callable[[], object], done: Callable[[BaseException | None], object]) -> None:
+        asyncio.get_running_loop().call_later(self.seconds, super().submit, call, done)
+
+
 def bringing(run: Run, seconds: float = 0.0, disk: Disk | None = None) -> BringOver:
     found = BringOver(
         run.reach,
@@ -162,10 +169,14 @@ def test_a_partition_that_is_lost_meanwhile_is_left_alone() -> None:
     simulate(4, 2, go)
 
 
-def test_appends_go_on_while_a_hole_is_filled() -> None:
+@pytest.mark.parametrize("jobs", [AtOnce, Later])
+def test_appends_go_on_while_a_hole_is_filled(jobs: type[AtOnce]) -> None:
+    """Both make the directory when they come first."""
+
     async def go(run: Run) -> None:
         world = run.world
-        bring = bringing(run, seconds=0.01)
+        bring = bringing(run)
+        bring._jobs = jobs(0.01)
         await run.online()
         count = 0
         while bring.state()["partitions"]:
@@ -174,10 +185,11 @@ def test_appends_go_on_while_a_hole_is_filled() -> None:
                 world.log.partition(key[1]).append(memoryview(bytearray(chunk)))
                 world.truth[key].add(chunk, world.log.epoch)
             world.log.journal.push()
-            world.log.tick(1.0)
+            world.log.tick(10.0)
             count += 1
             await asyncio.sleep(0.002)
         assert count > 1
+        assert not world.log.poisoned
         await run.check()
 
     simulate(4, 2, go)
