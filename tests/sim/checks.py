@@ -478,6 +478,7 @@ class Checks:
             data = await self._fetch(clients, consumer, at)
             if data is None:
                 consumer.leader = leader
+                consumer._look()  # leaders still move back to where they should be
                 await asyncio.sleep(0.1)
                 continue
             for position, size, fields in hop(memoryview(data)):
