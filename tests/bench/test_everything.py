@@ -1,0 +1,54 @@
+"""A whole pass: what fails is noted with its last words, what hangs is ended, the rest goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bench import everything
+from bench.everything import Step, command, last_words, run_step
+from bench.page.gathered import STATUS, gather
+from tests.bench.made_up import workloads
+
+
+def test_last_words() -> None:
+    assert last_words("\n".join(f"line {n}\n" for n in range(40)), 1).splitlines()[-1] == "line 39"
+    assert last_words("\n".join(f"line {n}\n" for n in range(40)), 1).splitlines()[0] == "line 28"
+    assert last_words(" \n", 3) == "exit code 3"
+
+
+def test_a_suite_that_fails_says_why(tmp_path: Path) -> None:
+    found = run_step(Step("single", quick=("--case", "no such case")), True, tmp_path, None, 60)
+    assert found.command == "kproto bench single --case no such case"
+    assert "no such case; there are:" in found.failed
+    assert "no such case" in (tmp_path / "logs" / "single---case-no such case.log").read_text()
+
+
+def test_a_suite_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(everything, "GRACE_S", 30.0)
+    data = tmp_path / "data"
+    step = Step("startup", quick=("--only", "kproto", "--part", "start", "--pairs", "1000"))
+    found = run_step(step, True, tmp_path, data, 8.0)
+    assert found.failed.startswith("ended after")
+    assert not data.exists() or list(data.iterdir()) == []
+
+
+def test_the_rest_goes_on_and_the_page_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [Step("single", quick=("--case", "none")), Step("report", quick=("--help",)), Step("nothing")]
+    monkeypatch.setattr(everything, "STEPS", steps)
+    workloads().save(tmp_path)
+    run = CliRunner().invoke(command, ["--quick", "--out", str(tmp_path)])
+    assert run.exit_code == 1
+    assert [bool(one.failed) for one in gather(tmp_path).outcomes] == [True, True, True]
+    assert len(json.loads((tmp_path / STATUS).read_text())) == 3
+    html = (tmp_path / "report.html").read_text()
+    assert html.index("Not measured, because it failed") < html.index("kproto bench nothing")
+
+
+def test_chosen_suites_come_in_the_order_of_the_pass() -> None:
+    found = [step.suite for step in everything.chosen(["idle", "omb"])]
+    assert found == ["omb", "omb", "idle"]
+    assert everything.chosen([]) == list(everything.STEPS)

@@ -1,0 +1,241 @@
+"""The report's page: what is lost comes first, the figures are those of the files, and nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bench.page import story
+from bench.page.command import REASONS as REASONS_FILE
+from bench.page.command import command
+from bench.page.gathered import STATUS, environment, gather
+from bench.page.panels import MAX_POINTS, groups, thinned, warmup_s
+from bench.results import KPROTO, Run
+from tests.bench.made_up import alone, figure, workloads
+
+REASONS = """
+[[reason]]
+case = "omb-*/bursts"
+metric = "publish_p99_ms"
+why = "Fetches are served before acks & that takes long."
+"""
+VOID = {"meta", "br", "img", "hr", "input", "link"}
+
+
+class Elements(HTMLParser):
+    """Counts elements, collects attributes and text, and complains about what is not closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.words: list[str] = []
+        self.count: dict[str, int] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of three suites, one that failed, and files that are something else."""
+    where = tmp_path_factory.mktemp("results")
+    for result in (workloads(), figure(), alone()):
+        result.save(where)
+    (where / "omb-raw.json").write_text(json.dumps({"workload": "x", "publishRate": [1.0]}))
+    (where / "list.json").write_text("[]")
+    failed = {
+        "command": "kproto bench pravega --quick",
+        "seconds": 2.0,
+        "failed": "the worker <did> not start",
+    }
+    (where / STATUS).write_text(json.dumps([failed, {"command": "kproto bench idle", "seconds": 9.0}]))
+    return where
+
+
+@pytest.fixture(scope="module")
+def made(directory: Path) -> Path:
+    """The page and its Markdown, written by the command."""
+    (directory / "reasons.toml").write_text(REASONS)
+    run = CliRunner().invoke(
+        command,
+        [
+            str(directory),
+            f"--html={directory / 'page' / 'r.html'}",
+            f"--markdown={directory / 'docs' / 'b.md'}",
+            f"--plots={directory / 'docs' / 'b'}",
+            f"--reasons={directory / 'reasons.toml'}",
+        ],
+        catch_exceptions=False,
+    )
+    assert run.exit_code == 0, run.output
+    assert "lost to Apache Kafka: 1 cases; targets missed: 2" in run.output
+    return directory
+
+
+@pytest.fixture(scope="module")
+def html(made: Path) -> str:
+    return (made / "page" / "r.html").read_text()
+
+
+def first_paragraph(html: str) -> str:
+    found = re.search(r"<p[^>]*>(.*?)</p>", html, re.DOTALL)
+    assert found is not None
+    return re.sub(r"<[^>]+>", "", found[1])
+
+
+def test_the_first_paragraph_names_what_is_lost_missed_and_failed(html: str) -> None:
+    text = first_paragraph(html)
+    assert text.startswith("kproto loses to Apache Kafka in 1 of 12 cases compared, every pair agreeing: ")
+    assert "omb-fixed-rate bursts (publish p99 ms 2.12×)" in text
+    assert "It misses 2 of 5 targets: " in text
+    assert "idle-idle 5,000 partitions cores 0.07 (≤ 0.05)" in text
+    assert "Not measured, because it failed: kproto bench pravega --quick" in text
+    assert "steady" not in text
+    assert "kera" not in text
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else(html: str) -> None:
+    found = Elements(html)
+    assert found.open == []
+    assert found.count.get("script", 0) == found.count.get("link", 0) == found.count.get("img", 0) == 0
+    assert found.count["svg"] >= 8
+    for tag, name, value in found.attributes:
+        if name in {"href", "src", "xlink:href", "data", "srcset", "action"}:
+            assert value.startswith("#"), (tag, name, value)
+        assert "url(http" not in value
+    assert "@import" not in html
+    assert not re.search(r"url\((?!['\"]?#)", html)
+    assert "http://" not in html.replace("http://www.w3.org", "")
+
+
+def test_links_lead_somewhere(html: str) -> None:
+    attributes = Elements(html).attributes
+    ids = {value for _, name, value in attributes if name == "id"}
+    targets = {value[1:] for tag, name, value in attributes if (tag, name) == ("a", "href")}
+    assert targets
+    assert targets <= ids
+
+
+def test_text_of_results_is_text(html: str) -> None:
+    words = " ".join(Elements(html).words)
+    assert "Fixed rates & <markup>" in words
+    assert "the worker <did> not start" in words
+    assert "Fetches are served before acks & that takes long." in words
+    for result in (workloads(), figure(), alone()):
+        assert result.command in words
+
+
+def test_plots_have_the_colour_of_the_text(html: str) -> None:
+    assert "currentColor" in html
+    assert "#010203" not in html
+
+
+def test_markdown_says_the_same_and_its_plots_are_small(made: Path) -> None:
+    text = (made / "docs" / "b.md").read_text()
+    opening = text.splitlines()[2]
+    assert "omb-fixed-rate bursts (publish p99 ms 2.12×)" in opening
+    assert "[[" not in opening
+    assert "| omb-fixed-rate bursts | publish p99 ms | 8.5 | 4 | 2.12 | ratio ≤ 1.00 | Fetches" in text
+    plots = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    assert plots
+    for path in plots:
+        assert not path.startswith("/")
+        assert (made / "docs" / path).stat().st_size < 200_000
+
+
+def test_nothing_lost_is_said_too() -> None:
+    sentences = story.opening(story.findings([figure()], []), [])
+    assert sentences == ["**kproto loses to Apache Kafka in none of 10 cases compared**."]
+
+
+def test_the_worst_comes_first_and_unclear_losses_are_apart() -> None:
+    result = workloads()
+    for run in result.runs:
+        if run.system == KPROTO and run.case == "steady":
+            run.metrics["publish_p99_ms"] = 40.0 if run.pair else 3.0
+    found = story.findings([result], [])
+    assert [one.verdict.case for one in story.lost(found)] == ["bursts"]
+    assert [one.verdict.case for one in story.unclear(found)] == ["steady"]
+    assert [one.verdict.severity for one in found] == sorted(
+        (one.verdict.severity for one in found), reverse=True
+    )
+    assert "though the pairs disagree: [[omb-fixed-rate steady]]" in " ".join(story.opening(found, []))
+
+
+def test_reasons_are_found_by_case_and_metric() -> None:
+    reasons = story.read_reasons(REASONS)
+    found = story.findings([workloads()], reasons)
+    assert {(one.verdict.case, one.verdict.metric) for one in found if one.why} == {
+        ("bursts", "publish_p99_ms")
+    }
+    with pytest.raises(KeyError):
+        story.read_reasons('[[reason]]\ncase = "x"')
+
+
+def test_the_reasons_that_are_shipped_can_be_read() -> None:
+    assert all(reason.why for reason in story.read_reasons(REASONS_FILE.read_text()))
+
+
+def test_environments_of_several_results_are_one() -> None:
+    other = figure()
+    other.environment |= {"load_1m": 2.0, "cpu": "another"}
+    assert environment([workloads(), other]) == {
+        "cores": "2",
+        "cpu": "a CPU; another",
+        "python": "CPython 3.11",
+        "java": "17",
+        "load_1m": "0.5 to 2",
+    }
+
+
+def test_only_results_are_gathered(directory: Path) -> None:
+    found = gather(directory)
+    assert [each.suite for each in found.results] == ["idle", "kera", "omb"]
+    assert [bool(one.failed) for one in found.outcomes] == [True, False]
+
+
+def test_what_is_drawn_of_what() -> None:
+    assert [group.title for group in groups(workloads())] == ["Ratios", "Latency percentiles", "Over time"]
+    assert [group.title for group in groups(figure())] == ["Over streams"]
+    assert groups(alone()) == []
+    assert [panel.title for panel in groups(workloads())[0].panels] == ["steady", "bursts"]
+
+
+def test_warmup_is_known_in_seconds_and_minutes() -> None:
+    assert warmup_s(Run(KPROTO, "x", 0, {"warmup_seconds": 10}, {})) == 10
+    assert warmup_s(Run(KPROTO, "x", 0, {"warmupDurationMinutes": 0.5}, {})) == 30
+    assert warmup_s(Run(KPROTO, "x", 0, {}, {})) == 0
+
+
+def test_a_spike_survives_thinning() -> None:
+    points = [[float(second), 1.0] for second in range(5_000)]
+    points[3_333][1] = 77.0
+    found = thinned(points)
+    assert len(found) == MAX_POINTS
+    assert max(value for _, value in found) == 77.0
+    assert thinned(points[:10]) == points[:10]
+
+
+def test_no_results_are_an_error_in_one_line(tmp_path: Path) -> None:
+    run = CliRunner().invoke(command, [str(tmp_path)])
+    assert run.exit_code == 1
+    assert "no results in" in run.output
