@@ -74,17 +74,24 @@ def factor(ratio: float | None) -> str:
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
-def by_how_much(verdict: Verdict) -> str:
-    """A loss or a gain in words: "1.46 times Apache Kafka's CPU s/GB"."""
-    return f"{factor(verdict.ratio)} times Apache Kafka's {heading(verdict.metric)}"
-
-
 def goal(verdict: Verdict) -> str:
     """Target and limit in words; empty without any."""
-    sign = "≥" if direction(verdict.metric) > 0 else "≤"
-    texts = [] if verdict.target is None else [f"ratio {sign} {factor(verdict.target)}"]
-    texts += [] if verdict.limit is None else [f"{sign} {shown(verdict.limit)}"]
-    return ", ".join(texts)
+    target = f"ratio {target_text(verdict)}" if verdict.target is not None else ""
+    return ", ".join(filter(None, (target, limit_text(verdict))))
+
+
+def target_text(verdict: Verdict) -> str:
+    """What the ratio is to be, "≤ 0.20"; empty without a target."""
+    return f"{_sign(verdict)} {factor(verdict.target)}" if verdict.target is not None else ""
+
+
+def limit_text(verdict: Verdict) -> str:
+    """What our figure is to be, "≤ 600"; empty without a limit."""
+    return f"{_sign(verdict)} {shown(verdict.limit)}" if verdict.limit is not None else ""
+
+
+def _sign(verdict: Verdict) -> str:
+    return "≥" if direction(verdict.metric) > 0 else "≤"
 
 
 def columns(result: Result) -> list[str]:
@@ -130,9 +137,9 @@ def terminal(result: Result) -> Table:
     for case in result.cases():
         for system in rivals(result, case):
             cells = beside(result, case, system, metrics)
-            table.add_row(case, label(system), *(cell.ours for cell in cells.values()))
+            table.add_row(case, label(system), *map(_ours, cells.values()))
             if any(cell.ratio for cell in cells.values()):
-                table.add_row("", "ratio", *map(_marked, cells.values()))
+                table.add_row("", "ratio", *map(_ratio, cells.values()))
         theirs = result.medians(case, KAFKA)
         if theirs:
             first = case if not rivals(result, case) else ""
@@ -141,9 +148,21 @@ def terminal(result: Result) -> Table:
     return table
 
 
-def _marked(cell: Cell) -> str:
+def _ours(cell: Cell) -> str:
+    """Our figure with its limit."""
+    if cell.verdict is None or cell.verdict.limit is None:
+        return cell.ours
+    return _red(f"{cell.ours} ({limit_text(cell.verdict)})", cell.verdict.met is False)
+
+
+def _ratio(cell: Cell) -> str:
+    """The ratio with its target."""
     verdict = cell.verdict
-    if verdict is None:
+    if verdict is None or not cell.ratio:
         return cell.ratio
-    text = f"{cell.ratio} ({goal(verdict)})" if goal(verdict) else cell.ratio
-    return f"[red]{text}[/]" if verdict.lost or verdict.met is False else text
+    text = f"{cell.ratio} ({target_text(verdict)})" if verdict.target is not None else cell.ratio
+    return _red(text, verdict.lost or (verdict.target is not None and verdict.met is False))
+
+
+def _red(text: str, bad: bool) -> str:
+    return f"[red]{text}[/]" if bad else text

@@ -13,7 +13,7 @@ from bench.page.gathered import Gathered, environment
 from bench.page.panels import Group, groups
 from bench.page.story import Finding, anchor
 from bench.results import KPROTO, Result, Verdict
-from bench.tables import Cell, beside, columns, factor, goal, heading, label, rivals, shown
+from bench.tables import Cell, beside, columns, factor, goal, heading, label, limit_text, rivals, shown
 
 STYLE = Path(__file__).with_name("style.css")
 SUITES = {
@@ -202,7 +202,10 @@ def _cell(cell: Cell) -> str:
             return f'<span class="tag {kind}">{text}</span>{wanted}'
         return text
     ratio = _ratio(cell.verdict) if cell.verdict is not None else f"{cell.ratio}×"
-    return f'{ratio}<span class="pair">{cell.ours} / {cell.theirs}</span>'
+    wanted = (
+        f" ({escape(limit_text(cell.verdict))})" if cell.verdict and cell.verdict.limit is not None else ""
+    )
+    return f'{ratio}<span class="pair">{cell.ours} / {cell.theirs}{wanted}</span>'
 
 
 def _details(result: Result) -> str:
