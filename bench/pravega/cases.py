@@ -65,10 +65,10 @@ class Case:
 
     @property
     def events(self) -> int | None:
-        """That are due from the first to the last moment; None in bursts."""
+        """That are due in the measured part; None in bursts."""
         if self.mode == BURST:
             return None
-        return ceil(self.events_per_s * (self.scale.warmup_s + self.scale.seconds))
+        return ceil(self.events_per_s * self.scale.seconds)
 
     @property
     def name(self) -> str:

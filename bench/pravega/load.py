@@ -17,6 +17,9 @@ from bench.workers import KINDS, Counters, Histogram, Workers
 LATE_S = 30.0
 """How much longer than planned a schedule may take before the run gives up the rest of it."""
 
+TAIL_S = 0.1
+"""Length of the windows after the planned end."""
+
 RECEIVE_TIMEOUT_S = 120.0
 WARMUP, MEASURED, TAIL = "warm-up", "measured", "tail"
 
@@ -83,10 +86,8 @@ class Raw:
         self.directory.mkdir(parents=True, exist_ok=True)
         return [(self.directory / f"{stem}-w{worker}{SUFFIX}").resolve() for worker in range(workers)]
 
-    def describe(self, paths: list[Path], case: Case, began_us: int) -> None:
-        """What the analysis has to know about the files."""
-        from_us = began_us + int(case.scale.warmup_s * 1e6)
-        until_us = from_us + int(case.scale.seconds * 1e6)
+    def describe(self, paths: list[Path], case: Case, began_us: int, measured_us: int) -> None:
+        """What the analysis has to know about the files: when the load began, and its measured part."""
         for worker, path in enumerate(paths):
             origin = Origin(
                 suite="pravega",
@@ -95,8 +96,8 @@ class Raw:
                 case=self.case,
                 pair=self.pair,
                 begin_us=began_us,
-                from_us=from_us,
-                until_us=until_us,
+                from_us=measured_us,
+                until_us=measured_us + int(case.scale.seconds * 1e6),
                 worker=worker,
                 parameters=case.parameters(),
             )
@@ -109,8 +110,8 @@ class _Look:
     def __init__(self, workers: Workers, outcome: Outcome) -> None:
         self._workers = workers
         self._outcome = outcome
-        self._last = workers.take().counters
-        self.began_us = self._last.at_us
+        self.last = workers.take().counters
+        self.began_us = self.last.at_us
         """When the load began, by the workers' clock."""
 
     def take(self, part: str) -> Counters:
@@ -120,8 +121,8 @@ class _Look:
         if now.errors or now.first_error:
             raise RuntimeError(f"{now.errors} events failed: {now.first_error}")
         end_s = (now.at_us - self.began_us) / 1e6
-        self._outcome.windows.append(Window(part, end_s, now.minus(self._last), taken.histograms))
-        self._last = now
+        self._outcome.windows.append(Window(part, end_s, now.minus(self.last), taken.histograms))
+        self.last = now
         return now
 
 
@@ -171,16 +172,19 @@ def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, r
     with Workers(case.workers, heap(case)) as workers, _topic(workers, target, case) as topic:
         workers.open(case.specs(target.bootstrap, topic, [str(path) for path in paths] if paths else None))
         look = _Look(workers, outcome)
-        workers.rate(case.events_per_s, case.events)
-        began = time.monotonic()
-        planned_s = warmup_s + case.scale.seconds
-        _windows(look, began, 0, warmup_s, window_s, WARMUP)
+        workers.rate(case.events_per_s)
+        _windows(look, warmup_s, window_s, WARMUP)
         if watch:
             watch.begin()
-        _windows(look, began, warmup_s, planned_s, window_s, MEASURED)
+        # A schedule of its own: all of its events are sent, however late, and none is due after the end.
+        due = None if case.events is None else look.last.sent + case.events
+        measured_us = look.last.at_us
+        workers.rate(case.events_per_s, case.events)
+        _windows(look, case.scale.seconds, window_s, MEASURED)
         if watch:
             watch.end()
-        outcome.unsent = _send_the_rest(look, workers, case, began + planned_s + LATE_S)
+        if due is not None:
+            outcome.unsent = _send_the_rest(look, due)
         workers.flush()
         if case.consumers and not workers.await_received(timeout=RECEIVE_TIMEOUT_S):
             counted = workers.counters()
@@ -188,7 +192,7 @@ def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, r
         look.take(TAIL)
         workers.stop()
     if raw and paths:
-        raw.describe(paths, case, look.began_us)
+        raw.describe(paths, case, look.began_us, measured_us)
 
 
 def _read(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None) -> None:
@@ -214,23 +218,23 @@ def _read(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None) ->
             readers.stop()
 
 
-def _windows(look: _Look, began: float, from_s: float, until_s: float, window_s: float, part: str) -> None:
-    """Look at the end of each window; the last one may be shorter."""
-    end_s = from_s
-    while end_s < until_s - 1e-9:
-        end_s = min(end_s + window_s, until_s)
+def _windows(look: _Look, seconds: float, window_s: float, part: str) -> None:
+    """From now on, look at the end of each window; the last one may be shorter."""
+    began, end_s = time.monotonic(), 0.0
+    while end_s < seconds - 1e-9:
+        end_s = min(end_s + window_s, seconds)
         time.sleep(max(0.0, began + end_s - time.monotonic()))
         look.take(part)
 
 
-def _send_the_rest(look: _Look, workers: Workers, case: Case, deadline: float) -> int:
-    """Wait until the schedule's last event was sent; how many were not when it took too long."""
-    if case.events is None:
-        return 0
-    while (left := case.events - workers.counters().sent) > 0 and time.monotonic() < deadline:
-        time.sleep(min(case.scale.window_s, 0.1))
-        look.take(TAIL)
-    return max(0, left)
+def _send_the_rest(look: _Look, due: int) -> int:
+    """Wait until so many events were sent and no more come; how many were not when it took too long."""
+    deadline = time.monotonic() + LATE_S
+    before, sent = -1, look.take(TAIL).sent
+    while (sent < due or sent > before) and time.monotonic() < deadline:
+        time.sleep(TAIL_S)
+        before, sent = sent, look.take(TAIL).sent
+    return max(0, due - sent)
 
 
 def _until_read(look: _Look, window_s: float, events: int) -> None:
