@@ -262,6 +262,7 @@ public final class Worker {
         } catch (WakeupException ended) {
           break;
         } catch (Exception failure) {
+          errors.increment();
           fail(failure);
         }
       }
