@@ -218,7 +218,7 @@ class ControllerLoop:
             log.error("broker %d could not be fenced: %s", node_id, error)
             return
         finally:
-            del self._causes[node_id, epoch]
+            self._causes.pop((node_id, epoch), None)  # both a silence and a lost connection may have led here
         if broker is not None:
             log.warning("broker %d (epoch %d) is fenced: %s", node_id, epoch, cause)
 

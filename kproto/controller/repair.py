@@ -146,8 +146,7 @@ def choose_repair(
     """
     have = rules.live_copies(image, vseg)
     holders = {copy.node_id for copy in have}
-    alive = rules.is_current(image, vseg.node_id, vseg.id.owner_epoch)
-    if alive or wanted_copies(image, table, vseg) < vseg.copies:
+    if wanted_copies(image, table, vseg) < vseg.copies or _others_can(image, vseg, holders):
         holders.add(vseg.node_id)
     free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
     if not have and rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id)):
@@ -170,6 +169,14 @@ def choose_repair(
         failed.clear()
     source, target = (fresh or pairs)[0]
     return Repair(vseg, source, CopyTarget(target.node_id, target.store_id))
+
+
+def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bool:
+    """The owner lives, and a broker that has nothing of its virtual segment can take a copy: that is better
+    than a second one beside what the owner still has, which counts only where no other broker is left."""
+    alive = rules.is_current(image, vseg.node_id, vseg.id.owner_epoch)
+    others = (node for node in image.brokers if node not in holders and node != vseg.node_id)
+    return alive and any(not rules.is_draining(image, node) for node in others)
 
 
 def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> Decision[bool]:

@@ -86,6 +86,18 @@ def test_streamlets_moved_away_need_all_copies_on_backups() -> None:
     assert [order.target for order in made] == [CopyTarget(1, "store1")] * 2
 
 
+def test_a_live_owner_takes_a_copy_of_what_it_handed_over_only_when_nobody_else_can() -> None:
+    for brokers, alone in ((3, True), (4, False)):
+        world, vseg = closed_one(brokers=brokers)
+        assert orders(world, Repairs(DELAY)) == []
+        world.table.given_upto[vseg.id.owner_epoch, vseg.id.vlog] = vseg.id.seq
+        assert wanted_copies(world.image, world.table, vseg) == 3
+        (order,) = orders(world, Repairs(DELAY))
+        assert (order.target.node_id == 1) is alone
+        assert world.commit(decide_repaired(world.image, world.table, order))
+        assert Repairs(DELAY).plan(world.image, world.table, world.now).short == 0
+
+
 def test_a_wiped_copy_is_replaced_on_the_same_broker_if_need_be() -> None:
     world, vseg = closed_one(brokers=3)
     wiped, kept = nodes(vseg.backups)

@@ -206,6 +206,18 @@ def test_silence_ends_a_session_and_heartbeats_keep_it() -> None:
     with_cluster(2, body, session_ms=500)
 
 
+def test_a_broker_may_be_found_dead_twice_while_the_store_is_slow() -> None:
+    """Silent and with a lost connection: the looks at sessions ended with the second one before."""
+
+    async def body(head: Head, two: Member) -> None:
+        epoch, now = two.client.epoch, head.control.now()
+        fences = [head.control._fence(2, epoch, cause, now) for cause in ("silence", "a lost connection")]
+        await asyncio.gather(*fences)
+        assert 2 not in head.controller.image.brokers
+
+    with_cluster(1, body)
+
+
 def test_registrations_that_cannot_be() -> None:
     async def body(head: Head, two: Member) -> None:
         twin = Member(head, 2, store="another")
