@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from kproto.controller.repair import wanted_copies
 from kproto.errors import KafkaError
 from kproto.log.epochs import EpochCache
 from kproto.log.producers import Producers
@@ -132,6 +133,16 @@ class Checks:
             chunks.append(((entry[0], entry[1]), entry[5] + entry[8]))
         found[header.position] = (header.position + header.length, chunks)
 
+    def _index_file(self, number: int, vseg: VsegId) -> None:
+        """What was in its owner's journal only was never seen in a push."""
+        machine = self.world.machines[number]
+        inode = machine.find(f"{machine.root}/replicas/{file_name(vseg)}")
+        at = FILE_HEADER_SIZE
+        while inode is not None and (header := decode_frame_header(inode.data, at)) is not None:
+            if header.kind == KIND_CHUNKS:
+                self._index(vseg, header, bytes(inode.data), at)
+            at += header.length
+
     def _watch_seal(self, number: int, body: bytes) -> Told:
         seal = messages.Seal.decode(body)
         store = self._store(number)
@@ -151,6 +162,7 @@ class Checks:
             if error == InternalError.NONE:
                 self.world.count("repairs")
                 self.lost.get(store, set()).discard(vseg)
+                self._index_file(number, vseg)
 
         return told
 
@@ -437,16 +449,18 @@ class Checks:
         return ""
 
     def _short(self, record: VsegRecord) -> str:
-        """L3: copies are missing. (A virtual segment that was written while its owner was alone has its
-        journal as only copy for ever: nothing copies that.)"""
-        members = {broker.epoch for broker in self.world.image.brokers.values()}
+        """L3: copies are missing."""
+        world = self.world
+        members = {broker.epoch for broker in world.image.brokers.values()}
         if record.open and record.id.owner_epoch not in members:
             return f"L3: vseg {tuple(record.id)} is open without an owner"
-        copies = [target for target in self._copies(record) if self._store(target.node_id) == target.store_id]
-        if not record.backups:
+        if record.open or record.empty:
             return ""
-        if not record.empty and len(copies) < record.copies - 1:
-            return f"L3: vseg {tuple(record.id)} has {len(copies)} copies besides its owner's: {record}"
+        copies = [target for target in self._copies(record) if self._store(target.node_id) == target.store_id]
+        wanted = wanted_copies(world.image, world.table, record)
+        wanted = min(wanted, len(world.nodes) - (wanted < record.copies))
+        if len(copies) < wanted:
+            return f"L3: vseg {tuple(record.id)} has {len(copies)} copies, not {wanted}: {record}"
         return ""
 
     async def finish(self, clients: Clients) -> None:

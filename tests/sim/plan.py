@@ -64,9 +64,10 @@ def plan_of(seed: int) -> Plan:
     if kind == "synced":
         for topic in topics:
             topic.configs["flush.messages"] = "1"
+    nodes = random.choice((3, 4, 4, 5))
     return Plan(
         kind,
-        nodes=random.choice((4, 4, 5)),
+        nodes=nodes,
         topics=topics,
         seconds=random.choice((3.0, 6.0, 9.0)),
         vlogs=random.choice((1, 1, 2)),
@@ -83,6 +84,6 @@ def plan_of(seed: int) -> Plan:
         outages=random.random() < 0.3,
         rot=random.random() < 0.4 and kind == "disks",
         clocks=random.random() < 0.25,
-        two_disks=random.random() < 0.2 and kind == "disks",
+        two_disks=random.random() < 0.2 and kind == "disks" and nodes > 3,
         emptied=random.random() < 0.4,
     )
