@@ -133,14 +133,19 @@ def dead_modules(
 ) -> Complaints:
     """Modules that no other module imports or names in a string, and that are no entry point.
 
-    Lazy tables name modules in strings, in full or below the table's own package (``"groups.join_group"``).
+    Lazy tables name modules in strings, in full or below the table's own package (``"groups.join_group"``),
+    or a thing in them (``"kproto.cli.serve:serve"``).
     """
     known = set(packages)
     alive = set(entry_points)
     for module, text in sources.items():
         package = module if module in known else module.rpartition(".")[0]
-        named = strings(text)
+        named = {each.partition(":")[0] for each in strings(text)}
         mentioned = imports(module, module in known, text) | named | {f"{package}.{name}" for name in named}
         alive |= mentioned - {module}
-    runnable = {module for module, text in sources.items() if "__main__" in strings(text)}
+    runnable = {
+        module
+        for module, text in sources.items()
+        if "__main__" in strings(text) or module.endswith(".__main__")
+    }
     return [f"{module}: nothing imports it" for module in sorted(set(sources) - alive - known - runnable)]

@@ -50,10 +50,10 @@ def every(rule: Callable[[str, str], list[str]], files: Iterator[tuple[str, str]
     return complaints
 
 
-def kproto_modules() -> tuple[dict[str, str], set[str]]:
+def modules(top: str) -> tuple[dict[str, str], set[str]]:
     """Module name -> text without the generated ones, and which of them are packages."""
     sources, packages = {}, set()
-    for name, text in python_files("kproto"):
+    for name, text in python_files(top):
         module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         sources[module] = text
         if name.endswith("__init__.py"):
@@ -95,18 +95,37 @@ def test_no_test_is_skipped() -> None:
     assert every(rules.skipped_tests, python_files("tests", "compat_tests")) == []
 
 
-def test_imports_go_one_way() -> None:
-    sources, packages = kproto_modules()
-    order = rules.import_order(ast.get_docstring(ast.parse(sources["kproto"])) or "")
-    assert {"errors", "wire", "net", "log", "vlog", "handlers", "broker"} <= set(order)
+@pytest.mark.parametrize(
+    ("top", "known"),
+    [
+        ("kproto", {"errors", "wire", "net", "log", "vlog", "handlers", "broker"}),
+        ("bench", {"results", "tables", "brokers", "generator", "omb", "page", "everything", "cli"}),
+    ],
+)
+def test_imports_go_one_way(top: str, known: set[str]) -> None:
+    sources, packages = modules(top)
+    order = rules.import_order(ast.get_docstring(ast.parse(sources[top])) or "")
+    assert known <= set(order)
     assert rules.wrong_way_imports(sources, order, packages) == []
 
 
-def test_no_module_is_dead() -> None:
+def test_kproto_does_not_import_what_is_built_on_it() -> None:
+    sources, packages = modules("kproto")
+    found = {
+        f"{module} imports {target}"
+        for module, text in sources.items()
+        for target in rules.imports(module, module in packages, text)
+        if target.split(".")[0] in {"bench", "tests", "compat_tests", "demos"}
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize("top", ["kproto", "bench"])
+def test_no_module_is_dead(top: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     points = [*project["scripts"].values()]
     points += [target for group in project.get("entry-points", {}).values() for target in group.values()]
-    sources, packages = kproto_modules()
+    sources, packages = modules(top)
     assert rules.dead_modules(sources, packages, [point.partition(":")[0] for point in points]) == []
 
 

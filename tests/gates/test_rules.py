@@ -69,12 +69,14 @@ def test_dead_modules_are_found() -> None:
     sources = {
         "k": "",
         "k.a": "from k import b",
-        "k.b": "TABLE = {1: 'sub.c', 2: 'k.e'}",
+        "k.b": "TABLE = {1: 'sub.c', 2: 'k.e', 3: 'k.f:command'}",
         "k.sub": "",
         "k.sub.c": "",
         "k.sub.d": "",
         "k.e": "",
+        "k.f": "",
         "k.main": "",
+        "k.sub.__main__": "from k.main import run",
         "k.tool": "if __name__ == '__main__':\n    pass\n",
         "k.alone": "import k.alone",
     }
