@@ -1,9 +1,9 @@
 """Produce (key 0), versions 3-13; 0-2 are advertised but rejected (KAFKA-18659).
 
 Every chunk of the request is appended first; then each touched virtual log is waited for once, together
-with all requests of the same loop iteration. acks=1 and acks=-1 wait for the same thing: the chunk is on all
-copies, which for replication factor 1 is the owner's journal. acks=0 gets no answer; an error closes its
-connection, as in Kafka, because nothing else can tell the client.
+with all requests of the same loop iteration. acks=-1 waits until the chunk is on all copies, acks=1 until it
+is in the journal of this broker, which for replication factor 1 is the same. acks=0 gets no answer; an error
+closes its connection, as in Kafka, because nothing else can tell the client.
 
 acks=-1 with fewer copies than ``min.insync.replicas`` is NOT_ENOUGH_REPLICAS before anything is appended, and
 NOT_ENOUGH_REPLICAS_AFTER_APPEND when copies went missing before it was durable (rule 18). When this broker
@@ -108,7 +108,17 @@ class Producer:
     ``when_durable``; the batch is answered, and flushed to the sockets, in one go.
     """
 
-    __slots__ = ("_batches", "_flying", "_ids", "_loop", "_names", "_seal_due", "_services", "_sweep")
+    __slots__ = (
+        "_batches",
+        "_flying",
+        "_ids",
+        "_journaled",
+        "_loop",
+        "_names",
+        "_seal_due",
+        "_services",
+        "_sweep",
+    )
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -119,6 +129,8 @@ class Producer:
         services.controller.subscribe(self._on_image)
         self._batches: dict[VirtualLogPort, list[Waiting]] = {}
         """What this loop iteration appended, by virtual log."""
+        self._journaled: dict[VirtualLogPort, list[Waiting]] = {}
+        """The same for acks=1."""
         self._seal_due = False
         self._flying: list[tuple[float, list[Waiting]]] = []
         """Batches not durable at once: when they were sealed, who waits (emptied when answered)."""
@@ -238,12 +250,14 @@ class Producer:
     # --- waiting -----------------------------------------------------------------------------------
 
     def _wait(self, vlog: VirtualLogPort, waiting: Waiting) -> None:
-        """Answer when ``vlog`` is durable up to what it holds at the end of this loop iteration."""
-        batch = self._batches.get(vlog)
+        """Answer when ``vlog`` is durable, or with acks=1 written, up to what it holds at the end of this
+        loop iteration."""
+        batches = self._batches if waiting[7] == ALL else self._journaled
+        batch = batches.get(vlog)
         if batch is not None:
             batch.append(waiting)
             return
-        self._batches[vlog] = [waiting]
+        batches[vlog] = [waiting]
         if not self._seal_due:
             self._seal_due = True
             waiting[3].connection.server.soon(self._seal)
@@ -256,6 +270,12 @@ class Producer:
             vlog.when_durable(vlog.end, partial(self._release, vlog, batch))
             if batch:
                 self._flying.append((self._loop.time(), batch))
+        if self._journaled:
+            batches, self._journaled = self._journaled, {}
+            for vlog, batch in batches.items():
+                vlog.when_written(vlog.end, partial(self._release, vlog, batch))
+                if batch:
+                    self._flying.append((self._loop.time(), batch))
         if self._flying and self._sweep is None:
             self._sweep = self._loop.call_later(TIMEOUT_CHECK_SECONDS, self._check_timeouts)
 

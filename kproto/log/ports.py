@@ -132,6 +132,10 @@ class VirtualLogPort(Protocol):
         when it is so already."""
         ...
 
+    def when_written(self, position: int, callback: Callable[[], object]) -> None:
+        """The same once they are in the journal of this broker, whatever its backups have."""
+        ...
+
 
 class LogSegment(Protocol):
     """A segment of a partition, as the pusher and the cleaner see it. Hashed by identity.

@@ -2,7 +2,9 @@
 them.
 
 One frame is in flight; while it flies references accumulate, and the next frame takes them (up to
-`FRAME_BYTES`). It is durable when the journal and every backup of the segment have it (rule 9). What else can
+`FRAME_BYTES`). It is durable when the journal and every backup of the segment have it (rule 9). When somebody
+waits for the journal only (acks=1) and backups take longer than `EARLY_S`, the next frame does not wait for
+them: it is written, and sent behind the others. What else can
 happen to the open segment, always when nothing is in flight or by giving up what is:
 
 - *roll* (rule 11): it is full, or should have other backups. Everything in it is durable; it is closed at its
@@ -35,7 +37,7 @@ from kproto.vlog.states import States
 from kproto.vlog.virtual_log import OWNER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kproto.log.chunk import ChunkRef
     from kproto.metadata.vlogs import CopyTarget
@@ -52,6 +54,8 @@ FRAME_CHUNKS: Final = 4096
 SECOND_LOOK: Final = 0.1
 """A stall counts when it is still one after this part of the stall time: after a pause of this process, the
 answers that came meanwhile are read first."""
+EARLY_S: Final = 0.005
+"""Rather many chunks in one frame than many frames, unless it takes longer than this."""
 AGAIN_S: Final = 1.0
 """Between two segments with backups that have all failed lately."""
 WIDEN_S: Final = 5.0
@@ -68,6 +72,8 @@ class ReplicatedPusher(Pusher):
         "_doubted",
         "_epochs",
         "_flight",
+        "_flying_since",
+        "_hurrying",
         "_proposed",
         "_renewing",
         "_sent_at",
@@ -96,8 +102,13 @@ class ReplicatedPusher(Pusher):
         self._epochs: list[int | None] = []
         """Their broker epochs."""
         self._flight: Frame | None = None
-        """The frame that some copy does not have yet."""
+        """The last frame, as long as some copy does not have it."""
+        self._flying_since = 0.0
+        """When the oldest such frame was sent, or the one before it became durable."""
         self._sent_at = 0.0
+        """When the last one was."""
+        self._hurrying = False
+        """The timer for who waits for the journal is set."""
         self._timer = False
         self._doubted: Frame | None = None
         self._proposed: JournalFile | None = None
@@ -114,6 +125,7 @@ class ReplicatedPusher(Pusher):
         """The timer for `_again_at` is set."""
         self._widen_at = 0.0
         self._widen_wait = WIDEN_S
+        self.vlog.hurry = self._hurry
         self.states = States()
         self.pushes = 0
         """Frames sent; each is one request to every backup."""
@@ -247,11 +259,26 @@ class ReplicatedPusher(Pusher):
         """The owner epoch is over (rule 16): stop, and tell whoever waits."""
         self.stop()
         self._flight = None
-        for callback in self.vlog.fail():
+        self._tell(self.vlog.fail())
+
+    def _tell(self, waiters: Sequence[Callable[[], object]]) -> None:
+        for callback in waiters:
             try:
                 callback()
             except Exception as error:
-                self._report("when_durable", error)
+                self._report("a waiter's", error)
+
+    def _hurry(self) -> None:
+        """Somebody waits for the journal only."""
+        if not self._hurrying and self._flight is not None:
+            self._hurrying = True
+            self._loop.call_later(EARLY_S, self._hurried)
+
+    def _hurried(self) -> None:
+        self._hurrying = False
+        if self.vlog.hurried and not self._stopped:
+            self.run()
+            self._hurry()
 
     def close(self) -> JournalFile | None:
         """Stop and hand over the open file; one that was for the next segment becomes a spare."""
@@ -285,7 +312,14 @@ class ReplicatedPusher(Pusher):
 
     def _free(self) -> bool:
         """Nothing is in flight: the next frame, or the next segment, may begin."""
-        return not (self._stopped or self._syncing or self._flight is not None or self._proposed is not None)
+        if self._stopped or self._syncing or self._proposed is not None:
+            return False
+        return self._flight is None or self._overtakes()
+
+    def _overtakes(self) -> bool:
+        """Whether the next frame goes though not all copies have the last one."""
+        late = self._clock.monotonic() - self._sent_at >= EARLY_S
+        return late and bool(self.vlog.hurried) and not self._renewing
 
     def _unsent(self) -> bool:
         segment = self.vlog.open_segment
@@ -300,6 +334,8 @@ class ReplicatedPusher(Pusher):
             if again is not None:
                 return again
         refs = vlog.pending
+        if self._flight is not None:
+            return self._early_frame(segment, refs)
         if self._renewing or (refs and segment is None):
             self._next_segment(self._wanted(refs))
             return None
@@ -317,6 +353,19 @@ class ReplicatedPusher(Pusher):
         self.states.since += frame.length
         if not vlog.pending and self.states.due(segment.number):
             self._add_state(segment)
+        return frame
+
+    def _early_frame(self, segment: VirtualSegment | None, refs: Sequence[ChunkRef]) -> Frame | None:
+        """The next frame while others are on their way, if it fits."""
+        vlog = self.vlog
+        if not refs or segment is None:
+            return None
+        count, size = _measure(refs)
+        if size > segment.room():
+            return None
+        frame = encode(vlog, segment, vlog.take(count))
+        vlog.add(frame)
+        self.states.since += frame.length
         return frame
 
     def _wanted(self, refs: Sequence[ChunkRef]) -> int:
@@ -418,8 +467,10 @@ class ReplicatedPusher(Pusher):
             self._space.failed(error)
             return False
         end = frame.position + frame.length
-        self._flight = frame
         self._sent_at = self._clock.monotonic()
+        if self._flight is None:
+            self._flying_since = self._sent_at
+        self._flight = frame
         self.pushes += 1
         self.chunks += len(frame.refs)
         self.bytes += frame.length
@@ -440,6 +491,8 @@ class ReplicatedPusher(Pusher):
             self._copied(segment, OWNER, end)
         if self._flight is not None and not self._timer:
             self._look_after(self._shared.stall_s)
+        if self.vlog.hurried:
+            self._hurry()
         return self._flight is None
 
     def _answered(
@@ -475,11 +528,17 @@ class ReplicatedPusher(Pusher):
     def _copied(self, segment: VirtualSegment, copy: int, end: int) -> None:
         """``copy`` holds ``segment`` up to ``end``; when all do, the next frame may go."""
         flight = self._flight
-        if flight is not None and flight.position < end:
+        if flight is not None:
+            if copy == OWNER and (told := self.vlog.note_written(flight.upto)):
+                self._tell(told)
+            before = segment.durable
             segment.acked(copy, end)
-            if segment.durable < end:
+            if segment.durable == before:
                 return
-            self._flight = None
+            if segment.durable >= flight.position + flight.length:
+                self._flight = None
+            else:
+                self._flying_since = self._clock.monotonic()
         self._acked(segment, end, copy)
         self.states.landed(segment)
         self.run()
@@ -493,11 +552,12 @@ class ReplicatedPusher(Pusher):
     def _look(self) -> None:
         """Has a backup not answered for too long (rule 13)?"""
         self._timer = False
-        frame, segment = self._flight, self.vlog.open_segment
-        if frame is None or segment is None or self._stopped:
+        segment = self.vlog.open_segment
+        if self._flight is None or segment is None or self._stopped:
             return
         stall = self._shared.stall_s
-        waited = self._clock.monotonic() - self._sent_at
+        frame = segment.frames[0]
+        waited = self._clock.monotonic() - self._flying_since
         if not stalled(waited, stall):
             self._look_after(stall - waited)
             return

@@ -41,6 +41,8 @@ class VirtualLog:
         "durable",
         "end",
         "framed",
+        "hurried",
+        "hurry",
         "live_copies",
         "lost",
         "numbered",
@@ -53,6 +55,7 @@ class VirtualLog:
         "vlog_id",
         "waiters",
         "wake",
+        "written",
     )
 
     def __init__(self, vlog_id: int, owner_epoch: int, copies: int = 1) -> None:
@@ -82,6 +85,12 @@ class VirtualLog:
         self.waiters: list[tuple[int, Callable[[], object]]] = []
         self.wake: Callable[[], object] = _nobody
         """Called when a reference arrives and none was pending."""
+        self.written = 0
+        """So many appends have been in the owner's journal, whoever has copies of them."""
+        self.hurried: list[tuple[int, Callable[[], object]]] = []
+        """Who waits for the journal only."""
+        self.hurry: Callable[[], object] = _nobody
+        """Called when somebody does."""
 
     # What partitions call
 
@@ -109,7 +118,26 @@ class VirtualLog:
         else:
             insort(self.waiters, (position, callback), key=_POSITION)
 
+    def when_written(self, position: int, callback: Callable[[], object]) -> None:
+        """The same once the first ``position`` appends are in the owner's journal (acks=1)."""
+        if self.copies == 1:
+            self.when_durable(position, callback)
+        elif position <= self.written or self.lost:
+            callback()
+        else:
+            self.hurried.append((position, callback))
+            self.hurry()
+
     # What the pusher calls
+
+    def note_written(self, upto: int) -> list[Callable[[], object]]:
+        """The first ``upto`` appends are in the journal; returns whom to tell, in order."""
+        if upto <= self.written:
+            return []
+        self.written = upto
+        told = [callback for position, callback in self.hurried if position <= upto]
+        self.hurried = [one for one in self.hurried if one[0] > upto]
+        return told
 
     @property
     def open_segment(self) -> VirtualSegment | None:
@@ -206,7 +234,8 @@ class VirtualLog:
         """The owner epoch is over (rule 16): take nothing more; returns whom to tell, in order."""
         self.lost = True
         self.blocked = True
-        waiters, self.waiters = self.waiters, []
+        waiters, self.waiters = self.waiters + self.hurried, []
+        self.hurried = []
         return [callback for _, callback in waiters]
 
     def forget(self, segment: VirtualSegment) -> None:

@@ -280,6 +280,87 @@ def both_silent(**overrides: str) -> tuple[ClusterWorld, ClusterPartition]:
     return world, part
 
 
+def journaled(part: ClusterPartition, told: list[int]) -> None:
+    """Append, and note the append when the journal has it."""
+    part.append()
+    assert part.vlog is not None
+    end = part.vlog.end
+    part.vlog.when_written(end, lambda: told.append(end))
+
+
+def test_who_waits_for_the_journal_does_not_wait_for_slow_backups() -> None:
+    world, part = both_silent()
+    (pusher,) = world.pushers
+    told: list[int] = []
+    journaled(part, told)
+    world.flow()
+    assert told == [], "backups may be quick"
+    world.loop.advance(0.02)
+    assert told == [3]
+    for _ in range(10):
+        journaled(part, told)
+        world.loop.advance(0.002)
+    world.loop.advance(0.02)
+    assert told == [*range(3, 14)]
+    assert pusher.pushes < 12, "a frame for every 5 ms, not for every append"
+    assert part.high_watermark == 1
+    for node in world.nodes.values():
+        node.silent = False
+    world.flow()
+    assert part.high_watermark == 13
+    assert pusher.idle
+    world.check()
+
+
+def test_frames_that_overtook_are_pushed_again_to_others() -> None:
+    world, part = begun(others=3)
+    for node in backups_of(world, 1):
+        world.nodes[node].silent = True
+    told: list[int] = []
+    for _ in range(5):
+        journaled(part, told)
+        world.loop.turn()
+        world.loop.advance(0.02)
+    assert told == [2, 3, 4, 5, 6]
+    journaled(part, told)
+    part.append()
+    passing(world, 2)
+    assert part.high_watermark == 8
+    assert told == [2, 3, 4, 5, 6, 7]
+    assert len(world.vsegs.records) >= 2
+    world.check()
+
+
+def test_a_slow_backup_that_gets_on_is_not_replaced() -> None:
+    """The stall time counts from the last frame that became durable."""
+    world, part = both_silent()
+    told: list[int] = []
+    for _ in range(5):
+        journaled(part, told)
+        world.loop.advance(0.02)
+    for node in world.nodes.values():
+        node.silent = False
+    for _ in range(5):
+        world.loop.advance(0.4)
+        for _ in range(2):
+            world.backups.deliver(0)
+        for _ in range(2):
+            world.backups.answer(0)
+    world.flow()
+    assert part.high_watermark == 7
+    assert world.pushers[0].replaced == 0
+
+
+def test_who_waits_for_the_journal_is_told_when_ownership_is_lost() -> None:
+    world, part = both_silent()
+    told: list[int] = []
+    journaled(part, told)
+    world.manager.lose_ownership()
+    assert told == [3]
+    assert part.vlog is not None
+    assert part.vlog.lost
+
+
 def passing(world: ClusterWorld, seconds: int) -> None:
     for _ in range(seconds):
         world.loop.advance(1.0)

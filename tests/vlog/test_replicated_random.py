@@ -14,6 +14,7 @@ from tests.vlog.cluster import ClusterPartition, ClusterWorld
 SIZES = st.sampled_from([100, 3_000, 40_000, 120_000])
 PUSHING = st.one_of(
     st.tuples(st.just("append"), st.integers(0, 3), SIZES),
+    st.tuples(st.just("journal"), st.integers(0, 3), SIZES),
     st.tuples(st.just("deliver"), st.integers(0, 3)),
     st.tuples(st.just("answer"), st.integers(0, 3)),
     st.tuples(st.just("store")),
@@ -24,7 +25,7 @@ FAILING = st.one_of(
     st.tuples(st.just("down"), st.integers(0, 3)),
     st.tuples(st.just("up"), st.integers(0, 3)),
     st.tuples(st.just("fill"), st.integers(0, 3)),
-    st.tuples(st.just("wait"), st.sampled_from([0.1, 0.3, 0.6, 6.0])),
+    st.tuples(st.just("wait"), st.sampled_from([0.01, 0.1, 0.3, 0.6, 6.0])),
     st.tuples(st.just("members")),
 )
 MANAGING = st.one_of(
@@ -47,6 +48,8 @@ class Run:
         self.parts.append(self.world.partition(topic=2, base=70, **config))
         self.waiting: list[tuple[ClusterPartition, int, Any]] = []
         self.fired: list[int] = []
+        self.journals: list[bool] = []
+        """Who waited for the journal only, and whether they were told."""
 
     def node(self, number: int) -> Any:
         return list(self.world.nodes.values())[number % len(self.world.nodes)]
@@ -58,6 +61,20 @@ class Run:
             self.waiting.append((part, part.log_end_offset, vlog))
             vlog.when_durable(position, partial(self.done, number))
             self.world.loop.turn()
+
+    def journal(self, number: int, size: int) -> None:
+        """The same, with somebody who waits for the journal only."""
+        part = self.parts[number]
+        if not part.vlog.blocked:
+            self.append(number, size)
+            number = len(self.journals)
+            self.journals.append(False)
+            part.vlog.when_written(part.vlog.end, partial(self.journaled, number))
+            self.world.loop.turn()
+
+    def journaled(self, number: int) -> None:
+        assert not self.journals[number], "told twice"
+        self.journals[number] = True
 
     def done(self, number: int) -> None:
         part, end, vlog = self.waiting[number]
@@ -143,6 +160,7 @@ def test_whatever_happens_what_is_exposed_is_on_all_copies(
     run.world.check()
     run.world.check_states()
     assert sorted(run.fired) == list(range(len(run.waiting))), "each waiter is told exactly once"
+    assert all(run.journals)
     assert not run.world.poison
 
 
@@ -163,3 +181,4 @@ def test_after_a_fence_nothing_more_becomes_durable(copies: int, before: list[An
         assert since <= part.alone - alone, "acknowledged by backups that had been fenced"
         assert part.vlog.lost or part.vlog.durable == part.vlog.end
     assert sorted(run.fired) == list(range(len(run.waiting)))
+    assert all(run.journals)
