@@ -1,7 +1,8 @@
 # make serve    a virtual environment, the broker on 127.0.0.1:9092, and what to try next
 # make test     installs whatever the tests need, then lint, types, unit and client tests
-# make test-long, flights, bench, bench-recovery, failover: the longer runs
-# make simulate  whole clusters on virtual time: SEEDS=1000 of them, or SEED=17 to see one, or MUTATE=1
+# make bench    kproto and Apache Kafka under every suite, short runs (40 minutes), one page: out/bench/report.html
+# make test-long, flights, bench-full, bench-recovery, failover: the longer runs
+# make simulate  whole clusters on virtual time: SEEDS=1000 of them, or SEED=17 to see one, or MUTATE=1, or UNIT_TESTS=1
 #
 # Every install step leaves a stamp, so that the next call starts at once. PYTHON, LISTEN and DATA_DIR can be set.
 
@@ -22,7 +23,7 @@ BUILD := build/compat
 PYTEST := $(BIN)/python -m pytest -o addopts= --timeout 600
 
 .DELETE_ON_ERROR:
-.PHONY: serve simulate test test-long lint flights bench bench-recovery failover tools clean
+.PHONY: serve simulate test test-long lint flights bench bench-full bench-recovery failover tools clean
 
 serve: $(VENV)/.serve
 	@$(BIN)/kproto serve --listen $(LISTEN) --data-dir $(DATA_DIR)
@@ -35,7 +36,7 @@ test-long: tools
 	KPROTO_CRASH_ROUNDS=$(CRASH_ROUNDS) KPROTO_CLUSTER_ROUNDS=$(CRASH_ROUNDS) $(PYTEST) tests compat_tests -m "long or crash"
 
 simulate: $(VENV)/.dev
-	$(BIN)/python -m tests.sim.simulate $(SEEDS) $(if $(SEED),--seed $(SEED)) $(if $(MUTATE),--mutate)
+	$(BIN)/python -m tests.sim.simulate $(SEEDS) $(if $(SEED),--seed $(SEED)) $(if $(MUTATE),--mutate) $(if $(UNIT_TESTS),--unit-tests)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -45,16 +46,21 @@ flights: $(VENV)/.dev $(BUILD)/debian
 	$(BIN)/python -m demos.flights
 
 bench: $(VENV)/.dev $(BUILD)/debian
-	$(BIN)/python -m bench.single_broker
+	$(BIN)/kproto bench all --quick --out out/bench
+
+# The same with runs long enough to publish: hours. SUITES="single omb" for some of them.
+bench-full: $(VENV)/.dev $(BUILD)/debian
+	$(BIN)/kproto bench all --out out/bench $(addprefix --only ,$(SUITES))
+	$(BIN)/kproto bench report out/bench --markdown docs/benchmarks.md --plots docs/benchmarks
 
 # A lost broker's data comes back: time and speed by the number of backups, idle use of a cluster, a stopped backup.
 bench-recovery: $(VENV)/.dev
-	$(BIN)/python -m bench.recovery
-	$(BIN)/python -m bench.idle
-	$(BIN)/python -m bench.stall
+	$(BIN)/kproto bench recovery
+	$(BIN)/kproto bench idle --only kproto
+	$(BIN)/kproto bench stall
 
 failover: $(VENV)/.dev $(BUILD)/debian
-	$(BIN)/python -m bench.failover --rounds $(ROUNDS) --all-at-once $(ALL_AT_ONCE) --pause $(PAUSES)
+	$(BIN)/kproto bench failover --only kproto --rounds $(ROUNDS) --all-at-once $(ALL_AT_ONCE) --pause $(PAUSES)
 
 # Everything the tests need: Python packages, Debian packages, Kafka's jars, our Java classes, the franz-go program.
 tools: $(VENV)/.dev $(BUILD)/debian $(BUILD)/java/compiled $(BUILD)/go/compat
