@@ -86,7 +86,7 @@ class Raw:
         self.directory.mkdir(parents=True, exist_ok=True)
         return [(self.directory / f"{stem}-w{worker}{SUFFIX}").resolve() for worker in range(workers)]
 
-    def describe(self, paths: list[Path], case: Case, began_us: int, measured_us: int) -> None:
+    def describe(self, paths: list[Path], case: Case, began_us: int, from_us: int, until_us: int) -> None:
         """What the analysis has to know about the files: when the load began, and its measured part."""
         for worker, path in enumerate(paths):
             origin = Origin(
@@ -96,8 +96,8 @@ class Raw:
                 case=self.case,
                 pair=self.pair,
                 begin_us=began_us,
-                from_us=measured_us,
-                until_us=measured_us + int(case.scale.seconds * 1e6),
+                from_us=from_us,
+                until_us=until_us,
                 worker=worker,
                 parameters=case.parameters(),
             )
@@ -178,8 +178,9 @@ def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, r
             watch.begin()
         # A schedule of its own: all of its events are sent, however late, and none is due after the end.
         due = None if case.events is None else look.last.sent + case.events
-        measured_us = look.last.at_us
+        from_us = workers.counters().at_us
         workers.rate(case.events_per_s, case.events)
+        until_us = workers.counters().at_us + int(case.scale.seconds * 1e6)
         _windows(look, case.scale.seconds, window_s, MEASURED)
         if watch:
             watch.end()
@@ -192,7 +193,7 @@ def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, r
         look.take(TAIL)
         workers.stop()
     if raw and paths:
-        raw.describe(paths, case, look.began_us, measured_us)
+        raw.describe(paths, case, look.began_us, from_us, until_us)
 
 
 def _read(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None) -> None:
