@@ -1,0 +1,158 @@
+"""The load worker and `kproto bench omb` against a real broker: what they count is what happened."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from confluent_kafka.admin import AdminClient
+
+from bench.omb.command import command
+from bench.omb.compare import DRIVERS, WORKLOADS
+from bench.omb.runner import run
+from bench.omb.settings import read_driver, read_workload
+from bench.selftest import CONSUME, PARTITIONS, PRODUCE, sink, specs
+from bench.workers import DELAY, END_TO_END, FASTEST, INTENDED, KINDS, PUBLISH, RAW_FIELDS, Spec, WorkerError
+from bench.workers import Workers as LoadWorkers
+from kproto.testing import kafka_broker
+
+pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
+
+WORKLOAD = WORKLOADS / "fixed-1-topic-16-partitions-1kb.yaml"
+DRIVER = DRIVERS / "kproto.yaml"
+PATIENCE_S = 120.0
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with kafka_broker() as broker:
+        yield broker.bootstrap_servers
+
+
+def await_received(workers: LoadWorkers, count: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while workers.counters().received < count:
+        assert time.monotonic() < deadline, workers.counters()
+        time.sleep(0.05)
+
+
+def test_a_workload_file_runs_as_it_is(address: str, tmp_path: Path) -> None:
+    output = tmp_path / "deep" / "result.json"
+    arguments = [str(WORKLOAD), "--driver", str(DRIVER), "--bootstrap", address, "--output", str(output)]
+    arguments += ["--minutes", "0.05", "--warmup", "0.02", "--delete-topics"]
+    done = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert "0 errors, 0 acknowledged records not received in time" in " ".join(done.output.split())
+    found = json.loads(output.read_text())
+    assert found["workload"] == read_workload(WORKLOAD).name
+    assert found["driver"] == "kproto"
+    assert len(found) == 62
+    assert len(found["publishRate"]) == 6
+    assert sum(found["publishRate"]) > 0
+    assert 0 < found["aggregatedPublishLatency50pct"] <= found["aggregatedPublishLatencyMax"]
+    assert found["aggregatedPublishLatencyQuantiles"]["100.0"] == found["aggregatedPublishLatencyMax"]
+    topics = AdminClient({"bootstrap.servers": address}).list_topics(timeout=30).topics
+    assert not [name for name in topics if name.startswith("test-topic-")]
+
+
+def test_a_backlog_is_built_up_and_drained(address: str) -> None:
+    workload = replace(
+        read_workload(WORKLOADS / "backlog-1-topic-16-partitions-1kb.yaml"),
+        consumerBacklogSizeGB=2_000 * 1024 / 2**30,
+        producerRate=4_000,
+        warmupDurationMinutes=0,
+        testDurationMinutes=0.02,
+    )
+    outcome = run(workload, read_driver(DRIVER, address), WORKLOADS, 1, delete_topics=True)
+    assert outcome.build_s is not None
+    assert outcome.drain_s is not None
+    assert max(period.backlog for period in outcome.measured) >= 1_000
+    assert outcome.missing == 0
+    assert outcome.whole.received == outcome.whole.acked > 2_000
+
+
+def test_every_event_is_counted_from_its_schedule(address: str, tmp_path: Path) -> None:
+    common, raw = {"bootstrap.servers": address}, tmp_path / "events"
+    events, partitions = 3_000, 4
+    with LoadWorkers(1) as workers:
+        workers.create_topics(common, [{"name": "counted", "partitions": partitions, "replicas": 1}])
+        spec = Spec(
+            common,
+            producers=[{"topic": "counted"}, {"topic": "counted", "partitions": [1, 2]}],
+            consumers=[{"topic": "counted", "partitions": list(range(partitions))}],
+            payload={"bytes": 64},
+            keys="KEY_ROUND_ROBIN",
+            end_to_end="payload",
+            raw=str(raw),
+        )
+        workers.open([spec])
+        workers.rate(2_000, events)
+        await_received(workers, events)
+        taken = workers.take()
+        assert taken.counters.acked == taken.counters.received == taken.counters.sent == events
+        assert taken.counters.acked_bytes == taken.counters.received_bytes == 64 * events
+        assert {kind: taken.histograms[kind].total for kind in KINDS} == dict.fromkeys(KINDS, events)
+        assert all(histogram.total == 0 for histogram in workers.take().histograms.values())
+        workers.stop()
+        workers.delete_topics(common, ["counted"])
+    rows = np.fromfile(raw, dtype=np.dtype(RAW_FIELDS))
+    sent, received = rows[rows["kind"] == 0], rows[rows["kind"] == 1]
+    assert (len(sent), len(received)) == (events, events)
+    assert set(rows["bytes"]) == {64}
+    assert set(sent["client"]) == {0, 1}
+    # The schedule goes on whatever becomes of the events: 500 microseconds apart, to the microsecond.
+    steps = np.diff(np.sort(sent["intended_us"]))
+    assert set(steps) <= {499, 500, 501}
+    assert np.abs(np.sort(sent["intended_us"]) - np.sort(received["intended_us"])).max() <= 1
+    assert sorted(sent["latency_us"]) == [
+        value for value, count in sorted(taken.histograms[INTENDED].counts.items()) for _ in range(count)
+    ]
+    assert (sent["latency_us"] >= sent["delay_us"]).all()
+    means = {kind: taken.histograms[kind].mean for kind in (DELAY, PUBLISH, INTENDED)}
+    assert means[INTENDED] == pytest.approx(means[DELAY] + means[PUBLISH], abs=2)
+    assert taken.histograms[END_TO_END].mean == pytest.approx(float(received["latency_us"].mean()), rel=1e-4)
+
+
+def test_a_producer_that_waits_has_one_record_under_way(address: str) -> None:
+    common = {"bootstrap.servers": address}
+    with LoadWorkers(1) as workers:
+        workers.create_topics(common, [{"name": "waited", "partitions": 1, "replicas": 1}])
+        workers.open([Spec(common, producers=[{"topic": "waited"}], flush_each=True)])
+        workers.rate(FASTEST, 200)
+        deadline = time.monotonic() + PATIENCE_S
+        while (counters := workers.counters()).acked < 200:
+            assert time.monotonic() < deadline, counters
+            time.sleep(0.05)
+        # One request for each record, besides those for metadata and the producer's ID.
+        assert 200 <= counters.produce_requests <= 220
+
+
+def test_what_goes_wrong_is_said(address: str) -> None:
+    with LoadWorkers(1) as workers:
+        with pytest.raises(WorkerError, match="no such command"):
+            workers.ask("dance")
+        with pytest.raises(WorkerError, match="UnknownTopicOrPartition"):
+            workers.delete_topics({"bootstrap.servers": address}, ["nowhere"])
+
+
+@pytest.mark.parametrize("mode", [PRODUCE, CONSUME])
+def test_the_null_sink_takes_and_gives_records(mode: str) -> None:
+    with sink(1_024) as target, LoadWorkers(1) as workers:
+        workers.open(specs(mode, 1_024, 1, target.bootstrap))
+        if mode == CONSUME:
+            await_received(workers, 10 * PARTITIONS)
+            assert workers.counters().received_bytes % 1_024 == 0
+        else:
+            workers.rate(FASTEST, 5_000)
+            deadline = time.monotonic() + PATIENCE_S
+            while (counters := workers.counters()).acked < 5_000:
+                assert time.monotonic() < deadline, counters
+                time.sleep(0.05)
+            assert counters.errors == 0
+            assert workers.take().histograms[PUBLISH].total == 5_000
