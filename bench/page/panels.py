@@ -24,6 +24,8 @@ COLOURS: Final = {KPROTO: "#2878d0", KAFKA: "#e0752d"}
 OTHERS: Final = ("#1f9e89", "#a05ad6", "#b8961f", "#dd4f7a", "#5b8c3a", "#6f7fd8", "#c2553d", "#4aa3c7")
 FADED: Final = 0.35
 MAX_PANELS: Final = 24
+FOLDED: Final = 6
+"""More panels than that are shown on request."""
 MAX_POINTS: Final = 240
 """Of a time series: a panel is 300 pixels wide."""
 WARMUP: Final = {"warmup_s": 1, "warmup_seconds": 1, "warmup_minutes": 60, "warmupDurationMinutes": 60}
@@ -218,7 +220,7 @@ def percentiles(result: Result) -> Group:
 
             panels.append(Panel(f"{case}: {heading(name)}", 2.5, draw))
     note = "Every run; the first pair in full colour. The last point is the maximum."
-    return Group("Latency percentiles", note, panels[:MAX_PANELS], named, folded=len(panels) > 6)
+    return _limited("Latency percentiles", note, panels, named)
 
 
 def _nines(percentile: float) -> float:
@@ -249,7 +251,7 @@ def over_time(result: Result) -> Group:
     panels = []
     for case in result.cases():
         mine = [run for run in result.runs if run.case == case]
-        for name in dict.fromkeys(name for run in mine for name in run.series):
+        for name in _told(result, dict.fromkeys(name for run in mine for name in run.series)):
             chosen = [run for run in mine if run.series.get(name)]
 
             def draw(axes: Axes, name: str = name, chosen: Sequence[Run] = chosen) -> None:
@@ -282,7 +284,20 @@ def over_time(result: Result) -> Group:
 
             panels.append(Panel(f"{case}: {heading(name)}", 2.3, draw))
     note = "Every run, seconds since its load began; shaded: warm-up, not measured."
-    return Group(OVER_TIME, note, panels[:MAX_PANELS], named, folded=len(panels) > 6)
+    return _limited(OVER_TIME, note, panels, named)
+
+
+def _told(result: Result, names: Iterable[str]) -> list[str]:
+    """The series worth a plot: those whose metric the result's table has, MB/s only instead of records/s."""
+    found = list(names)
+    named = [name for name in found if name in result.shown] or found
+    return [name for name in named if name != "mb_per_s" or "records_per_s" not in named]
+
+
+def _limited(title: str, note: str, panels: list[Panel], legend: dict[str, str]) -> Group:
+    """At most `MAX_PANELS`, and the note says so; many are folded."""
+    more = f" {len(panels) - MAX_PANELS} more are not drawn." if len(panels) > MAX_PANELS else ""
+    return Group(title, note + more, panels[:MAX_PANELS], legend, folded=len(panels) > FOLDED)
 
 
 def warmup_s(run: Run) -> float:
