@@ -19,7 +19,6 @@ _INSTALL: Final = "pip install 'kproto[bench]'"
 _MISSING: Final = {
     **dict.fromkeys(("confluent_kafka", "matplotlib", "numpy", "pyarrow", "rich", "yaml"), _INSTALL),
     "pyspark": "pip install 'kproto[bench,spark]'",
-    "compat_tests": "this command runs in the source tree only (it shares the load of kproto's own tests)",
 }
 _COMMANDS: Final = {
     "all": ("bench.everything:command", "Every suite, one after another, then the report."),

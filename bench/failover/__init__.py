@@ -2,11 +2,11 @@
 
     command.py   the command: which cluster, which rounds, what is written where
     clusters.py  four brokers of kproto or of Apache Kafka, to be killed, paused, wiped and started
+    promises.py  producers that remember what they were told; the tests of clients use them, too
     load.py      producers and consumers (librdkafka and Java) that know what they were promised
     rounds.py    one round after another: kill, wait, check, wait for redundancy
     copies.py    afterwards: all copies of every virtual segment compared byte by byte, the chains (S9)
     report.py    the table, and the runs for the report's page
 
-May import the standard library, click, rich, confluent_kafka, kproto, the rest of bench, and the
-load and the cluster of compat_tests/support.
+May import the standard library, click, rich, confluent_kafka, kproto and the rest of bench.
 """

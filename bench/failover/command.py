@@ -22,7 +22,7 @@ from bench.failover.load import FailoverLoad
 from bench.failover.report import runs_of, summary, table
 from bench.failover.rounds import WHOLE_TIMEOUT_S, Round, Rounds, row
 from bench.results import KAFKA, KPROTO, Result
-from compat_tests.support.topics import create_topic
+from bench.spread import create, leaders
 
 TOPIC: Final = "failover"
 SETTINGS: Final = {
@@ -73,7 +73,8 @@ class Session:
     def go(self, counts: Counts, partitions: int, rate: int, work: Path) -> None:
         """All rounds, then the final check. AssertionError and TimeoutError when a promise is broken."""
         self.cluster.start(self.cluster.nodes)
-        create_topic(self.cluster.bootstrap, TOPIC, partitions, replicas=COPIES)
+        create(self.cluster.bootstrap, TOPIC, partitions, replicas=COPIES)
+        leaders(self.cluster.bootstrap, TOPIC)
         load = FailoverLoad(self.cluster.bootstrap, TOPIC, partitions, rate, work)
         try:
             load.await_progress()

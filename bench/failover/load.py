@@ -1,7 +1,7 @@
 """Load that knows what it was promised: librdkafka and Java producers, and consumers that check as they read.
 
 Each partition has one idempotent producer, so that record number n must be at offset n: a lost record, a
-duplicate, a wrong order or a damaged byte shows at once. `compat_tests.support.load` makes the values.
+duplicate, a wrong order or a damaged byte shows at once. `bench.failover.promises` makes the values.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from typing import Final
 
 from confluent_kafka import KafkaException, Message, TopicPartition
 
+from bench.failover.promises import NOISE, ProducerLoad, Promises, consumer, value_of, wait_until
 from bench.jars import failover_classpath
-from compat_tests.support.confluent import consumer
-from compat_tests.support.load import NOISE, ProducerLoad, Promises, value_of
-from compat_tests.support.ports import wait_until
 
 SIZE: Final = 500
 RECORD: Final = struct.Struct(">ciqqq")

@@ -23,7 +23,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *
  * <p>Arguments: bootstrap, topic, number of partitions (all are read), the producers' partitions ("0,4,8;1,5,9"),
  * records per second of each producer, file with noise, size. Record {@code number} of a partition is
- * {@code "partition:number:"} and up to {@code size} bytes of the noise, as compat_tests/support/load.py makes it, so
+ * {@code "partition:number:"} and up to {@code size} bytes of the noise, as bench/failover/promises.py makes it, so
  * that the consumer can compare each to the last byte: number = offset, since nobody else writes.
  *
  * <p>Output, big endian: kind (1 B), partition (4 B), number, offset, System.nanoTime() (8 B each); kinds: A

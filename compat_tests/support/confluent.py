@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
+from bench.failover.promises import consumer, producer
 from compat_tests.support.records import Sample
 
-QUICK = {
-    "topic.metadata.refresh.interval.ms": 2000,
-    "reconnect.backoff.ms": 20,
-    "reconnect.backoff.max.ms": 200,
-}
-
-
-def producer(bootstrap: str, **settings: object) -> Producer:
-    """A producer; settings use _ for the dots of librdkafka's names."""
-    return Producer({"bootstrap.servers": bootstrap, **QUICK, **_dotted(settings)})
-
-
-def consumer(bootstrap: str, **settings: object) -> Consumer:
-    """A consumer from the earliest offset without automatic commits unless the settings say otherwise."""
-    base = {"group.id": "unused", "auto.offset.reset": "earliest", "enable.auto.commit": False}
-    return Consumer({"bootstrap.servers": bootstrap, **base, **QUICK, **_dotted(settings)})
-
-
-def _dotted(settings: Mapping[str, object]) -> dict[str, object]:
-    return {
-        name if name == "log_level" else name.replace("_", "."): value for name, value in settings.items()
-    }
+__all__ = ["consumer", "messages", "producer", "read_partition", "read_samples", "send_all", "to_sample"]
 
 
 def to_sample(message: Message) -> Sample:

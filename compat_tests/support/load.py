@@ -1,4 +1,4 @@
-"""Load that knows what it was promised: producers and a group member that go on while the broker dies.
+"""Load that knows what it was promised: beside the producers of `bench.failover` a group member, and checks.
 
 Every value names its partition and number and carries noise derived from both, so that what comes back can be
 compared to the last byte without keeping what was sent.
@@ -6,131 +6,28 @@ compared to the last byte without keeping what was sent.
 
 from __future__ import annotations
 
-import random
 import threading
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import KafkaException, Message, TopicPartition
 
-from compat_tests.support.confluent import consumer, producer, read_partition
+from bench.failover.promises import NOISE, ProducerLoad, Promises, number_of, value_of
+from compat_tests.support.confluent import consumer, read_partition
 from compat_tests.support.ports import wait_until
 
-NOISE = random.Random(17).randbytes(1 << 20)
-
-
-def value_of(partition: int, number: int, size: int) -> bytes:
-    """Record `number` of a partition: up to `size` bytes of noise behind its name."""
-    start = (partition * 7_919 + number * 104_729) % (len(NOISE) // 2)
-    return b"%d:%d:" % (partition, number) + NOISE[start : start + start % size]
-
-
-def number_of(value: bytes) -> int:
-    return int(value.split(b":", 2)[1])
-
-
-@dataclass(slots=True)
-class Promises:
-    """What a producer was told: acked[partition][number] = offset; sent[partition] = numbers handed over."""
-
-    acked: dict[int, dict[int, int]] = field(default_factory=dict)
-    sent: dict[int, int] = field(default_factory=dict)
-    failed: list[str] = field(default_factory=list)
-    heard: dict[int, float] = field(default_factory=dict)
-    """partition -> when its last acknowledgement came (monotonic seconds)."""
-    silences: dict[int, float] = field(default_factory=dict)
-    """partition -> its longest time between two acknowledgements since `listen`."""
-
-    def listen(self) -> None:
-        """Measure the longest silence of each partition from now on."""
-        now = time.monotonic()
-        self.heard = dict.fromkeys(self.acked, now)
-        self.silences = dict.fromkeys(self.acked, 0.0)
-
-    def longest_silences(self) -> dict[int, float]:
-        """partition -> seconds, those that last still included."""
-        now = time.monotonic()
-        return {p: max(self.silences[p], now - heard) for p, heard in self.heard.items()}
-
-    def note(self, partition: int, now: float | None = None) -> None:
-        """An acknowledgement came (at ``now``, monotonic seconds)."""
-        now = time.monotonic() if now is None else now
-        silence = now - self.heard.get(partition, now)
-        if silence > self.silences.get(partition, 0.0):
-            self.silences[partition] = silence
-        self.heard[partition] = now
-
-    def total(self) -> int:
-        return sum(len(offsets) for offsets in self.acked.values())
-
-
-class ProducerLoad:
-    """One producer in a thread, round robin over its partitions, at least `rate` records a second."""
-
-    def __init__(
-        self, bootstrap: str, topic: str, partitions: list[int], size: int, rate: int, **settings: object
-    ) -> None:
-        self.topic = topic
-        self.partitions = partitions
-        self.size = size
-        self.promises = Promises({p: {} for p in partitions}, dict.fromkeys(partitions, 0))
-        self._pause_s = 10 / rate
-        self._client: Producer = producer(
-            bootstrap,
-            log_level=0,
-            message_timeout_ms=600_000,
-            acks="all",
-            linger_ms=1,
-            **{"socket_timeout_ms": 5000, **settings},
-        )
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _acked(self, error: KafkaError | None, message: Message) -> None:
-        if error is not None:
-            self.promises.failed.append(f"{message.topic()}-{message.partition()}: {error}")
-            return
-        value, partition, offset = message.value(), message.partition(), message.offset()
-        assert value is not None
-        assert partition is not None
-        assert offset is not None
-        self.promises.acked[partition][number_of(value)] = offset
-        self.promises.note(partition)
-
-    def _run(self) -> None:
-        turn = 0
-        while not self._stop.is_set():
-            for _ in range(10):
-                partition = self.partitions[turn % len(self.partitions)]
-                turn += 1
-                number = self.promises.sent[partition]
-                value = value_of(partition, number, self.size)
-                while not self._offered(partition, value):
-                    self._client.poll(0.05)
-                self.promises.sent[partition] = number + 1
-            self._rest()
-        self._client.flush(60)
-
-    def _rest(self) -> None:
-        """Between bursts: acknowledgements end it sooner, so that whoever gets them fast sends more."""
-        self._client.poll(self._pause_s)
-
-    def _offered(self, partition: int, value: bytes) -> bool:
-        try:
-            self._client.produce(self.topic, value, partition=partition, on_delivery=self._acked)
-        except BufferError:
-            return self._stop.is_set()
-        return True
-
-    def finish(self) -> Promises:
-        """Send no more, wait until all is acknowledged; AssertionError when something never is."""
-        self._stop.set()
-        self._thread.join(90)
-        assert not self._thread.is_alive(), "the producer did not get its acknowledgements within 90 s"
-        assert self.promises.failed == [], self.promises.failed[:10]
-        return self.promises
+__all__ = [
+    "NOISE",
+    "MemberLoad",
+    "ProducerLoad",
+    "Promises",
+    "first_break",
+    "number_of",
+    "numbers_stored",
+    "value_of",
+    "verify_at_least_once",
+    "verify_exactly_once",
+    "verify_seen",
+]
 
 
 class MemberLoad:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
-from typing import TypeVar
 
-T = TypeVar("T")
+from bench.failover.promises import wait_until
+
+__all__ = ["free_port", "wait_until"]
 
 
 def free_port() -> int:
@@ -21,15 +21,3 @@ def free_port() -> int:
                 continue
             return port
     raise RuntimeError("no free port between 20000 and 32000")
-
-
-def wait_until(what: str, condition: Callable[[], T], timeout_s: float = 30.0, every_s: float = 0.05) -> T:
-    """The first true value of `condition`; AssertionError naming `what` when none comes in time."""
-    deadline = time.monotonic() + timeout_s
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise AssertionError(f"waited {timeout_s} s in vain: {what} (last value: {value!r})")
-        time.sleep(every_s)
