@@ -47,6 +47,12 @@ def kproto(tmp_path: Path) -> Iterator[Commands]:
     broker.stop()
 
 
+def test_there_is_no_loss_to_accept_where_all_is_well(kproto: Commands) -> None:
+    kproto.run("topic", "create", "orders-1", "--partitions", "2")
+    assert "nothing to do" in kproto.run("recovery", "accept-loss", "orders-1", "orders-1-0", "--yes")
+    assert "no topic or partition orders" in kproto.run("recovery", "accept-loss", "orders-0", code=1)
+
+
 def test_topics_are_created_described_altered_and_deleted(kproto: Commands) -> None:
     kproto.run("topic", "create", "orders", "--partitions", "2", "--set", "retention.ms=60000")
     assert [(row["name"], row["partitions"]) for row in kproto.json("topic", "list")] == [("orders", 2)]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from compat_tests.support.cluster import ClusterLoad, own_cluster
 from compat_tests.support.ports import wait_until
+from compat_tests.support.topics import create_topic
 from kproto.local_cluster import LocalCluster
 
 pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
@@ -57,3 +62,40 @@ def test_both_backups_lose_their_disks_and_then_the_owner_dies(tmp_path: Path) -
         cluster.wipe(2)
         load.await_progress()
         assert load.finish() > 100
+
+
+def accept_loss(cluster: LocalCluster, *words: str) -> list[dict[str, Any]]:
+    command = (sys.executable, "-m", "kproto.cli.main", "recovery", "accept-loss", *words, "--json")
+    where = ("--bootstrap", f"127.0.0.1:{cluster.nodes[0].port}")
+    done = subprocess.run([*command, *where], capture_output=True, text=True, timeout=60, check=False)
+    print(done.stdout, done.stderr)
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def test_what_is_lost_for_good_can_be_given_up_by_command(tmp_path: Path) -> None:
+    """Everybody with a copy loses its disk: the topic waits until somebody accepts that."""
+    with own_cluster(tmp_path, settings=SETTINGS) as cluster:
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        drain = ConfigEntry("kproto.drain", "true", incremental_operation=AlterConfigOpType.SET)
+        drained = ConfigResource(ResourceType.BROKER, "1", incremental_configs=[drain])
+        admin.incremental_alter_configs([drained])[drained].result(10)
+        create_topic(cluster.bootstrap_servers, "lost", 1, replicas=3)
+        config = {"bootstrap.servers": cluster.bootstrap_servers, "acks": "all"}
+        producer = Producer(config)
+        producer.produce("lost", b"gone")
+        assert producer.flush(20) == 0
+        for node in (2, 3, 4):
+            cluster.pause(node)
+        for node in (2, 3, 4):
+            cluster.kill(node)
+            cluster.wipe(node)
+        wait_until("they are missed", lambda: told(cluster, 1)["waiting"], 30)
+        cluster.start([2, 3, 4])
+        (row,) = accept_loss(cluster, "lost", "--yes")
+        assert (row["topic"], row["partition"], row["result"]) == ("lost", 0, "NONE")
+        offsets: list[int] = []
+        again = Producer(config)
+        again.produce("lost", b"new", on_delivery=lambda error, message: offsets.append(message.offset()))
+        assert again.flush(20) == 0
+        assert offsets == [0]

@@ -11,6 +11,7 @@ from urllib.request import urlopen
 import click
 
 from kproto.cli.cluster_command import DEFAULT_DATA_DIR
+from kproto.cli.lazy import LazyGroup
 from kproto.cli.output import print_json, print_rows
 from kproto.local_cluster import DEAD, ClusterError, LocalCluster
 
@@ -98,10 +99,18 @@ def vlogs(data_dir: str, addresses: tuple[str, ...], as_json: bool) -> None:
     print_rows(rows, _VLOG_COLUMNS, as_json=as_json, title="Virtual logs")
 
 
-@click.command()
+_RECOVERY_COMMANDS: Final = {
+    "accept-loss": ("kproto.cli.accept_loss:accept_loss", "Serve partitions again that may lack records."),
+}
+
+
+@click.group(cls=LazyGroup, table=_RECOVERY_COMMANDS, invoke_without_command=True)
 @_with_options
-def recovery(data_dir: str, addresses: tuple[str, ...], as_json: bool) -> None:
+@click.pass_context
+def recovery(ctx: click.Context, data_dir: str, addresses: tuple[str, ...], as_json: bool) -> None:
     """Recoveries that are running and the latest that are done, with their times in seconds."""
+    if ctx.invoked_subcommand is not None:
+        return
     try:
         found = _page(_endpoints(data_dir, addresses)[0][1], "/recovery")
     except (ClusterError, URLError, OSError, IndexError) as error:

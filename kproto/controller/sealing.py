@@ -170,9 +170,14 @@ class Sealing:
         self, image: MetadataImage, vseg: VsegRecord, progress: _Progress, now: float, looks: list[float]
     ) -> Close | None:
         """Copies are in limbo or away, and the loss is accepted: by an operator, or by the configs of its
-        topics after some patience. The longest copy of those that are here decides; without one, wait.
+        topics after some patience. The longest copy of those that are here decides; without one, wait, unless
+        an operator has given up all there was.
         """
         here = rules.live_copies(image, vseg)
+        owner = CopyTarget(vseg.node_id, vseg.store_id)
+        if not here and vseg.id in self._accepted and not rules.may_hold(image, owner):
+            log.error("the loss of all that virtual segment %s held is accepted", vseg.id)
+            return Close(vseg.id, vseg.start, ())
         told = {target: progress.copies[target].position for target in here if target in progress.copies}
         if not here or not all(_has_answered(image, progress.copies.get(each), each) for each in here):
             return None

@@ -154,6 +154,31 @@ def test_an_operator_need_not_wait_for_a_broker_that_is_gone() -> None:
     assert [(closed.end, closed.backups) for closed in world.close()] == [(170, (first.target,))]
 
 
+def test_an_operator_can_give_up_what_no_copy_is_left_of() -> None:
+    world = owner_died()
+    asks = world.plan().asks
+    for ask in asks:
+        world.sealing.failed(ask, world.now)
+        world.fence(ask.target.node_id)
+    assert world.close() == []
+    world.sealing.accept_loss([asks[0].vseg])
+    (closed,) = world.close()
+    assert closed.empty
+    assert (closed.end, closed.backups) == (closed.start, ())
+
+
+def test_what_no_copy_is_left_of_may_still_be_with_its_owner() -> None:
+    world = owner_died()
+    owner = world.table.open_vsegs()[0]
+    asks = world.plan().asks
+    for ask in asks:
+        world.sealing.failed(ask, world.now)
+        world.fence(ask.target.node_id)
+    world.sealing.accept_loss([asks[0].vseg])
+    world.register(owner.node_id)
+    assert world.close() == []
+
+
 def test_a_loss_is_not_taken_when_a_complete_copy_is_there() -> None:
     world = owner_died()
     first, second = world.plan().asks
