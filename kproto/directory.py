@@ -55,6 +55,12 @@ class DataDirectory:
             self.disk.write_atomically(self._at("clean"), boot_id().encode())
         os.close(self._lock)
 
+    def distrusted(self) -> None:
+        """After `LeftAs.POWER_LOST`: nothing relies on unsynced bytes any more. A process that ends before
+        this leaves the directory as one that lost its power, whoever starts next. OSError passes through."""
+        if self.left_as is LeftAs.POWER_LOST:
+            self.disk.write_atomically(self._at("running"), boot_id().encode())
+
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name)
 
@@ -108,7 +114,8 @@ def _identity(path: str, node_id: int, disk: Disk) -> tuple[str, bool]:
 
 
 def _how_left(path: str, new: bool, disk: Disk) -> LeftAs:
-    """Read and remove the markers; note the boot under which the directory is in use from now on."""
+    """Read and remove the markers; note the boot under which the directory is in use from now on, unless the
+    power was lost: see `DataDirectory.distrusted`."""
     running, clean = os.path.join(path, "running"), os.path.join(path, "clean")
     boot = boot_id()
     left = LeftAs.NEW if new else LeftAs.POWER_LOST
@@ -117,6 +124,8 @@ def _how_left(path: str, new: bool, disk: Disk) -> LeftAs:
         disk.unlink(clean)
     elif _read(running) == boot:
         left = LeftAs.KILLED
+    if left is LeftAs.POWER_LOST:
+        return left
     if _read(running) != boot:
         disk.write_atomically(running, boot.encode())
     else:

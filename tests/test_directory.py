@@ -29,6 +29,20 @@ def test_without_the_clean_marker_it_was_killed_or_lost_power(tmp_path: Path) ->
     lost.close(clean=False)
 
 
+def test_a_power_loss_counts_until_nothing_relies_on_unsynced_bytes(tmp_path: Path) -> None:
+    """A broker that waits for its cluster may be killed before it has looked at its log."""
+    open_directory(str(tmp_path), 1, Disk()).close(clean=False)
+    (tmp_path / "running").write_text("another boot")
+    for _ in range(2):
+        lost = open_directory(str(tmp_path), 1, Disk())
+        assert lost.left_as is LeftAs.POWER_LOST
+        lost.close(clean=False)
+    lost = open_directory(str(tmp_path), 1, Disk())
+    lost.distrusted()
+    lost.close(clean=False)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
+
+
 def test_the_clean_marker_holds_for_one_start_only(tmp_path: Path) -> None:
     open_directory(str(tmp_path), 1, Disk()).close(clean=True)
     open_directory(str(tmp_path), 1, Disk()).close(clean=False)
