@@ -80,6 +80,11 @@ class Target(Protocol):
         """Of the process to profile."""
         ...
 
+    @property
+    def pids(self) -> list[int]:
+        """Of all processes."""
+        ...
+
     def usage(self) -> Usage:
         """Of all processes together."""
         ...

@@ -1,4 +1,8 @@
-"""Runs java/LoadGenerator.java; reads the broker's CPU time at both ends of the measured part."""
+"""Runs java/LoadGenerator.java; reads the broker's CPU time at both ends of the measured part.
+
+The topics of a run take writes before it begins and their files are gone before the next one does:
+`bench.topics` says why.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,18 @@ import json
 import subprocess
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from bench.brokers import Target
+from bench.brokers import ApacheKafka, Target
 from bench.jars import generator_classpath
+from bench.topics import Topics
 
-HEAP = "1G"
+HEAP_MB = 1024
+"""Beside what the producers may buffer."""
+BATCH_HEADER, RECORD_OVERHEAD = 61, 9
+"""Bytes of a batch beside its records, and of a record beside its value (deltas of a byte or two)."""
 PR_SET_TIMERSLACK = 29
 TIMER_SLACK_NS = 1_000
 LATENCIES = {"publish": "ack_us", "e2e": "end_to_end_us"}
@@ -52,9 +59,25 @@ class Load:
     replicas: int = 1
     buffer_bytes: int = 0
     """Of each producer; 0: 32 MiB, or four batches of every partition. What waits there is latency."""
+    topics: int = 1
+    """Each of so many partitions."""
+    entries: int = 1
+    """Producer i writes to the partitions p with p % entries = i % entries (KerA's active groups)."""
+    in_flight: int = 0
+    """Requests of a producer per broker that wait for their answers; 0: the client's default, five."""
+    fetch_bytes: int = 0
+    """Of a partition per fetch; 0: the client's default, 1 MiB."""
 
     def arguments(self) -> list[str]:
-        return [f"{name.replace('_', '.')}={value}" for name, value in asdict(self).items()]
+        """For the generator; how many copies there are is the topics' matter."""
+        named = {name: value for name, value in asdict(self).items() if name != "replicas"}
+        return [f"{name.replace('_', '.')}={value}" for name, value in named.items()]
+
+    @property
+    def heap_mb(self) -> int:
+        """What the generator's JVM gets."""
+        buffer = self.buffer_bytes or max(1 << 25, 4 * self.batch_bytes * self.partitions * self.topics)
+        return HEAP_MB + self.producers * buffer // (1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +89,29 @@ class Measured:
     broker_cpu_s: float
     wall_s: float
     peak_rss_bytes: int
+    ready_s: float | None = None
+    """From the order for the topics until each partition had acknowledged a record; None: they were there."""
+    more: dict[str, float] = field(default_factory=dict)
+    """Figures that the client or the cluster adds, by the names of `bench.results`."""
+
+
+def rpcs(load: dict[str, Any], value_bytes: int, copies: int) -> dict[str, float]:
+    """The clients' requests and, on Apache Kafka, its followers', from what the Java clients count.
+
+    A chunk is a record batch; how many there were follows from the clients' mean batch size.
+    """
+    records = max((load["batch_bytes"] - BATCH_HEADER) / (value_bytes + RECORD_OVERHEAD), 1.0)
+    chunks = load["acked_records"] / records
+    found = {
+        "records_per_chunk": records,
+        "produce_requests_per_s": load["produce_requests"] / load["seconds"],
+        "chunks_per_produce": chunks / max(load["produce_requests"], 1),
+        "fetches_per_s": load["fetch_requests"] / load["seconds"],
+    }
+    if load["follower_fetches"] is not None and copies > 1:
+        found["rpcs_per_s"] = load["follower_fetches"] / load["seconds"]
+        found["chunks_per_rpc"] = chunks * (copies - 1) / max(load["follower_fetches"], 1)
+    return found
 
 
 def figures(measured: Measured) -> dict[str, float]:
@@ -87,7 +133,9 @@ def figures(measured: Measured) -> dict[str, float]:
         for quantile in ("p50", "p99", "p999", "max"):
             if load[name] is not None:
                 found[f"{prefix}_{quantile}_ms"] = load[name][quantile] / 1e3
-    return found
+    if measured.ready_s is not None:
+        found["topics_ready_s"] = measured.ready_s
+    return {**found, **measured.more}
 
 
 def quantiles(measured: Measured) -> dict[str, dict[str, float]]:
@@ -100,14 +148,49 @@ def quantiles(measured: Measured) -> dict[str, dict[str, float]]:
     }
 
 
-def measure(broker: Target, load: Load, during: Callable[[int, float], None] | None = None) -> Measured:
-    """Run a load. `during(pid, seconds)` is called when the measured part begins (a profiler starts there).
+def series(measured: Measured) -> dict[str, list[list[float]]]:
+    """A run's `series` by the names of `bench.results`: seconds since the load began, warm-up included."""
+    rows = measured.load.get("per_second", [])
+    return {
+        "records_per_s": [[second, acked] for second, acked, _ in rows],
+        "consumed_per_s": [[second, consumed] for second, _, consumed in rows],
+    }
 
+
+def measure(
+    broker: Target,
+    load: Load,
+    during: Callable[[int, float], None] | None = None,
+    topics: Topics | None = None,
+    ended: Callable[[], None] | None = None,
+) -> Measured:
+    """Run a load. `during(pid, seconds)` is called when the measured part begins (a profiler starts there),
+    `ended` at its end.
+
+    ``topics`` are those of the load and stay; without, new ones are made and deleted again.
     Raises RuntimeError with the generator's output when it fails or when an acked record was not consumed.
     """
-    topic = f"bench-{uuid.uuid4().hex[:8]}"
-    command = ["java", f"-Xms{HEAP}", f"-Xmx{HEAP}", "-cp", generator_classpath(), "LoadGenerator"]
-    command += [f"bootstrap={broker.bootstrap}", f"topic={topic}", *load.arguments()]
+    if topics is not None:
+        return _measure(broker, load, topics, during, ended)
+    own = Topics(broker, load.topics, load.partitions, load.replicas)
+    ready_s = own.create(load.value_bytes)
+    try:
+        return replace(_measure(broker, load, own, during, ended), ready_s=ready_s)
+    finally:
+        own.delete()
+
+
+def _measure(
+    broker: Target,
+    load: Load,
+    topics: Topics,
+    during: Callable[[int, float], None] | None,
+    ended_hook: Callable[[], None] | None,
+) -> Measured:
+    command = ["java", "-Xms1G", f"-Xmx{load.heap_mb}M", "-cp", generator_classpath(), "LoadGenerator"]
+    command += [f"bootstrap={broker.bootstrap}", f"topic={topics.name}", *load.arguments()]
+    if broker.name == ApacheKafka.name:
+        command.append(f"jvms={','.join(map(str, broker.pids))}")
     begin = end = broker.usage()
     began = ended = 0.0
     result: dict[str, Any] | None = None
@@ -123,6 +206,8 @@ def measure(broker: Target, load: Load, during: Callable[[int, float], None] | N
                         during(broker.pid, load.seconds)
                 elif line.startswith("END"):
                     end, ended = broker.usage(), time.monotonic()
+                    if ended_hook is not None:
+                        ended_hook()
                 elif line.startswith("RESULT "):
                     result = json.loads(line.removeprefix("RESULT "))
             code = process.wait()
@@ -139,4 +224,5 @@ def measure(broker: Target, load: Load, during: Callable[[int, float], None] | N
         raise RuntimeError(
             f"{broker.name}: {result['acked_total']} acked, {result['consumed_total']} consumed"
         )
-    return Measured(result, end.cpu_s - begin.cpu_s, ended - began, end.peak_rss_bytes)
+    more = rpcs(result, load.value_bytes, load.replicas)
+    return Measured(result, end.cpu_s - begin.cpu_s, ended - began, end.peak_rss_bytes, more=more)

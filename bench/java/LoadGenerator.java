@@ -1,3 +1,4 @@
+import com.sun.tools.attach.VirtualMachine;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,29 +9,36 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
-import java.util.concurrent.ExecutionException;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.admin.OffsetSpec;
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Producers and consumers of one broker in one process, with one clock for both ends.
+ * Producers and consumers of topics that are there, in one process, with one clock for both ends.
  *
- * <p>Arguments are name=value pairs (see Settings). A run makes a topic, waits until all of its partitions serve, warms
- * up, prints BEGIN, measures, prints END (the caller reads the broker's CPU time at those two lines), stops the
- * producers, waits until the consumers have seen every acknowledged record, prints "RESULT " with one line of JSON and
- * deletes the topic.
+ * <p>Arguments are name=value pairs (see Settings). A run warms up, prints BEGIN, measures, prints END (the caller reads
+ * the broker's CPU time at those two lines), stops the producers, waits until the consumers have seen every acknowledged
+ * record and prints "RESULT " with one line of JSON. The topics (topic, or topic-0, topic-1 ... if there are several)
+ * must take writes already: see bench/topics.py. What they hold from before is not read.
+ *
+ * <p>entries=Q: as KerA's producers do, number i writes only to those partitions p with p % Q = i % Q.
  *
  * <p>rate=0: as fast as the broker takes it; consumers may be at most backlog.bytes behind. rate=N: record number i
  * is due at start + i/N; its latencies count from that moment, whenever it was really sent, so a stalled broker
@@ -41,14 +49,14 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 public final class LoadGenerator {
   static final int VALUE_HEAD = 8;
   static final int SAMPLE_EVERY = 16;
-  static final long PARTITIONS_TIMEOUT_NANOS = 60_000_000_000L;
+  static final long READY_TIMEOUT_SECONDS = 60;
 
   /** What the caller chose. */
   record Settings(
       String bootstrap, String topic, int partitions, int producers, int consumers, int rate, int valueBytes,
       int batchBytes, int lingerMs, String acks, double warmupSeconds, double seconds, long maxBytes,
-      long backlogBytes, int requestBytes, int replicas,
-      long bufferBytes) {
+      long backlogBytes, int requestBytes, long bufferBytes, int topics, int entries, int inFlight, int fetchBytes,
+      String jvms) {
 
     static Settings of(String[] arguments) {
       Map<String, String> given = new HashMap<>();
@@ -66,11 +74,23 @@ public final class LoadGenerator {
           given.containsKey("acks") ? given.remove("acks") : "all", decimal(given, "warmup.seconds", 3),
           decimal(given, "seconds", 10), (long) decimal(given, "max.bytes", 1e18),
           (long) decimal(given, "backlog.bytes", 64e6), integer(given, "request.bytes", 1048576),
-          integer(given, "replicas", 1), (long) decimal(given, "buffer.bytes", 0));
+          (long) decimal(given, "buffer.bytes", 0), integer(given, "topics", 1), integer(given, "entries", 1),
+          integer(given, "in.flight", 0), integer(given, "fetch.bytes", 0),
+          given.containsKey("jvms") ? given.remove("jvms") : "");
       if (!given.isEmpty()) {
         throw new IllegalArgumentException("unknown: " + given.keySet());
       }
       return settings;
+    }
+
+    List<TopicPartition> places() {
+      List<TopicPartition> found = new ArrayList<>();
+      for (int number = 0; number < topics; number++) {
+        for (int partition = 0; partition < partitions; partition++) {
+          found.add(new TopicPartition(topics == 1 ? topic : topic + "-" + number, partition));
+        }
+      }
+      return found;
     }
 
     private static String need(Map<String, String> given, String name) {
@@ -125,6 +145,11 @@ public final class LoadGenerator {
   private final AtomicLong ackedRecords = new AtomicLong();
   private final AtomicLong consumedRecords = new AtomicLong();
   private final AtomicLong errors = new AtomicLong();
+  private final CountDownLatch placed;
+  private final List<KafkaProducer<byte[], byte[]>> producers = new CopyOnWriteArrayList<>();
+  private final List<KafkaConsumer<byte[], byte[]>> consumers = new CopyOnWriteArrayList<>();
+  private final List<MBeanServerConnection> brokers = new ArrayList<>();
+  private final StringBuilder seconds = new StringBuilder();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private final List<Samples> ackSamples = new ArrayList<>();
   private final List<Samples> sendSamples = new ArrayList<>();
@@ -135,47 +160,65 @@ public final class LoadGenerator {
   private volatile long measureFrom = Long.MAX_VALUE;
   private volatile long measureUntil = Long.MAX_VALUE;
 
-  private LoadGenerator(Settings settings) {
+  private LoadGenerator(Settings settings) throws Exception {
     this.settings = settings;
+    placed = new CountDownLatch(settings.consumers());
+    for (String jvm : settings.jvms().isEmpty() ? new String[0] : settings.jvms().split(",")) {
+      VirtualMachine machine = VirtualMachine.attach(jvm);
+      brokers.add(JMXConnectorFactory.connect(new JMXServiceURL(machine.startLocalManagementAgent()))
+          .getMBeanServerConnection());
+      machine.detach();
+    }
+  }
+
+  /** How often followers have asked the given Apache Kafka brokers for records so far. */
+  private long followerFetches() throws Exception {
+    long found = 0;
+    for (MBeanServerConnection broker : brokers) {
+      ObjectName pattern = new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,request=FetchFollower,*");
+      for (ObjectName name : broker.queryNames(pattern, null)) {
+        found += (Long) broker.getAttribute(name, "Count");
+      }
+    }
+    return found;
+  }
+
+  private static double metric(Map<MetricName, ? extends Metric> metrics, String group, String name) {
+    for (Map.Entry<MetricName, ? extends Metric> each : metrics.entrySet()) {
+      if (each.getKey().name().equals(name) && each.getKey().group().equals(group)
+          && each.getKey().tags().keySet().equals(Set.of("client-id"))) {
+        return ((Number) each.getValue().metricValue()).doubleValue();
+      }
+    }
+    return 0;
+  }
+
+  /** Requests of all producers, fetches of all consumers, so far. */
+  private double[] requests() {
+    return new double[] {
+        producers.stream().mapToDouble(each -> metric(each.metrics(), "producer-metrics", "request-total")).sum(),
+        consumers.stream()
+            .mapToDouble(each -> metric(each.metrics(), "consumer-fetch-manager-metrics", "fetch-total")).sum()};
+  }
+
+  private void watchSeconds() {
+    long acked = 0;
+    long consumed = 0;
+    long start = System.nanoTime();
+    for (long second = 1; measureUntil == Long.MAX_VALUE && failure.get() == null; second++) {
+      waitFor(start + second * 1_000_000_000L);
+      long nowAcked = ackedRecords.get();
+      long nowConsumed = consumedRecords.get();
+      seconds.append(String.format(Locale.ROOT, "%s[%d,%d,%d]", second == 1 ? "" : ",", second, nowAcked - acked,
+          nowConsumed - consumed));
+      acked = nowAcked;
+      consumed = nowConsumed;
+    }
   }
 
   public static void main(String[] arguments) throws Exception {
     Settings settings = Settings.of(arguments);
-    LoadGenerator generator = new LoadGenerator(settings);
-    try (Admin admin = Admin.create(Map.of("bootstrap.servers", (Object) settings.bootstrap()))) {
-      NewTopic topic = new NewTopic(settings.topic(), settings.partitions(), (short) settings.replicas());
-      admin.createTopics(List.of(topic.configs(Map.of("file.delete.delay.ms", "1000")))).all().get();
-      try {
-        awaitPartitions(admin, settings);
-        generator.run();
-      } finally {
-        admin.deleteTopics(List.of(settings.topic())).all().get();
-      }
-    }
-  }
-
-  /**
-   * Returns when every partition answers as its leader: on Apache Kafka a created topic is in the metadata before its
-   * partitions are there, and is answered before it is in the metadata. A producer that begins meanwhile has its first
-   * batch of a partition refused and may have its second one accepted, since the partition knows no sequence numbers yet;
-   * from then on the first is out of order, and the partitions concerned crawl (a retry or a new epoch per batch) until
-   * the rest expires after two minutes (KAFKA-15591).
-   */
-  private static void awaitPartitions(Admin admin, Settings settings) throws Exception {
-    Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
-    for (int partition = 0; partition < settings.partitions(); partition++) {
-      ends.put(new TopicPartition(settings.topic(), partition), OffsetSpec.latest());
-    }
-    for (long deadline = System.nanoTime() + PARTITIONS_TIMEOUT_NANOS; ; Thread.sleep(20)) {
-      try {
-        admin.listOffsets(ends).all().get();
-        return;
-      } catch (ExecutionException notYet) {
-        if (!(notYet.getCause() instanceof RetriableException) || System.nanoTime() > deadline) {
-          throw notYet;
-        }
-      }
-    }
+    new LoadGenerator(settings).run();
   }
 
   private void run() throws Exception {
@@ -187,6 +230,9 @@ public final class LoadGenerator {
       endToEndSamples.add(samples);
       readers.add(start("consumer-" + i, () -> consume(share, samples)));
     }
+    if (!placed.await(READY_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+      throw new IllegalStateException("the consumers did not find where to begin", failure.get());
+    }
     for (int i = 0; i < settings.producers(); i++) {
       int share = i;
       Samples acks = new Samples();
@@ -195,9 +241,11 @@ public final class LoadGenerator {
       sendSamples.add(sends);
       senders.add(start("producer-" + i, () -> produce(share, acks, sends)));
     }
+    Thread watcher = start("seconds", this::watchSeconds);
     sleepUntil(System.nanoTime() + (long) (settings.warmupSeconds() * 1e9), Long.MAX_VALUE);
     String measured = measure();
     producing = false;
+    watcher.join();
     for (Thread sender : senders) {
       sender.join();
     }
@@ -216,14 +264,17 @@ public final class LoadGenerator {
         + ",\"ack_us\":" + Samples.json(ackSamples)
         + ",\"ack_from_send_us\":" + Samples.json(sendSamples)
         + ",\"end_to_end_us\":" + Samples.json(endToEndSamples)
+        + ",\"per_second\":[" + seconds + "]"
         + ",\"errors\":" + errors.get()
         + ",\"acked_total\":" + ackedRecords.get()
         + ",\"consumed_total\":" + consumedRecords.get() + "}");
   }
 
   /** The measured part of a run; the counts of that part as JSON fields. */
-  private String measure() throws InterruptedException {
+  private String measure() throws Exception {
     var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    double[] requests = requests();
+    long fetches = followerFetches();
     System.out.println("BEGIN");
     System.out.flush();
     long begin = System.nanoTime();
@@ -239,9 +290,15 @@ public final class LoadGenerator {
     cpu = system.getProcessCpuTime() - cpu;
     System.out.println("END");
     System.out.flush();
+    double[] after = requests();
+    long fetched = followerFetches() - fetches;
+    double batch = producers.stream().mapToDouble(each -> metric(each.metrics(), "producer-metrics", "batch-size-avg"))
+        .filter(size -> size > 0).average().orElse(0);
     return String.format(Locale.ROOT,
-        "\"seconds\":%.4f,\"acked_records\":%d,\"acked_bytes\":%d,\"consumed_records\":%d,\"consumed_bytes\":%d,"
+        "\"produce_requests\":%.0f,\"fetch_requests\":%.0f,\"follower_fetches\":%s,\"batch_bytes\":%.1f,"
+            + "\"seconds\":%.4f,\"acked_records\":%d,\"acked_bytes\":%d,\"consumed_records\":%d,\"consumed_bytes\":%d,"
             + "\"generator_cpu_s\":%.3f",
+        after[0] - requests[0], after[1] - requests[1], brokers.isEmpty() ? "null" : fetched, batch,
         (end - begin) / 1e9, acked, acked * settings.valueBytes(), consumed, consumed * settings.valueBytes(), cpu / 1e9);
   }
 
@@ -270,14 +327,22 @@ public final class LoadGenerator {
     properties.put("batch.size", settings.batchBytes());
     properties.put("linger.ms", settings.lingerMs());
     properties.put("max.request.size", Math.max(settings.requestBytes(), settings.batchBytes() + 1024));
-    long buffer = Math.max(33554432L, 4L * settings.batchBytes() * settings.partitions());
+    if (settings.inFlight() > 0) {
+      properties.put("max.in.flight.requests.per.connection", settings.inFlight());
+    }
+    List<TopicPartition> mine = settings.places().stream()
+        .filter(place -> place.partition() % settings.entries() == share % settings.entries()).toList();
+    long buffer = Math.max(33554432L, 4L * settings.batchBytes() * mine.size());
     properties.put("buffer.memory", settings.bufferBytes() > 0 ? settings.bufferBytes() : buffer);
     properties.put("key.serializer", ByteArraySerializer.class.getName());
     properties.put("value.serializer", ByteArraySerializer.class.getName());
     byte[] value = new byte[settings.valueBytes()];
     new Random(share).nextBytes(value);
     try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(properties)) {
-      producer.partitionsFor(settings.topic());
+      producers.add(producer);
+      for (TopicPartition place : mine) {
+        producer.partitionsFor(place.topic());
+      }
       long start = System.nanoTime();
       double period = settings.rate() == 0 ? 0 : 1e9 * settings.producers() / settings.rate();
       for (long number = 0; producing && failure.get() == null; number++) {
@@ -289,21 +354,21 @@ public final class LoadGenerator {
           due = start + (long) (number * period);
           waitFor(due);
         }
-        send(producer, value, (int) ((share + number) % settings.partitions()), due, number, acks, sends);
+        send(producer, value, mine.get((int) ((share + number) % mine.size())), due, number, acks, sends);
       }
       producer.flush();
     }
   }
 
   private void send(
-      KafkaProducer<byte[], byte[]> producer, byte[] value, int partition, long due, long number, Samples acks,
+      KafkaProducer<byte[], byte[]> producer, byte[] value, TopicPartition place, long due, long number, Samples acks,
       Samples sends) {
     for (int i = 0; i < VALUE_HEAD; i++) {
       value[i] = (byte) (due >>> (8 * i));
     }
     long sent = System.nanoTime();
     boolean sampled = settings.rate() > 0 || number % SAMPLE_EVERY == 0;
-    producer.send(new ProducerRecord<>(settings.topic(), partition, null, value), (metadata, problem) -> {
+    producer.send(new ProducerRecord<>(place.topic(), place.partition(), null, value), (metadata, problem) -> {
       if (problem != null) {
         errors.incrementAndGet();
         failure.compareAndSet(null, problem);
@@ -337,13 +402,19 @@ public final class LoadGenerator {
     properties.put("bootstrap.servers", settings.bootstrap());
     properties.put("key.deserializer", ByteArrayDeserializer.class.getName());
     properties.put("value.deserializer", ByteArrayDeserializer.class.getName());
+    if (settings.fetchBytes() > 0) {
+      properties.put("max.partition.fetch.bytes", settings.fetchBytes());
+    }
+    List<TopicPartition> places = settings.places();
     List<TopicPartition> mine = new ArrayList<>();
-    for (int partition = share; partition < settings.partitions(); partition += settings.consumers()) {
-      mine.add(new TopicPartition(settings.topic(), partition));
+    for (int number = share; number < places.size(); number += settings.consumers()) {
+      mine.add(places.get(number));
     }
     try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(properties)) {
       consumer.assign(mine);
-      consumer.seekToBeginning(mine);
+      consumer.endOffsets(mine).forEach(consumer::seek);
+      consumers.add(consumer);
+      placed.countDown();
       long seen = 0;
       while (consuming && failure.get() == null) {
         var records = consumer.poll(Duration.ofMillis(100));
