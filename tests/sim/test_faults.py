@@ -1,0 +1,206 @@
+"""The faults themselves: all of them happen, a seed with all of them is the same again, and what stands for
+machines, network and store fails as the real ones do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kproto.metadata.store import Condition, StoreError, UnknownOutcomeError
+
+from . import parts
+from .disk import Machine, SimDisk
+from .loop import SimLoop
+from .net import UNANSWERED_SECONDS, Connection, Network, SimListener
+from .parts import SharedStore, SimClock, SimStore
+from .plan import Plan, plan_of
+from .run import run_seed
+
+ROOT = Path(__file__).parents[2]
+EVERYTHING = {
+    "kind": "disks",
+    "nodes": 4,
+    "seconds": 4.0,
+    "calm": 0.2,
+    "zombies": True,
+    "trouble": True,
+    "moves": True,
+    "shared": True,
+    "outages": True,
+    "rot": True,
+    "clocks": True,
+    "emptied": True,
+}
+"""A plan that leaves nothing out."""
+
+
+def with_everything(seed: int) -> Plan:
+    return replace(plan_of(seed), **EVERYTHING)
+
+
+def test_the_plans_of_many_seeds_have_everything() -> None:
+    plans = [plan_of(seed) for seed in range(200)]
+    for name in ("deletes", "zombies", "trouble", "moves", "shared", "outages", "clocks", "emptied"):
+        assert {getattr(plan, name) for plan in plans} == {False, True}, name
+    assert {plan.kind for plan in plans} == {"disks", "synced", "kills"}
+    assert {plan.nodes for plan in plans} == {3, 4, 5}
+    assert {plan.kind for plan in plans if plan.rot or plan.two_disks} == {"disks"}, "where the budget allows"
+
+
+def test_a_seed_with_all_faults_is_the_same_again() -> None:
+    """In this process and in another one, whatever order sets have there."""
+    script = (
+        "from tests.sim.run import run_seed\nfrom tests.sim.test_faults import with_everything, told\n"
+        "print(told(run_seed(11, plan=with_everything(11))))"
+    )
+    here = told(run_seed(11, plan=with_everything(11)))
+    assert told(run_seed(11, plan=with_everything(11))) == here
+    command = [sys.executable, "-c", script]
+    environment = {**os.environ, "PYTHONHASHSEED": "4711"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.removesuffix("\n") == here
+    assert "faults end" in here
+
+
+def told(outcome: Any) -> str:
+    """All that is known of a run."""
+    return "\n".join([*outcome.lines, repr(sorted(outcome.cover.items())), outcome.violation])
+
+
+# The network
+
+
+def test_who_loses_power_tells_nobody_until_it_has_it_again() -> None:
+    loop = SimLoop(Random(1))
+    network = Network(loop, Random(2))
+    SimListener.network = network
+    ended: list[float] = []
+
+    class Link:
+        def ended(self, connection: Connection) -> None:
+            ended.append(loop.now)
+
+    one, two = loop.process("one", 1), loop.process("two", 2)
+    for process in (one, two):
+        process.on_end.append(lambda process=process: network.ended(process))
+    first, second = (Connection(network, one, two, Link()) for _ in range(2))  # type: ignore[arg-type]
+    loop.call_later(1.0, network.dark.add, 2)
+    loop.call_later(1.1, two.kill)
+    loop.call_later(2.0, first.send, lambda: pytest.fail("nobody is there"))
+    loop.call_later(20.0, network.lit, 2)
+    loop.call_later(21.0, loop.stop)
+    loop.run_forever()
+    times = [at - 1000 for at in ended]
+    assert times == pytest.approx([2.0 + UNANSWERED_SECONDS, 20.0], abs=0.1)
+    assert not second.open
+    loop.bury()
+
+
+def test_a_clogged_direction_keeps_what_is_sent_in_order() -> None:
+    loop = SimLoop(Random(1))
+    network = Network(loop, Random(2))
+    one, two = loop.process("one", 1), loop.process("two", 2)
+    connection = Connection(network, one, two, None)  # type: ignore[arg-type]
+    got: list[tuple[int, bool]] = []
+    network.cut(1, 2)
+    for number in range(3):
+        connection.send(lambda number=number: got.append((number, loop.now > 1002)))
+    connection.send(lambda: got.append((9, loop.now > 1002)), back=True)
+    loop.call_later(2.5, network.mend, 1, 2)
+    loop.call_later(4.0, loop.stop)
+    loop.run_forever()
+    assert got == [(9, False), (0, True), (1, True), (2, True)]
+    loop.bury()
+
+
+# Disks
+
+
+def test_what_rots_and_what_cannot_be_read() -> None:
+    machine = Machine(1, "/sim/n1", Random(3))
+    disk = SimDisk(machine)
+    fd = disk.open("/sim/n1/f", create=True)
+    disk.pwritev(fd, [bytes(100)], 0)
+    disk.datasync(fd)
+    inode = machine.find("/sim/n1/f")
+    assert inode is not None
+    machine.rot(inode, 40, 1)
+    machine.rot(inode, 90, 512)
+    found = disk.pread(fd, 100, 0)
+    assert [at for at in range(100) if found[at]] == [40, *range(90, 100)]
+    machine.unreadable.add(inode)
+    with pytest.raises(OSError, match="Input/output"):
+        disk.pread(fd, 100, 0)
+
+
+# The store
+
+
+def with_store(body: Callable[[SimStore, SharedStore], Awaitable[None]]) -> None:
+    loop = SimLoop(Random(5))
+    store = SimStore(SimClock(loop))
+    shared = SharedStore(store, loop.process("n1", 1))
+    loop.run_until_complete(asyncio.wait_for(body(store, shared), 60))
+    loop.bury()
+
+
+def test_nobody_knows_what_became_of_a_transaction_when_the_store_goes_away() -> None:
+    async def body(store: SimStore, shared: SharedStore) -> None:
+        assert (await shared.transact([Condition("a", 0)], {"a": b"1"})).succeeded
+        store.away.add(1)
+        with pytest.raises(StoreError) as refused:
+            await shared.transact([], {"a": b"2"})
+        assert not isinstance(refused.value, UnknownOutcomeError), "it never left"
+        store.away.clear()
+        store.on_change = lambda puts, deletes: store.away.add(1)
+        with pytest.raises(UnknownOutcomeError):
+            await shared.transact([], {"a": b"3"})
+        entry = await store.get("a")
+        assert entry is not None
+        assert entry.value == b"3"
+        assert not await asyncio.wait_for(_lease(store), 5)
+
+    with_store(body)
+
+
+async def _lease(store: SimStore) -> bool:
+    await store.lease("seat", "one", 1000)
+    return await store.lease("seat", "two", 1000)
+
+
+def test_requests_and_answers_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "LOST_REQUESTS", 0.5)
+
+    async def body(store: SimStore, shared: SharedStore) -> None:
+        happened = set()
+        for number in range(40):
+            try:
+                await shared.transact([], {"a": b"%d" % number})
+            except UnknownOutcomeError:
+                entry = await store.get("a")
+                happened.add(entry is not None and entry.value == b"%d" % number)
+        assert happened == {False, True}
+
+    with_store(body)
+
+
+def test_a_store_that_is_not_shared_refuses_and_has_done_nothing() -> None:
+    async def body(store: SimStore, _: SharedStore) -> None:
+        store.down = True
+        with pytest.raises(StoreError):
+            await store.transact([], {"a": b"1"})
+        with pytest.raises(StoreError):
+            await store.range("")
+        store.down = False
+        assert await store.range("") == (0, [])
+
+    with_store(body)
