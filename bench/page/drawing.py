@@ -72,15 +72,27 @@ def inline(panel: Panel) -> str:
 
 
 def embedded(svg: str) -> str:
-    """A whole SVG file as an element: no prologue, metadata, name spaces or ids that others may have, too."""
+    """A whole SVG file as an element: no prologue, metadata, name spaces or ids that others may have, too;
+    numbers with one digit behind the point, which nobody can see."""
     found = svg[svg.index("<svg") :]
-    found = re.sub(r"<metadata>.*?</metadata>", "", found, flags=re.DOTALL)
-    found = re.sub(r"<!--.*?-->", "", found, flags=re.DOTALL)
-    found = re.sub(r' (?:xmlns(?::\w+)?|version)="[^"]*"', "", found)
-    found = re.sub(r'(<g) id="[^"]*"', r"\1", found)
+    for needless in (
+        r"<metadata>.*?</metadata>",
+        r"<!--.*?-->",
+        r"<style .*?</style>",
+        r' (?:xmlns(?::\w+)?|version)="[^"]*"',
+        r'(?<=<g) id="[^"]*"',
+        r' transform="rotate\(-?0 [^"]*"',
+    ):
+        found = re.sub(needless, "", found, flags=re.DOTALL)
+    found = re.sub(r'(?<= d=")[^"]*|(?<= [xy]=")[^"]*', lambda place: _rounded(place[0]), found)
     found = re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", found)
     found = re.sub(r"\n\s*", "\n", found)
     return found.replace(INK, "currentColor").strip()
+
+
+def _rounded(coordinates: str) -> str:
+    shorter = re.sub(r"(-?\d+\.\d)\d+", r"\1", coordinates)
+    return re.sub(r"\s+", " ", shorter).strip()
 
 
 def write(group: Group, title: str, path: Path, most: int = 12) -> None:

@@ -103,6 +103,7 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -
 def _findings(title: str, found: Sequence[Finding]) -> str:
     if not found:
         return ""
+    explained = any(one.why for one in found)
     rows = [
         [
             _link(one),
@@ -111,11 +112,19 @@ def _findings(title: str, found: Sequence[Finding]) -> str:
             shown(one.verdict.ours),
             shown(one.verdict.theirs),
             _goal(one.verdict),
-            f'<td class="text wide">{escape(one.why)}</td>',
+            *([f'<td class="text wide">{escape(one.why)}</td>'] if explained else []),
         ]
         for one in found
     ]
-    headings = ["case", "figure", "ratio", "kproto", "Apache Kafka", "target", "why"]
+    headings = [
+        "case",
+        "figure",
+        "ratio",
+        "kproto",
+        "Apache Kafka",
+        "target",
+        *(["why"] if explained else []),
+    ]
     return f"<h2>{escape(title)}</h2>{_table(headings, rows, 2)}"
 
 

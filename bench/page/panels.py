@@ -64,7 +64,8 @@ def colours(systems: Iterable[str]) -> dict[str, str]:
 
 def groups(result: Result) -> list[Group]:
     """Everything that can be drawn of it, the most telling first."""
-    found = [lines(result)] if result.x else [ratios(result)]
+    places = {run.parameters.get(result.x) for run in result.runs} - {None}
+    found = [lines(result)] if len(places) > 1 else [ratios(result)]
     found += [percentiles(result), over_time(result)]
     return [group for group in found if group.panels]
 
@@ -203,8 +204,9 @@ def percentiles(result: Result) -> Group:
             chosen = [run for run in mine if run.quantiles.get(name)]
 
             def draw(axes: Axes, name: str = name, chosen: Sequence[Run] = chosen) -> None:
+                first = min(run.pair for run in chosen)
                 places = [
-                    _curve(axes, run.quantiles[name], named[label(run.system)], run.pair == 0)
+                    _curve(axes, run.quantiles[name], named[label(run.system)], run.pair == first)
                     for run in chosen
                 ]
                 ticks = [tick for tick in TICKS if _nines(tick) <= max(places) + 0.01]
@@ -255,6 +257,7 @@ def over_time(result: Result) -> Group:
             chosen = [run for run in mine if run.series.get(name)]
 
             def draw(axes: Axes, name: str = name, chosen: Sequence[Run] = chosen) -> None:
+                first = min(run.pair for run in chosen)
                 for run in chosen:
                     points = thinned(run.series[name])
                     axes.plot(
@@ -262,7 +265,7 @@ def over_time(result: Result) -> Group:
                         [point[1] for point in points],
                         lw=1.2,
                         color=named[label(run.system)],
-                        alpha=1 if run.pair == 0 else FADED,
+                        alpha=1 if run.pair == first else FADED,
                     )
                 warm = max(map(warmup_s, chosen))
                 if warm:
