@@ -25,6 +25,7 @@ Load:
 
     generator.py    java/LoadGenerator.java: one process, both ends of every record
     workers.py      java/Worker.java: any number of producers and consumers in several processes
+    librdkafka.py   the same load as generator.py's, by librdkafka
     rawclient.py    the few requests that start-up and recovery measurements send
     spread.py       a topic over the brokers of a cluster, filled by them
     selftest.py     what the load reaches against a sink that does nothing
@@ -51,7 +52,7 @@ Afterwards:
 Parts of kproto by themselves, for whoever tunes them: `python -m bench.micro_log` and its sisters.
 
 Import order, each from those before it: ``results tables options``, ``jars brokers environment quorum topics
-clusters peers``, ``rawclient spread generator workers cases``, ``spark_connector analysis``, then the suites
+clusters peers``, ``rawclient spread generator librdkafka workers cases``, ``spark_connector analysis``, then the suites
 ``selftest single_broker cluster omb kera pravega startup idle recovery stall failover``, ``page``,
 ``everything``, ``cli``, and ``micro_log micro_net micro_peers micro_replica micro_request micro_vlog
 micro_wire``. All may import kproto, which imports nothing of bench.

@@ -86,7 +86,7 @@ def _link(one: Finding) -> str:
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -> str:
     """``rows`` of ready cells, ``texts`` columns of text first; cells may bring their own `td`."""
     head = "".join(
-        f"<th{' class=text' if number < texts else ''}>{escape(name)}</th>"
+        f"<th{' class=text' if number < texts or name == 'why' else ''}>{escape(name)}</th>"
         for number, name in enumerate(headings)
     )
     lines = [
