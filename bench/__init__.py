@@ -52,8 +52,8 @@ Afterwards:
 Parts of kproto by themselves, for whoever tunes them: `python -m bench.micro_log` and its sisters.
 
 Import order, each from those before it: ``results tables options``, ``jars brokers environment quorum topics
-clusters peers``, ``rawclient spread generator librdkafka workers cases``, ``spark_connector analysis``, then the suites
-``selftest single_broker cluster omb kera pravega startup idle recovery stall failover``, ``page``,
+clusters peers``, ``rawclient spread generator librdkafka workers cases``, ``spark_connector analysis``, then
+the suites ``selftest single_broker cluster omb kera pravega startup idle recovery stall failover``, ``page``,
 ``everything``, ``cli``, and ``micro_log micro_net micro_peers micro_replica micro_request micro_vlog
 micro_wire``. All may import kproto, which imports nothing of bench.
 """

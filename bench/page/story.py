@@ -95,12 +95,32 @@ def missed(found: Iterable[Finding]) -> list[Finding]:
     return [one for one in found if one.verdict.met is False]
 
 
-def by_case(found: Iterable[Finding]) -> list[tuple[Finding, str]]:
-    """The first finding of each case, and the amounts of all of them."""
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All findings of one kind about one case."""
+
+    findings: list[Finding]
+
+    @property
+    def place(self) -> str:
+        """``[[anchor case]]``: see `opening`."""
+        return f"[[{self.findings[0].anchor} {self.findings[0].case}]]"
+
+    @property
+    def amounts(self) -> str:
+        return ", ".join(one.amount for one in self.findings)
+
+    @property
+    def why(self) -> str:
+        return " ".join(dict.fromkeys(one.why for one in self.findings if one.why))
+
+
+def by_case(found: Iterable[Finding]) -> list[Case]:
+    """Findings of a case together, in their order."""
     grouped: dict[tuple[str, str], list[Finding]] = {}
     for one in found:
         grouped.setdefault((one.anchor, one.case), []).append(one)
-    return [(group[0], ", ".join(one.amount for one in group)) for group in grouped.values()]
+    return list(map(Case, grouped.values()))
 
 
 def compared(found: Iterable[Finding]) -> int:
@@ -136,8 +156,12 @@ def opening(found: Sequence[Finding], failed: Sequence[str]) -> list[str]:
     return sentences
 
 
-def _listed(cases: Sequence[tuple[Finding, str]]) -> str:
-    return "; ".join(f"[[{one.anchor} {one.case}]] ({amounts})" for one, amounts in cases)
+def _listed(cases: Sequence[Case]) -> str:
+    """Cases with their amounts; those of one reason together, the reason behind them; without one, last."""
+    reasons: dict[str, list[str]] = {}
+    for case in sorted(cases, key=lambda case: not case.why):
+        reasons.setdefault(case.why.rstrip("."), []).append(f"{case.place} ({case.amounts})")
+    return "; ".join(", ".join(places) + (f": {why}" if why else "") for why, places in reasons.items())
 
 
 def count(number: int, singular: str, plural: str) -> str:

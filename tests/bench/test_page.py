@@ -105,7 +105,10 @@ def first_paragraph(html: str) -> str:
 def test_the_first_paragraph_names_what_is_lost_missed_and_failed(html: str) -> None:
     text = first_paragraph(html)
     assert text.startswith("kproto loses to Apache Kafka in 1 of 12 cases compared, every pair agreeing: ")
-    assert "omb-fixed-rate bursts (publish p99 ms 2.12×)" in text
+    assert (
+        "omb-fixed-rate bursts (publish p99 ms 2.12×): Fetches are served before acks &amp; that takes"
+        in text
+    )
     assert "It misses 2 of 5 targets: " in text
     assert "idle-idle 5,000 partitions cores 0.07 (≤ 0.05)" in text
     assert "Not measured, because it failed: kproto bench pravega --quick" in text
@@ -152,7 +155,7 @@ def test_plots_have_the_colour_of_the_text(html: str) -> None:
 def test_markdown_says_the_same_and_its_plots_are_small(made: Path) -> None:
     text = (made / "docs" / "b.md").read_text()
     opening = text.splitlines()[2]
-    assert "omb-fixed-rate bursts (publish p99 ms 2.12×)" in opening
+    assert "omb-fixed-rate bursts (publish p99 ms 2.12×): Fetches are served before acks" in opening
     assert "[[" not in opening
     assert "| omb-fixed-rate bursts | publish p99 ms | 8.5 | 4 | 2.12 | ratio ≤ 1.00 | Fetches" in text
     plots = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
@@ -179,6 +182,22 @@ def test_the_worst_comes_first_and_unclear_losses_are_apart() -> None:
         (one.verdict.severity for one in found), reverse=True
     )
     assert "though the pairs disagree: [[omb-fixed-rate steady]]" in " ".join(story.opening(found, []))
+
+
+def test_one_reason_for_several_cases_is_said_once() -> None:
+    result = workloads()
+    for run in result.runs:
+        if run.system == KPROTO:
+            run.metrics |= {
+                "publish_p99_ms": 40.0,
+                "cpu_s_per_million": 90.0 if run.case == "bursts" else 1.0,
+            }
+    reasons = [story.Reason("omb-*", "publish_p99_ms", "Acks wait."), story.Reason("*", "disk_mb", "Never.")]
+    text = story.opening(story.findings([result], reasons), [])[0]
+    assert text.count("Acks wait") == 1
+    steady = "[[omb-fixed-rate steady]] (publish p99 ms 10.00×)"
+    bursts = "[[omb-fixed-rate bursts]] (publish p99 ms 10.00×, CPU s/M records 4.50×)"
+    assert text.endswith(f"{steady}, {bursts}: Acks wait.")
 
 
 def test_reasons_are_found_by_case_and_metric() -> None:
