@@ -61,6 +61,17 @@ def disk_bytes(directory: Path) -> int:
     return found
 
 
+def await_files_gone(target: Target, prefix: str) -> None:
+    """Wait until Apache Kafka has deleted the files of deleted topics whose names begin like that."""
+    directory = directories(target)
+    deadline = time.monotonic() + TIMEOUT_S
+    quiet = 0
+    while directory is not None and quiet < 3 and time.monotonic() < deadline:
+        left = any(any(directory.glob(f"{place}/{prefix}-*")) for place in KAFKA_DATA)
+        quiet = 0 if left else quiet + 1
+        time.sleep(0.2)
+
+
 class Topics:
     """``count`` topics of the same form on one cluster."""
 
@@ -132,13 +143,7 @@ class Topics:
             names = self.names[first : first + AT_ONCE]
             for future in admin.delete_topics(names, request_timeout=TIMEOUT_S).values():
                 future.result(TIMEOUT_S)
-        directory = directories(self.target)
-        deadline = time.monotonic() + TIMEOUT_S
-        quiet = 0
-        while directory is not None and quiet < 3 and time.monotonic() < deadline:
-            left = any(any(directory.glob(f"{place}/{self.name}-*")) for place in KAFKA_DATA)
-            quiet = 0 if left else quiet + 1
-            time.sleep(0.2)
+        await_files_gone(self.target, self.name)
 
     def _admin(self) -> Any:
         from confluent_kafka.admin import AdminClient

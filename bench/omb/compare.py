@@ -16,9 +16,10 @@ from typing import Any, Protocol
 from bench.brokers import KINDS, Target, Usage
 from bench.clusters import KafkaCluster, KprotoCluster
 from bench.omb.result import Period
-from bench.omb.runner import Hooks, Outcome, run
+from bench.omb.runner import TOPIC_PREFIX, Hooks, Outcome, run
 from bench.omb.settings import Driver, Workload, read_driver, read_workload
 from bench.results import KPROTO, Result, Run
+from bench.topics import DELETE_DELAY_MS, await_files_gone, index_bytes
 from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH, Histogram
 
 HERE = Path(__file__).parent
@@ -274,8 +275,20 @@ class Comparison:
             self._once(system, workload, replace(wanted, producerRate=BEYOND_REACH), Hooks())
 
     def _once(self, system: str, path: Path, workload: Workload, hooks: Hooks) -> Outcome:
-        driver = driver_of(system, self._copies, self._sync, self._clusters[system].bootstrap)
-        return run(workload, driver, path.parent, self._workers, hooks, delete_topics=True)
+        cluster = self._clusters[system]
+        driver = driver_of(system, self._copies, self._sync, cluster.bootstrap)
+        # As for every comparison of the suite; `bench.topics` says why.
+        replicas = workload.topics * workload.partitionsPerTopic * self._copies
+        configs = {
+            **driver.topicConfig,
+            "file.delete.delay.ms": str(DELETE_DELAY_MS),
+            "segment.index.bytes": str(index_bytes(replicas)),
+        }
+        prepared = replace(driver, topicConfig=configs)
+        try:
+            return run(workload, prepared, path.parent, self._workers, hooks, delete_topics=True)
+        finally:
+            await_files_gone(cluster, TOPIC_PREFIX)
 
     def measure(self, system: str, path: Path, pair: int, hooks: Hooks) -> Run:
         """One run of one workload; the OpenMessaging result file is written, too."""

@@ -26,6 +26,7 @@ LOOK_EVERY_S = 10.0
 LOOKS_MIN = 6
 DRAINED_RECORDS = 1000
 STEP_S = 0.05
+TOPIC_PREFIX = "test-topic"
 RECEIVE_TIMEOUT_S = 60.0
 
 Item = TypeVar("Item")
@@ -101,7 +102,7 @@ def shares(items: Sequence[Item], count: int) -> list[list[Item]]:
 
 def topic_names(count: int) -> list[str]:
     """As the OpenMessaging benchmark names them."""
-    return [f"test-topic-{number:07d}-{secrets.token_urlsafe(5)}" for number in range(count)]
+    return [f"{TOPIC_PREFIX}-{number:07d}-{secrets.token_urlsafe(5)}" for number in range(count)]
 
 
 def specs(
