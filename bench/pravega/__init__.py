@@ -3,7 +3,7 @@
 After S. Kumar and K. Munegowda, "Distributed Streaming Storage Performance Benchmarking: Kafka and Pravega"
 (2019): its four modes, its sizes (10 B to 100 KB), its topic and clients (15 partitions, acks from all,
 idempotent producers, batches of 16 KB, 32 MB of buffer, no linger, no compression), and its way of counting:
-every event, no sampling, in an array indexed by the latency.
+every event, no sampling, in an array indexed by the latency (for bursts one per run, not per window).
 
     burst           as fast as producers, or consumers alone (`--producers 0`), go
     mb-limited      so many MB/s: the latency that a throughput costs

@@ -27,7 +27,9 @@ BROKER_WARMUP_S = 20.0
 @click.option("--rate", "rates", multiple=True, type=float, help="MB/s or events/s. Default: 1 or 500.")
 @click.option("--producers", type=click.IntRange(0), help="Default: 10, end-to-end 1. 0: a burst is read.")
 @click.option("--consumers", type=click.IntRange(0), help="Default: none, end-to-end 1.")
-@click.option("--rf", "copies", type=click.Choice([1, 3]), default=1, help="3: clusters of four brokers.")
+@click.option(
+    "--rf", "--copies", "copies", type=click.Choice([1, 3]), default=1, help="3: clusters of four brokers."
+)
 @click.option("--flush/--no-flush", help="Each event on disk before its ack (flush.messages=1).")
 @click.option("--wait-each", is_flag=True, help="A producer waits for each ack before its next event.")
 @click.option("--partitions", type=click.IntRange(1), default=PARTITIONS)

@@ -117,8 +117,8 @@ def series(outcome: Outcome) -> dict[str, list[list[float]]]:
 
 def _of_window(case: Case, window: Window) -> dict[str, float]:
     found = _rates(case, window.done) if window.done.at_us else {}
-    for kind in () if case.reads_only else (PUBLISH, INTENDED, RECEIVED_TIMES):
-        histogram = window.histograms[kind]
+    for kind in () if case.mode == BURST else (PUBLISH, INTENDED, RECEIVED_TIMES):
+        histogram = window.histograms.get(kind, Histogram())
         if histogram.counts:
             middle, late = histogram.percentiles((50, 99))
             found[f"{NAMES[kind]}_p50_ms"] = middle / 1e3
@@ -148,18 +148,21 @@ def csv_rows(system: str, pair: int, outcome: Outcome) -> list[Row]:
     kinds += [("reading", RECEIVED_TIMES)] if case.consumers else []
     found: list[Row] = []
     for what, kind in kinds:
-        parts = [(window.part, window.done, window.histograms[kind]) for window in outcome.windows]
+        parts = [
+            (window.part, window.done, window.histograms.get(kind, Histogram())) for window in outcome.windows
+        ]
         parts.append(("total", outcome.during(), outcome.histograms()[kind]))
         for part, done, histogram in parts:
             records = done.acked if what == "writing" else done.received
             amount = done.acked_bytes if what == "writing" else done.received_bytes
             seconds = done.seconds or 1e-6
+            latencies = (histogram.mean, histogram.highest, *histogram.percentiles(CSV_LEVELS))
+            known = bool(histogram.counts)
             found.append(
                 (
                     *(system, case.name, pair, what, part, f"{seconds:.3f}", records),
                     *(f"{records / seconds:.1f}", f"{amount / 1e6 / seconds:.3f}"),
-                    *(f"{histogram.mean / 1e3:.3f}", f"{histogram.highest / 1e3:.3f}"),
-                    *(f"{value / 1e3:.3f}" for value in histogram.percentiles(CSV_LEVELS)),
+                    *(f"{value / 1e3:.3f}" if known else "" for value in latencies),
                 )
             )
     return found

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.analysis.raw import SUFFIX, Origin, describe
 from bench.omb.compare import Cluster, Watch
-from bench.pravega.cases import Case
+from bench.pravega.cases import BURST, Case
 from bench.workers import KINDS, Counters, Histogram, Workers
 
 LATE_S = 30.0
@@ -35,6 +35,7 @@ class Window:
     done: Counters
     """In this window; ``seconds`` is its length."""
     histograms: dict[str, Histogram]
+    """Of what was acked or received since they were taken before; in bursts most windows have none."""
 
 
 @dataclass(slots=True)
@@ -117,11 +118,23 @@ class _Look:
     def take(self, part: str) -> Counters:
         """One window, from the last look until now; the counters so far. Raises RuntimeError after errors."""
         taken = self._workers.take()
-        now = taken.counters
+        return self._window(part, taken.counters, taken.histograms)
+
+    def count(self, part: str) -> Counters:
+        """The same without histograms, which the next `take` has: of bursts they are large."""
+        return self._window(part, self._workers.counters(), {})
+
+    def extend(self) -> None:
+        """Let the last window last until now: reading the answer took a while."""
+        window = self._outcome.windows.pop()
+        self.last = self.last.minus(window.done)
+        self._window(window.part, self._workers.counters(), window.histograms)
+
+    def _window(self, part: str, now: Counters, histograms: dict[str, Histogram]) -> Counters:
         if now.errors or now.first_error:
             raise RuntimeError(f"{now.errors} events failed: {now.first_error}")
         end_s = (now.at_us - self.began_us) / 1e6
-        self._outcome.windows.append(Window(part, end_s, now.minus(self.last), taken.histograms))
+        self._outcome.windows.append(Window(part, end_s, now.minus(self.last), histograms))
         self.last = now
         return now
 
@@ -173,7 +186,9 @@ def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, r
         workers.open(case.specs(target.bootstrap, topic, [str(path) for path in paths] if paths else None))
         look = _Look(workers, outcome)
         workers.rate(case.events_per_s)
-        _windows(look, warmup_s, window_s, WARMUP)
+        _windows(look, warmup_s, window_s, WARMUP, case.mode != BURST)
+        look.take(WARMUP)
+        look.extend()
         if watch:
             watch.begin()
         # A schedule of its own: all of its events are sent, however late, and none is due after the end.
@@ -181,9 +196,10 @@ def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, r
         from_us = workers.counters().at_us
         workers.rate(case.events_per_s, case.events)
         until_us = workers.counters().at_us + int(case.scale.seconds * 1e6)
-        _windows(look, case.scale.seconds, window_s, MEASURED)
+        _windows(look, case.scale.seconds, window_s, MEASURED, case.mode != BURST)
         if watch:
             watch.end()
+        look.take(TAIL)
         if due is not None:
             outcome.unsent = _send_the_rest(look, due)
         workers.flush()
@@ -219,13 +235,13 @@ def _read(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None) ->
             readers.stop()
 
 
-def _windows(look: _Look, seconds: float, window_s: float, part: str) -> None:
+def _windows(look: _Look, seconds: float, window_s: float, part: str, histograms: bool) -> None:
     """From now on, look at the end of each window; the last one may be shorter."""
     began, end_s = time.monotonic(), 0.0
     while end_s < seconds - 1e-9:
         end_s = min(end_s + window_s, seconds)
         time.sleep(max(0.0, began + end_s - time.monotonic()))
-        look.take(part)
+        look.take(part) if histograms else look.count(part)
 
 
 def _send_the_rest(look: _Look, due: int) -> int:
@@ -245,7 +261,7 @@ def _until_read(look: _Look, window_s: float, events: int) -> None:
         time.sleep(
             window_s / 4
         )  # the last window ends soon after the last event, or the rate would be too low
-        now = look.take(MEASURED).received
+        now = look.count(MEASURED).received
         if now > received:
             progress, received = time.monotonic(), now
         elif time.monotonic() - progress > RECEIVE_TIMEOUT_S:
