@@ -34,7 +34,7 @@ FIXED, MAX, SEARCH, BACKLOG = "fixed", "max", "sustainable", "backlog"
 BEYOND_REACH = 1_000_000
 """Records per second; from here on a producerRate means: as fast as it goes."""
 
-COSTS = ("cpu_s_per_million", "peak_rss_mb", "disk_mb", "requests_per_s", "client_cpu_s_per_million")
+COSTS = ("cpu_s_per_million", "peak_rss_mb", "disk_mb", "client_rpcs_per_s", "client_cpu_s_per_million")
 LATENCIES = ("publish_p50_ms", "publish_p99_ms", "publish_p999_ms", "e2e_p50_ms", "e2e_p99_ms")
 SHOWN = {
     FIXED: ("published_per_s", *LATENCIES, "intended_p99_ms", *COSTS),
@@ -48,6 +48,14 @@ TITLES = {
     SEARCH: "the greatest rate that consumers keep up with",
     BACKLOG: "a backlog built up and drained while producers go on",
 }
+
+
+NOTES = (
+    "client RPCs are those of producers and consumers, by their own count; disk MB is what the brokers had "
+    "the kernel write, all copies and indexes together, by the kernel's count.",
+    "Publish latency counts from the call of send, as OMB has it; `intended` from when the schedule wanted "
+    "the record sent. End-to-end latency is that of the records' timestamps: whole milliseconds, from 1 on.",
+)
 
 
 class Cluster(Target, Protocol):
@@ -150,7 +158,7 @@ def client_metrics(outcome: Outcome) -> dict[str, float]:
         / during.seconds,
         "client_cpu_s": during.cpu_s,
         "client_cpu_s_per_million": during.cpu_s * 1e6 / max(during.acked, 1),
-        "requests_per_s": (during.produce_requests + during.consume_requests) / during.seconds,
+        "client_rpcs_per_s": (during.produce_requests + during.consume_requests) / during.seconds,
         "records_per_produce": during.acked / max(during.produce_requests, 1),
         "sent_errors": float(during.errors),
         "backlog_missing": float(outcome.missing),
@@ -252,7 +260,8 @@ class Comparison:
             title += "copy" if self._copies == 1 else "copies"
             title += ", on disk before the ack" if self._sync else ""
             result = found.setdefault(
-                kind, Result("omb", name, title, command, about, shown=list(SHOWN[kind]))
+                kind,
+                Result("omb", name, title, command, about, shown=list(SHOWN[kind]), notes=list(NOTES)),
             )
             result.targets[workload.name] = self._targets(kind)
         return found
