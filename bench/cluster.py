@@ -1,33 +1,67 @@
-"""`python -m bench.cluster`: clusters of four brokers, three copies, the same load on each in turn (A B A B).
+"""`kproto bench cluster`: clusters of four brokers, three copies, the same load on each in turn (A B A B).
 
-The cases of KerA's figures 8 to 13: many partitions with small chunks, records of 100 bytes, linger 1 ms,
-acks=all, four producers and four consumers. Broker CPU is that of all four processes together. `--vlogs` runs
-kproto once for each number of virtual logs per broker; chunks per push and pushes per second are printed.
+Many partitions with small chunks and few with large ones, as in KerA's figures 8 to 13, in one topic: records
+of 100 bytes, linger 1 ms, acks=all, four producers and four consumers, Java's or librdkafka's. Broker CPU is
+that of all four processes together. An RPC is what carries copies: a push of kproto to a backup, a fetch of
+an Apache Kafka follower. `--vlogs 1,4` measures kproto with those numbers of virtual logs per broker, one
+after the other on the same cluster.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
-import sys
-import tempfile
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
 
+from bench import generator, librdkafka, options
+from bench.brokers import Target
 from bench.cases import KIB, Case, Scale
 from bench.clusters import KafkaCluster, KprotoCluster
 from bench.environment import environment
-from bench.generator import Load, measure
-from bench.report import markdown, metrics, tables
+from bench.generator import Load, Measured, figures, quantiles, series
+from bench.results import KAFKA, KPROTO, Result, Run
+from bench.topics import Topics, disk_bytes
 
 RECORD_BYTES = 100
+CHUNKS_PER_PARTITION = 8
+LEAST_BUFFER, MOST_BUFFER = 1 << 20, 64 << 20
+WARMUP_CPU_S = 40.0
+"""CPU s that four Apache Kafka brokers use until they are compiled; on a busy machine that takes longer."""
+WARMUP_ROUNDS = 5
+SHOWN = (
+    "records_per_s",
+    "cpu_s_per_million",
+    "client_cpu_s_per_million",
+    "rpcs_per_s",
+    "chunks_per_rpc",
+    "publish_p50_ms",
+    "publish_p99_ms",
+    "peak_rss_mb",
+    "disk_mb",
+)
+CLIENTS: Mapping[str, Callable[..., Measured]] = {
+    "java": generator.measure,
+    "librdkafka": librdkafka.measure,
+}
+Cluster = KafkaCluster | KprotoCluster
+
+
+def buffer_bytes(partitions: int, chunk_bytes: int) -> int:
+    """What a producer may hold: five chunks of each partition on their way, three that fill.
+
+    A Java producer whose buffer is exhausted sends all chunks as they are: with two per partition they held 2
+    records instead of 9, four times the work for the same records. With 32 MB, the default, records would
+    wait for seconds instead.
+    """
+    return max(LEAST_BUFFER, min(MOST_BUFFER, CHUNKS_PER_PARTITION * chunk_bytes * partitions))
 
 
 def case(partitions: int, chunk_bytes: int, most_cpu: float) -> Case:
+    """With the most CPU per record and the least throughput that kproto may have beside Apache Kafka."""
     load = Load(
         RECORD_BYTES,
         chunk_bytes,
@@ -36,10 +70,12 @@ def case(partitions: int, chunk_bytes: int, most_cpu: float) -> Case:
         producers=4,
         consumers=4,
         replicas=3,
-        buffer_bytes=max(1 << 20, 2 * chunk_bytes * partitions),
+        buffer_bytes=buffer_bytes(partitions, chunk_bytes),
     )
     size = f"{chunk_bytes // KIB}KB" if chunk_bytes < KIB * KIB else "1MB"
-    return Case(f"rf3-{partitions}p-{size}", load, {"cpu_s_per_million": most_cpu})
+    least = 3.0 if chunk_bytes == KIB else 1.0
+    targets = {"cpu_s_per_million": most_cpu, "records_per_s": least}
+    return Case(f"rf3-{partitions}p-{size}", load, targets)
 
 
 CASES = (
@@ -51,101 +87,193 @@ CASES = (
 )
 
 
-def run(
-    target: KafkaCluster | KprotoCluster, load: Load, runs: list[dict[str, Any]], console: Console
+@dataclass(slots=True)
+class Replication:
+    """What a kproto cluster pushed to backups in the measured part."""
+
+    cluster: Cluster
+    _before: dict[str, float] = field(default_factory=dict)
+    _after: dict[str, float] = field(default_factory=dict)
+
+    def begin(self, _pid: int = 0, _seconds: float = 0) -> None:
+        """Count from now."""
+        self._before = self._now()
+
+    def end(self) -> None:
+        """Until now."""
+        self._after = self._now()
+
+    def _now(self) -> dict[str, float]:
+        return self.cluster.pushes() if isinstance(self.cluster, KprotoCluster) else {}
+
+    def metrics(self, seconds: float, copies: int) -> dict[str, float]:
+        """Nothing where nothing was pushed. A push is an RPC to each backup of its virtual segment."""
+        done = {name: self._after[name] - self._before.get(name, 0) for name in self._after}
+        if not done.get("pushes"):
+            return {}
+        return {
+            "rpcs_per_s": (copies - 1) * done["pushes"] / seconds,
+            "chunks_per_rpc": done["chunks"] / done["pushes"],
+            "kb_per_rpc": done["bytes"] / done["pushes"] / 1e3,
+        }
+
+
+def run_once(
+    target: Cluster,
+    system: str,
+    case_name: str,
+    pair: int,
+    load: Load,
+    topics: Topics | None = None,
+    client: str = "java",
+) -> Run:
+    """One run the clients' figures, the brokers', what was replicated, what disks hold."""
+    watch = Replication(target)
+    before = disk_bytes(target.directory)
+    measured = CLIENTS[client](target, load, watch.begin, topics, watch.end)
+    grown = max(disk_bytes(target.directory) - before, 0) if topics is not None else None
+    metrics = {**figures(measured), **watch.metrics(measured.wall_s, load.replicas)}
+    if grown is not None:
+        metrics["disk_mb"] = grown / 1e6
+        metrics["disk_bytes_per_value_byte"] = grown / max(measured.load["acked_total"] * load.value_bytes, 1)
+    parameters = {**asdict(load), "client": client}
+    return Run(system, case_name, pair, parameters, metrics, series(measured), quantiles(measured))
+
+
+def warm_up(clusters: Mapping[str, Cluster], load: Load, seconds: float, console: Console) -> None:
+    """Load on new clusters until the JVMs among them have compiled themselves, by their CPU time."""
+    for name, cluster in clusters.items():
+        console.print(f"warming up {cluster.name}")
+        topics = Topics(cluster, load.topics, load.partitions, load.replicas)
+        topics.create(load.value_bytes)
+        spent, least = 0.0, min(WARMUP_CPU_S, seconds * 4 / 3)
+        for _ in range(WARMUP_ROUNDS):
+            wanted = seconds if name == KAFKA else min(seconds, 3.0)
+            measured = generator.measure(
+                cluster, replace(load, seconds=wanted, warmup_seconds=0), topics=topics
+            )
+            spent += measured.broker_cpu_s
+            if name != KAFKA or spent >= least:
+                break
+        topics.delete()
+
+
+def system_names(clusters: Mapping[str, Cluster], vlogs: tuple[int, ...]) -> list[tuple[str, str, int]]:
+    """(cluster, name in results, virtual logs per broker), in the order of a pair."""
+    found = [(KAFKA, KAFKA, 0)] if KAFKA in clusters else []
+    if KPROTO in clusters:
+        several = len(vlogs) > 1
+        found += [(KPROTO, f"{KPROTO}, {n} vlogs" if several else KPROTO, n) for n in vlogs]
+    return found
+
+
+def create(target: Target, load: Load, configs: Mapping[str, str] | None = None) -> tuple[Topics, float]:
+    """The load's topics, ready, and how many seconds that took."""
+    topics = Topics(target, load.topics, load.partitions, load.replicas, configs)
+    return topics, topics.create(load.value_bytes)
+
+
+def measure_case(
+    clusters: Mapping[str, Cluster],
+    chosen: Case,
+    scale: Scale,
+    vlogs: tuple[int, ...],
+    client: str,
+    result: Result,
+    out: Path,
+    console: Console,
 ) -> None:
-    """One run; what was replicated with it is kept, too."""
-    before = target.pushes() if isinstance(target, KprotoCluster) else {}
-    measured = measure(target, load)
-    figures = metrics(measured.load, measured.broker_cpu_s, measured.peak_rss_bytes)
-    if isinstance(target, KprotoCluster):
-        after = target.pushes()
-        pushes = max(after["pushes"] - before["pushes"], 1)
-        figures["chunks_per_push"] = (after["chunks"] - before["chunks"]) / pushes
-        figures["bytes_per_push"] = (after["bytes"] - before["bytes"]) / pushes
-        figures["pushes_per_s"] = pushes / (load.warmup_seconds + load.seconds)
-    runs.append({**asdict(measured), "metrics": figures})
-    shown = {name: round(value, 3) for name, value in figures.items()}
-    console.print(f"{target.name}: {shown}")
+    """A case on all systems, `scale.pairs` times in turn, each cluster's topics made once."""
+    load = replace(
+        chosen.load,
+        seconds=scale.seconds,
+        warmup_seconds=scale.warmup_seconds,
+        max_bytes=scale.max_bytes,
+    )
+    made = {name: create(cluster, load) for name, cluster in clusters.items()}
+    for pair in range(scale.pairs):
+        for name, system, number in system_names(clusters, vlogs):
+            cluster, (topics, ready_s) = clusters[name], made[name]
+            if isinstance(cluster, KprotoCluster):
+                cluster.set_vlogs(number)
+            try:
+                run = run_once(cluster, system, chosen.name, pair, load, topics, client)
+            except RuntimeError as failure:
+                text = " ".join(str(failure).splitlines()[:2])
+                result.notes.append(f"{chosen.name} failed on {system}: {text}")
+                console.print(f"failed: {text}", highlight=False)
+                continue
+            run.metrics["topics_ready_s"] = ready_s
+            result.runs.append(run)
+            shown = ", ".join(f"{key} {run.metrics[key]:.4g}" for key in SHOWN if key in run.metrics)
+            console.print(f"{chosen.name} {system}: {shown}", highlight=False)
+            result.save(out)
+    for topics, _ in made.values():
+        topics.delete()
+
+
+@contextmanager
+def running(work: Path, only: str | None) -> Iterator[dict[str, Cluster]]:
+    """The clusters by system, Apache Kafka first; stopped at the end."""
+    found: dict[str, Cluster] = {}
+    if only != KPROTO:
+        found[KAFKA] = KafkaCluster(work / "kafka")
+    if only != KAFKA:
+        found[KPROTO] = KprotoCluster(work / "kproto")
+    try:
+        for each in found.values():
+            each.start()
+        yield found
+    finally:
+        for each in found.values():
+            each.stop()
 
 
 @click.command()
-@click.option("--pairs", type=int, default=2, show_default=True, help="Runs of each case on each cluster.")
-@click.option("--seconds", type=float, default=10, show_default=True, help="Measured seconds of a run.")
+@options.quick_option
+@options.pairs_option
+@click.option("--seconds", type=float, help="Measured seconds of a run.")
 @click.option("--warmup", type=float, default=30, show_default=True, help="Seconds of load before anything.")
 @click.option("--case", "patterns", multiple=True, help="Only cases whose name contains this.")
-@click.option("--only", type=click.Choice(["kafka", "kproto"]), help="Only one of the clusters.")
+@click.option("--client", type=click.Choice(sorted(CLIENTS)), default="java", show_default=True)
 @click.option("--vlogs", default="1", show_default=True, help="kproto.vlogs.per.broker: numbers with commas.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("out/bench"), show_default=True)
-def main(
-    pairs: int,
-    seconds: float,
+@options.only_option
+@options.data_dir_option
+@options.out_option
+def command(
+    quick: bool,
+    pairs: int | None,
+    seconds: float | None,
     warmup: float,
     patterns: tuple[str, ...],
-    only: str | None,
+    client: str,
     vlogs: str,
+    only: str | None,
     data_dir: Path | None,
     out: Path,
 ) -> None:
     """CPU and throughput of four brokers with three copies, Apache Kafka and kproto in turn."""
-    scale = Scale(seconds, min(seconds / 2, 4), warmup, pairs, 4e9)
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    measured_s = seconds or (5.0 if quick else 10.0)
+    scale = Scale(measured_s, min(measured_s / 2, 4), warmup, pairs or (1 if quick else 2), 4e9)
     cases = [each for each in CASES if not patterns or any(pattern in each.name for pattern in patterns)]
-    out.mkdir(parents=True, exist_ok=True)
-    for number in vlogs.split(","):
-        results: dict[str, Any] = {
-            "environment": environment(scale=str(scale)),
-            "vlogs": int(number),
-            "cases": {},
-        }
-        work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
-        clusters: dict[str, KafkaCluster | KprotoCluster] = {}
-        try:
-            if only != "kproto":
-                clusters["kafka"] = KafkaCluster(work / "kafka")
-            if only != "kafka":
-                clusters["kproto"] = KprotoCluster(work / "kproto", {"kproto.vlogs.per.broker": number})
-            for each in clusters.values():
-                each.start()
-                first = replace(
-                    cases[0].load, seconds=warmup if each.name != "kproto" else 3, warmup_seconds=0
-                )
-                measure(each, first)
-            _cases(clusters, cases, scale, results, console)
-        finally:
-            for each in clusters.values():
-                each.stop()
-            shutil.rmtree(work, ignore_errors=True)
-        name = f"cluster-{number}-vlogs"
-        (out / f"{name}.json").write_text(json.dumps(results, indent=1))
-        (out / f"{name}.md").write_text(markdown(results))
-        for table in tables(results):
-            console.print(table)
-
-
-def _cases(
-    clusters: dict[str, KafkaCluster | KprotoCluster],
-    cases: list[Case],
-    scale: Scale,
-    results: dict[str, Any],
-    console: Console,
-) -> None:
-    for each in cases:
-        load = replace(
-            each.load,
-            seconds=scale.seconds,
-            warmup_seconds=scale.warmup_seconds,
-            max_bytes=scale.max_bytes,
-        )
-        entry: dict[str, Any] = {"load": asdict(load), "targets": dict(each.targets), "failures": []}
-        entry["runs"] = {kind: [] for kind in clusters}
-        results["cases"][each.name] = entry
-        console.print(each.name)
-        for _ in range(scale.pairs):
-            for kind, target in clusters.items():
-                run(target, load, entry["runs"][kind], console)
+    if not cases:
+        raise click.UsageError(f"no such case; there are: {', '.join(each.name for each in CASES)}")
+    console, numbers = options.console(), tuple(int(number) for number in vlogs.split(","))
+    result = Result(
+        "cluster",
+        client,
+        f"Four brokers, three copies, {'Java clients' if client == 'java' else 'librdkafka'}",
+        options.command_line("cluster"),
+        environment(scale=str(scale)),
+        targets={each.name: dict(each.targets) for each in cases},
+        shown=list(SHOWN),
+    )
+    with options.workspace(data_dir) as work, running(work, only) as clusters:
+        warm_up(clusters, CASES[0].load, warmup, console)
+        for each in cases:
+            measure_case(clusters, each, scale, numbers, client, result, out, console)
+    options.finish(result, out, console)
 
 
 if __name__ == "__main__":
-    main()
+    command()

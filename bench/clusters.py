@@ -15,6 +15,7 @@ from bench.quorum import kafka_nodes, start
 from kproto.local_cluster import LocalCluster
 
 BROKERS = 4
+VLOGS = "kproto.vlogs.per.broker"
 
 
 class KprotoCluster:
@@ -61,6 +62,22 @@ class KprotoCluster:
             "bytes": sum(row["pushes"] * row["bytes_per_push"] for row in rows),
             "vlogs": len(rows),
         }
+
+    def set_vlogs(self, number: int) -> None:
+        """``kproto.vlogs.per.broker`` while it runs; partitions move once what they have is durable."""
+        from confluent_kafka.admin import (
+            AdminClient,
+            AlterConfigOpType,
+            ConfigEntry,
+            ConfigResource,
+            ResourceType,
+        )
+
+        entry = ConfigEntry(VLOGS, str(number), incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(ResourceType.BROKER, "", incremental_configs=[entry])
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        for future in admin.incremental_alter_configs([resource]).values():
+            future.result(30)
 
     def stop(self) -> None:
         for node in self._cluster.nodes:

@@ -67,6 +67,8 @@ class Load:
     """Requests of a producer per broker that wait for their answers; 0: the client's default, five."""
     fetch_bytes: int = 0
     """Of a partition per fetch; 0: the client's default, 1 MiB."""
+    request_bytes: int = 1 << 20
+    """The most of a produce request."""
 
     def arguments(self) -> list[str]:
         """For the generator; how many copies there are is the topics' matter."""
