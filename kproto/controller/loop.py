@@ -50,7 +50,9 @@ START_SECONDS: Final = 1.0
 UPKEEP_SECONDS: Final = 1.0
 """Between two looks at missing copies and at what can be freed, at least, unless a repair ended..."""
 UPKEEP_REST: Final = 20.0
-"""...and in any case in times of what the last one took."""
+"""...and in times of what the last one took..."""
+UPKEEP_REST_MOST: Final = 10.0
+"""...in seconds: it may have waited for a slow store, and missing copies cannot wait so much longer."""
 REPAIR_SECONDS: Final = 120.0
 """One virtual segment has been copied by then, or it is tried again."""
 STUCK_LOG_SECONDS: Final = 30.0
@@ -391,7 +393,7 @@ class ControllerLoop:
                 await self._arranger.look(began)
             except KafkaError as error:
                 log.error("the controller cannot write its decisions: %s", error)
-            rest = UPKEEP_REST * (self._clock.monotonic() - began)
+            rest = upkeep_rest(self._clock.monotonic() - began)
             await asyncio.sleep(rest)
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(UPKEEP_SECONDS - rest, 0.0)):
@@ -423,6 +425,11 @@ class ControllerLoop:
             self._repairs.ended(repair, done, self._clock.monotonic())
             self._upkeep_stale = True
             self._repaired.set()
+
+
+def upkeep_rest(took: float) -> float:
+    """Seconds to rest after a look at missing copies and garbage that ``took`` so many."""
+    return min(UPKEEP_REST * took, UPKEEP_REST_MOST)
 
 
 def _read_sealed(answer: Answer | None) -> messages.Sealed | None:

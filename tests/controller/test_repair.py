@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from kproto.controller.loop import upkeep_rest
 from kproto.controller.repair import (
     AT_ONCE,
     AT_ONCE_PER_BROKER,
@@ -217,3 +218,10 @@ def test_a_broker_disowns_what_it_cannot_vouch_for_unless_it_is_the_last() -> No
     last = decide_disowned(world.image, world.table, second, world.epoch(second), [vseg.id])
     assert last.answer == [False]
     assert len(orders(world, Repairs(0))) == 1
+
+
+def test_a_slow_store_does_not_put_repairs_off_for_long() -> None:
+    """Looking at missing copies takes a twentieth of the time at most, but what waits for the store is no
+    work: two seconds of that kept missing copies waiting for 40."""
+    assert upkeep_rest(0.01) == 0.2
+    assert upkeep_rest(30.0) == 10.0
