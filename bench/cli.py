@@ -9,6 +9,8 @@ May import every other part of bench, on use only.
 
 from __future__ import annotations
 
+import signal
+import sys
 from typing import Final
 
 import click
@@ -48,6 +50,12 @@ _COMMANDS: Final = {
 )
 def bench() -> None:
     """Measure kproto, and Apache Kafka beside it."""
+    signal.signal(signal.SIGTERM, _leave)
+
+
+def _leave(number: int, frame: object) -> None:  # noqa: ARG001
+    """As Ctrl-C: what was started is stopped on the way out."""
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.page.panels import Group, Panel
@@ -18,6 +19,8 @@ WIDTH: Final = 4.0
 INK: Final = "#010203"
 """Stands for the colour of the page's text, whatever that is."""
 PAPER_INK: Final = "#22262b"
+TITLE_WIDTH: Final = 44
+"""Characters of a line of a panel's title."""
 ACROSS: Final = 3
 """Panels side by side in a file."""
 
@@ -51,7 +54,7 @@ def _style(ink: str) -> Iterator[None]:
 
 def _finish(axes: Axes, panel: Panel) -> None:
     panel.draw(axes)
-    axes.set_title(panel.title)
+    axes.set_title("\n".join(line for text in panel.title.split("\n") for line in wrap(text, TITLE_WIDTH)))
     if axes.get_ylabel() and panel.title.endswith(axes.get_ylabel()):
         axes.set_ylabel("")
 

@@ -132,7 +132,7 @@ def _plain_numbers(axis: Axis, span: float) -> None:
 
     steps = (1, 2, 3, 5) if span < 6 else (1, 2, 5) if span < 60 else (1,)
     axis.set_major_locator(LogLocator(base=10, subs=steps, numticks=12))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axis.set_minor_locator(NullLocator())
 
 
@@ -141,7 +141,7 @@ def _from_nothing(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter
 
     axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
 def lines(result: Result) -> Group:
@@ -220,7 +220,7 @@ def percentiles(result: Result) -> Group:
                 axes.set_xlabel("percentile")
                 axes.grid()
 
-            panels.append(Panel(f"{case}: {heading(name)}", 2.5, draw))
+            panels.append(Panel(f"{case}\n{heading(name)}", 2.6, draw))
     note = "Every run; the first pair in full colour. The last point is the maximum."
     return _limited("Latency percentiles", note, panels, named)
 
@@ -233,7 +233,7 @@ def _nines(percentile: float) -> float:
 def _curve(axes: Axes, values: dict[str, float], colour: str, first: bool) -> float:
     """Draw it; where its last percentile below 100 is."""
     pairs = sorted((float(percentile), value) for percentile, value in values.items())
-    below = [(_nines(percentile), value) for percentile, value in pairs if 0 < percentile < 99.99999]
+    below = [(_nines(percentile), value) for percentile, value in pairs if TICKS[0] <= percentile < 99.99999]
     last = below[-1][0] if below else 0.0
     most = [(last + 0.5, value) for percentile, value in pairs if percentile >= 99.99999]
     shown = [(place, max(value, 1e-3)) for place, value in [*below, *most[-1:]]]
@@ -254,7 +254,9 @@ def over_time(result: Result) -> Group:
     for case in result.cases():
         mine = [run for run in result.runs if run.case == case]
         for name in _told(result, dict.fromkeys(name for run in mine for name in run.series)):
-            chosen = [run for run in mine if run.series.get(name)]
+            chosen = [run for run in mine if len(run.series.get(name, [])) > 1]
+            if not chosen:
+                continue
 
             def draw(axes: Axes, name: str = name, chosen: Sequence[Run] = chosen) -> None:
                 first = min(run.pair for run in chosen)
@@ -285,7 +287,7 @@ def over_time(result: Result) -> Group:
                 axes.set_ylabel(heading(name))
                 axes.grid()
 
-            panels.append(Panel(f"{case}: {heading(name)}", 2.3, draw))
+            panels.append(Panel(f"{case}\n{heading(name)}", 2.4, draw))
     note = "Every run, seconds since its load began; shaded: warm-up, not measured."
     return _limited(OVER_TIME, note, panels, named)
 

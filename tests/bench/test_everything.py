@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from click.testing import CliRunner
 
 from bench import everything
 from bench.everything import Step, command, last_words, run_step
+from bench.failover.promises import wait_until
 from bench.page.gathered import STATUS, gather
 from tests.bench.made_up import workloads
 
@@ -52,3 +56,22 @@ def test_chosen_suites_come_in_the_order_of_the_pass() -> None:
     found = [step.suite for step in everything.chosen(["idle", "omb"])]
     assert found == ["omb", "omb", "idle"]
     assert everything.chosen([]) == list(everything.STEPS)
+
+
+def test_sigterm_stops_the_suite_that_runs_and_its_brokers(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    line = ["-m", "bench.cli", "startup", "--only", "kproto", "--part", "start", "--data-dir", str(data)]
+    process = subprocess.Popen([sys.executable, *line, "--out", str(tmp_path)], stdout=subprocess.DEVNULL)
+    wait_until("a broker that runs", lambda: list(data.glob("*/kproto-start-0/data/*")), 60)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 128 + signal.SIGTERM
+    assert list(data.iterdir()) == []
+    assert not [place for place in Path("/proc").glob("[0-9]*/cmdline") if str(data).encode() in read(place)]
+
+
+def read(path: Path) -> bytes:
+    """Nothing when the process has gone meanwhile."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
