@@ -134,6 +134,9 @@ class ControllerLoop:
         """
         self._brokers = dict(self._controller.image.brokers)
         self.sessions.follow(self._brokers, self._clock.monotonic(), connected=False)
+        own = self._brokers.get(self._controller.node_id)
+        if own is not None and not took_over:  # it registered before this began
+            self.sessions.heard(own.node_id, own.epoch, self._clock.monotonic())
         self._arranger.follow(self._brokers, self._clock.monotonic())
         proposals = self._controller.proposals
         proposals.clock = self._clock.monotonic

@@ -41,7 +41,7 @@ class Sessions:
 
         So does every broker that a starting controller finds registered, but those are not ``connected``:
         whoever was lost while no controller was there must be able to come back at once, even with another
-        data directory.
+        data directory. That may be the controller's own broker: where it is elected, it is so first.
         """
         for node_id in [each for each in self._sessions if each not in brokers]:
             del self._sessions[node_id]
@@ -69,7 +69,7 @@ class Sessions:
         session = self._sessions.get(node_id)
         if session is None:
             return False
-        return node_id == self._pinned or (session.connected and now - session.heard < self._timeout)
+        return session.connected and (node_id == self._pinned or now - session.heard < self._timeout)
 
     def expired(self, now: float) -> list[tuple[int, int]]:
         """(node id, epoch) of the brokers that were not heard in time, by node id.

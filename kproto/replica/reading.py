@@ -16,9 +16,11 @@ from kproto.replica.messages import PartitionKey, PartitionState, StateAnswer
 from kproto.vlog.frame import (
     DIRECT,
     ENTRY_SIZE,
+    FILE_HEADER_SIZE,
     FRAME_SIZE,
     KIND_STATE,
     FrameHeader,
+    decode_file_header,
     decode_frame_header,
     decode_state,
     head_is_sound,
@@ -175,9 +177,23 @@ def state_at(disk: Disk, extent: Extent, partitions: Sequence[PartitionKey]) -> 
     raise DamagedError(f"{extent.path}: no state frame at position {extent.begin}")
 
 
+def _check_file_header(disk: Disk, extent: Extent) -> None:
+    fd = disk.open(extent.path, write=False)
+    try:
+        header = decode_file_header(disk.pread(fd, FILE_HEADER_SIZE, 0))
+    finally:
+        disk.close(fd)
+    wanted = (*extent.vseg, extent.begin)
+    if header is None or (header.owner_epoch, header.vlog, header.vseg, header.start) != wanted:
+        raise DamagedError(f"{extent.path}: its header is damaged")
+
+
 def verify(disk: Disk, extent: Extent, begin: int, max_bytes: int) -> int:
     """Check the frames from ``begin`` on with all their chunks, until ``max_bytes`` were read; where to go
-    on."""
+    on. ``extent`` is the whole copy; its first piece includes the head of the file, without which the next
+    start would not believe anything."""
+    if begin == extent.begin:
+        _check_file_header(disk, extent)
     position = begin
     for header, frame in _frames(disk, extent._replace(begin=begin)):
         at = FRAME_SIZE + header.chunks * ENTRY_SIZE

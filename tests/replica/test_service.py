@@ -530,7 +530,8 @@ class TestRepair:
 class TestScrub:
     """Rule 37."""
 
-    def test_damage_is_found_without_a_reader(self) -> None:
+    @pytest.mark.parametrize("at", [-20, 9], ids=["in a chunk", "in the head of the file"])
+    def test_damage_is_found_without_a_reader(self, at: int) -> None:
         backup, metadata = Backup(), Metadata(5)
         owners = [Owner(VsegId(5, 1, seq)) for seq in range(1, 4)]
         for owner in owners:
@@ -545,7 +546,8 @@ class TestScrub:
         assert scrub.rounds == 1
         assert scrub.bytes == sum(owner.end - owner.start for owner in owners)
         assert not backup.damage
-        backup.station.file(owners[1].vseg)[owners[1].end - 20] ^= 1
+        place = at if at >= 0 else owners[1].end + at
+        backup.station.file(owners[1].vseg)[place] ^= 1
         backup.station.loop.run(1100.0)
         assert scrub.rounds == 2
         assert backup.damage == [owners[1].vseg]
