@@ -1,4 +1,15 @@
-"""What goes wrong, and the budget: no more is broken at once than the rules promise to survive."""
+"""What goes wrong, and the budget: no more is broken at once than the rules promise to survive.
+
+Of the faults that the rules document names (section 3): requests and answers are lost, repeated and overtaken
+with connections that are reset (`drop`) and the tries that follow; slow links; cuts of one direction or both;
+swizzle-clog; pauses; kills of one and all, of the controller; loss of power of one and all, silent until the
+machine is back, with torn writes; stray writes, flipped bits and unreadable files in copies (`rot`); failing
+writes and syncs; full, slow and lost disks; wall clocks that jump; a store that is slow, away or out of reach
+of some; a lease that is lost by who acts.
+
+Not here: damage in journals and segment files that the machine does not notice (a copy of R, or the client's
+checksum, makes up for it), monotonic clocks that run at another speed.
+"""
 
 from __future__ import annotations
 
