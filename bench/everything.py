@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,29 +25,37 @@ from bench.page.gathered import STATUS, Outcome
 
 LAST_LINES = 12
 """Of a failed suite's output, for the page."""
+NO_DATA = frozenset(("selftest", "analyze"))
+"""Suites that keep no brokers' data."""
 GRACE_S = 90.0
 """Between the signal that ends a suite that takes too long, so that it can stop its brokers, and SIGKILL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of the pass: a suite with its arguments."""
+    """One command of the pass: a suite with its arguments; ``{out}`` in them is where the results go."""
 
     suite: str
     arguments: tuple[str, ...] = ()
-    quick: tuple[str, ...] = ("--quick",)
-    """Instead of those, in a quick pass."""
-    minutes: float = 3
-    """A quick pass takes about so long, on two cores."""
+    quick: tuple[str, ...] | None = ("--quick",)
+    """Instead of those, in a quick pass; None: not part of it."""
+    minutes: float = 0
+    """What a quick pass takes for it, on two cores."""
 
 
+RAW = ("--raw", "{out}/raw")
+QUICK_FIGURES = tuple(text for number in ("8", "10", "12", "14") for text in ("--figure", number))
 STEPS: Sequence[Step] = (
-    Step("selftest", minutes=1),
+    Step("selftest", minutes=2),
     Step("single", minutes=5),
     Step("omb", minutes=8),
-    Step("omb", ("--copies", "3"), ("--copies", "3", "--quick", "--case", "1-topic-16-partitions-1kb"), 3),
-    Step("kera", minutes=8),
-    Step("pravega", minutes=5),
+    Step("omb", ("--copies", "3"), ("--quick", "--copies", "3", "--case", "1-topic-16-partitions-1kb"), 2),
+    Step("kera", ("--scale", "full"), ("--quick", *QUICK_FIGURES), 7),
+    Step("pravega", quick=("--quick", *RAW), minutes=4),
+    Step("pravega", ("--copies", "3"), None),
+    Step("pravega", ("--flush", "--label", "-flush"), None),
+    Step("pravega", ("--mode", "end-to-end", "--label", "-raw", *RAW), None),
+    Step("analyze", ("{out}/raw",), ("{out}/raw",), 1),
     Step("cluster", minutes=3),
     Step("startup", minutes=2),
     Step("idle", minutes=2),
@@ -54,27 +63,33 @@ STEPS: Sequence[Step] = (
     Step("recovery", minutes=2),
     Step("stall", minutes=1),
 )
-"""In this order; a suite may come twice."""
+"""In this order; a suite may come more than once."""
 
 
-def chosen(only: Sequence[str]) -> list[Step]:
+def chosen(only: Sequence[str], quick: bool) -> list[Step]:
     """The steps of these suites; all of them without names."""
-    return [step for step in STEPS if not only or step.suite in only]
+    return [step for step in STEPS if (not only or step.suite in only) and not (quick and step.quick is None)]
 
 
-def run_step(step: Step, quick: bool, out: Path, data_dir: Path | None, limit_s: float) -> Outcome:
-    """Run it to its end, or until it has taken too long."""
-    arguments = step.quick if quick else step.arguments
-    places = ["--out", str(out)] + (
-        ["--data-dir", str(data_dir)] if data_dir and step.suite != "selftest" else []
-    )
-    shown = " ".join(["kproto bench", step.suite, *arguments])
-    log = out / "logs" / f"{'-'.join([step.suite, *arguments]).replace('/', '_')}.log"
+def arguments_of(step: Step, quick: bool, out: Path) -> list[str]:
+    """What is asked of the suite."""
+    return [text.format(out=out) for text in (step.quick if quick and step.quick else step.arguments)]
+
+
+def run_step(
+    step: Step, quick: bool, out: Path, data_dir: Path | None, limit_s: float, number: int = 0
+) -> Outcome:
+    """Run it to its end, or until it has taken too long; its output goes to ``logs/<number>-<suite>.log``."""
+    asked = arguments_of(step, quick, out)
+    places = ["--out", str(out)]
+    if data_dir is not None and step.suite not in NO_DATA:
+        places += ["--data-dir", str(data_dir)]
+    log = out / "logs" / f"{number:02}-{step.suite}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     began, late = time.monotonic(), ""
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "bench.cli", step.suite, *arguments, *places],
+            [sys.executable, "-m", "bench.cli", step.suite, *asked, *places],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -88,7 +103,7 @@ def run_step(step: Step, quick: bool, out: Path, data_dir: Path | None, limit_s:
             _end(process)
             raise
     failed = "" if code == 0 and not late else late + last_words(log.read_text(errors="replace"), code)
-    return Outcome(shown, round(time.monotonic() - began, 1), failed)
+    return Outcome(" ".join(["kproto bench", step.suite, *asked]), round(time.monotonic() - began, 1), failed)
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
@@ -122,15 +137,14 @@ def command(
     quick: bool, only: tuple[str, ...], limit: float | None, data_dir: Path | None, out: Path
 ) -> None:
     """Every suite, one after another, then the report. Exit code 1 when one of them failed."""
-    screen, steps = options.console(), chosen(only)
+    screen, steps = options.console(), chosen(only, quick)
     limit_s = 60 * (limit or (20 if quick else 300))
     out.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(out / "raw", ignore_errors=True)  # Else the events of the last pass would count again.
     outcomes = []
     for number, step in enumerate(steps, start=1):
-        _say(
-            screen, f"{number}/{len(steps)} {step.suite} {' '.join(step.quick if quick else step.arguments)}"
-        )
-        outcomes.append(run_step(step, quick, out, data_dir, limit_s))
+        _say(screen, f"{number}/{len(steps)} {step.suite} {' '.join(arguments_of(step, quick, out))}")
+        outcomes.append(run_step(step, quick, out, data_dir, limit_s, number))
         (out / STATUS).write_text(json.dumps([asdict(one) for one in outcomes], indent=1))
         end = "FAILED" if outcomes[-1].failed else "done"
         _say(screen, f"  {end} after {outcomes[-1].seconds / 60:.1f} minutes")

@@ -6,6 +6,7 @@ import importlib.util
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import click
 import pytest
@@ -98,17 +99,21 @@ def test_a_bug_is_not_taken_for_a_missing_package() -> None:
 def test_the_whole_pass_runs_suites_that_exist() -> None:
     suites = {step.suite for step in everything.STEPS}
     assert suites <= set(NAMES)
-    assert set(NAMES) - suites == {"all", "report", "peers", "analyze"}
+    assert set(NAMES) - suites == {"all", "report", "peers"}
     assert sum(step.minutes for step in everything.STEPS) <= 45
 
 
-@pytest.mark.parametrize("step", everything.STEPS, ids=lambda step: f"{step.suite} {' '.join(step.quick)}")
-def test_arguments_of_the_whole_pass_are_known_to_the_suites(step: everything.Step) -> None:
+@pytest.mark.parametrize(
+    "step", everything.STEPS, ids=lambda step: f"{step.suite} {' '.join(step.arguments)}"
+)
+def test_arguments_of_the_whole_pass_are_known_to_the_suites(step: everything.Step, tmp_path: Path) -> None:
     command = bench.get_command(click.Context(bench), step.suite)
     assert command is not None
-    for arguments in (step.arguments, step.quick):
-        given = command.make_context(step.suite, [*arguments, "--out", "x"])
-        assert given.params["quick"] is ("--quick" in arguments)
+    (tmp_path / "raw").mkdir()
+    for quick in (False, True):
+        asked = everything.arguments_of(step, quick, tmp_path)
+        given = command.make_context(step.suite, [*asked, "--out", str(tmp_path)])
+        assert given.params.get("quick", False) is ("--quick" in asked)
 
 
 def test_all_modules_of_the_table_exist() -> None:

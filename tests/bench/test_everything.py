@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench import everything
-from bench.everything import Step, command, last_words, run_step
+from bench.everything import Step, arguments_of, command, last_words, run_step
 from bench.failover.promises import wait_until
 from bench.page.gathered import STATUS, gather
 from tests.bench.made_up import workloads
@@ -28,7 +28,7 @@ def test_a_suite_that_fails_says_why(tmp_path: Path) -> None:
     found = run_step(Step("single", quick=("--case", "no such case")), True, tmp_path, None, 60)
     assert found.command == "kproto bench single --case no such case"
     assert "no such case; there are:" in found.failed
-    assert "no such case" in (tmp_path / "logs" / "single---case-no such case.log").read_text()
+    assert "no such case" in (tmp_path / "logs" / "00-single.log").read_text()
 
 
 def test_a_suite_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,9 +53,17 @@ def test_the_rest_goes_on_and_the_page_is_made(tmp_path: Path, monkeypatch: pyte
 
 
 def test_chosen_suites_come_in_the_order_of_the_pass() -> None:
-    found = [step.suite for step in everything.chosen(["idle", "omb"])]
-    assert found == ["omb", "omb", "idle"]
-    assert everything.chosen([]) == list(everything.STEPS)
+    assert [step.suite for step in everything.chosen(["idle", "omb"], quick=True)] == ["omb", "omb", "idle"]
+    assert everything.chosen([], quick=False) == list(everything.STEPS)
+    assert None not in {step.quick for step in everything.chosen([], quick=True)}
+
+
+def test_events_are_analyzed_where_they_were_kept(tmp_path: Path) -> None:
+    for quick in (False, True):
+        steps = everything.chosen(["pravega", "analyze"], quick)
+        asked = [arguments_of(step, quick, tmp_path) for step in steps]
+        assert asked[-1] == [f"{tmp_path}/raw"]
+        assert asked[-2][-2:] == ["--raw", f"{tmp_path}/raw"]
 
 
 def test_sigterm_stops_the_suite_that_runs_and_its_brokers(tmp_path: Path) -> None:
