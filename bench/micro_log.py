@@ -36,15 +36,17 @@ class Counter:
 
     def __init__(self) -> None:
         self.end = self.durable = 0
-        self.blocked = self.lost = False
+        self.blocked = self.lost = self.retiring = False
         self.copies = self.live_copies = 1
 
     def append(self, ref: tuple) -> None:  # type: ignore[type-arg]
         self.end += 1
         ref[0].on_durable(ref[4])
 
-    def when_durable(self, _position: int, callback: Callable[[], object]) -> None:
+    def when_durable(self, position: int, callback: Callable[[], object]) -> None:  # noqa: ARG002
         callback()
+
+    when_written = when_durable
 
 
 def open_partition(path: Path) -> tuple[LogManager, Partition]:

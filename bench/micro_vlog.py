@@ -29,7 +29,10 @@ from tests.vlog.support import Partition, World, chunk_crc
 
 FLUSH_PIECE = 262_144
 RING = 1 << 20
-FULL_SIZE = {"kproto__virtual__segment__bytes": "67108864", "kproto__journal__bytes": "1073741824"}
+FULL_SIZE: dict[str, Any] = {
+    "kproto__virtual__segment__bytes": "67108864",
+    "kproto__journal__bytes": "1073741824",
+}
 
 
 class ManualLoop:
@@ -144,7 +147,7 @@ def size_cost(directory: str, size: int, direct: bool) -> float:
     part = world.partition()
     segment = RingSegment(os.path.join(directory, "ring"), world.disk)
     part.append(size)
-    crc = chunk_crc(part.segment.memory[:size])
+    crc = chunk_crc(memoryview(part.segment.memory)[:size])
     part.vlog.pending.clear()
     part.vlog.end = 0
     loop.turn()

@@ -70,7 +70,7 @@ def to_parquet(sources: Iterable[Source], directory: Path) -> int:
 def create_topic(bootstrap: str, topic: str) -> bool:
     """Make the topic, which keeps everything; False when there is one of that name already."""
     from confluent_kafka import KafkaError, KafkaException
-    from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+    from confluent_kafka.admin import AdminClient, NewTopic
 
     wanted = NewTopic(topic, num_partitions=PARTITIONS, replication_factor=1, config={"retention.ms": "-1"})
     admin = AdminClient({"bootstrap.servers": bootstrap})
