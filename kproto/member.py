@@ -41,6 +41,7 @@ from kproto.replica.service import ReplicaService
 from kproto.replica.store import ReplicaStore, Workers
 from kproto.replica.takeover import Takeover
 from kproto.replica.unneeded import UnneededReports
+from kproto.replica.widening import Widening
 from kproto.vlog.manager import JOURNAL_DIRECTORY, boot_id
 from kproto.vlog.peer_backups import PeerBackups
 from kproto.vlog.worker import Worker
@@ -128,6 +129,7 @@ class ClusterMember:
         self._bring_over: BringOver | None = None
         self._unneeded: UnneededReports | None = None
         self._rewriting: Rewriting | None = None
+        self._widening: Widening | None = None
         self._starts: dict[tuple[bytes, int], int] = {}
         """Log starts that the store does not know yet, by topic id and partition."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -242,6 +244,16 @@ class ClusterMember:
             self.replicas.in_journal,
             self._settings.kproto_repair_delay_ms / 1000,
         )
+        self._widening = Widening(
+            self.node_id,
+            self.controller,
+            logs,
+            vlogs,
+            self._rewriting,
+            lambda: self.epoch,
+            self._knows_without,
+            self.note_log_start,
+        )
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
         vlogs.follow_backups(self._epoch_of)
         vlogs.unsealed = self._unsealed
@@ -269,6 +281,8 @@ class ClusterMember:
         self._unneeded.start()
         assert self._rewriting is not None
         self._rewriting.start()
+        assert self._widening is not None
+        self._widening.start()
         self.controller.subscribe(self._takeover.on_image)
         self._takeover.on_image(self.controller.image)
         assert self._handing_over is not None
@@ -541,6 +555,7 @@ class ClusterMember:
             self._takeover,
             self._bring_over,
             self._unneeded,
+            self._widening,
             self._rewriting,
         ):
             if part is not None:

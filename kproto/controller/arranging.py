@@ -1,4 +1,5 @@
-"""What the controller moves by itself: leaders back to preferred replicas, or off drained brokers.
+"""What the controller moves by itself: leaders back to preferred replicas, or off drained brokers; and
+internal topics to more replicas when brokers join.
 
 Level-triggered like the rest of the controller: what is to be done follows from image and table (see
 ``moves``), so a controller that starts anew goes on.
@@ -21,6 +22,7 @@ from kproto.controller.moves import (
     misplaced,
     replacements,
 )
+from kproto.controller.reassignment import decide_reassign, more_internal_copies
 
 if TYPE_CHECKING:
     from kproto.config import Settings
@@ -39,11 +41,21 @@ REPLACED_AT_ONCE: Final = 100
 class Arranger:
     """See the module's text. Times are seconds of one monotonic clock."""
 
-    __slots__ = ("_automatic", "_balance_at", "_controller", "_interval", "_members", "_seen", "_tried")
+    __slots__ = (
+        "_automatic",
+        "_balance_at",
+        "_controller",
+        "_internal_copies",
+        "_interval",
+        "_members",
+        "_seen",
+        "_tried",
+    )
 
     def __init__(self, controller: Controller, settings: Settings, now: float) -> None:
         self._controller = controller
         self._automatic = settings.auto_leader_rebalance_enable
+        self._internal_copies = settings.offsets_topic_replication_factor
         self._interval = float(settings.leader_imbalance_check_interval_seconds)
         self._balance_at = now + self._interval
         self._members: dict[int, tuple[int, float]] = {}
@@ -69,6 +81,9 @@ class Arranger:
             return
         if controller.table.moves or controller.table.given_upto:
             await controller.decide(lambda: decide_tidy(controller.image, controller.table))
+        more = more_internal_copies(controller.image, settled, self._internal_copies)
+        if more:
+            await controller.decide(lambda: decide_reassign(controller.image, controller.table, more))
         if draining(controller.image):
             wanted = replacements(controller.image, REPLACED_AT_ONCE)
             if wanted:

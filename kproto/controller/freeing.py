@@ -38,8 +38,11 @@ def concerned(image: MetadataImage) -> dict[int, Concerned]:
     """By owner epoch: leaders (node id, broker epoch) of the streamlets that have it among their sources."""
     leaders: dict[int, set[tuple[int, int]]] = {}
     recovering: set[int] = set()
-    for part in image.streamlets.values():
+    for topic_id, part in image.streamlets.items():
+        topic = image.topics_by_id[topic_id]
         for record in part:
+            if not record.sources and topic.replication_factor > 1 and record.leader in image.brokers:
+                recovering.add(image.brokers[record.leader].epoch)  # copies of it are being made
             served = (
                 rules.leads(image, record, record.leader, record.sources[-1]) if record.sources else False
             )
@@ -49,7 +52,10 @@ def concerned(image: MetadataImage) -> dict[int, Concerned]:
                     names.add((record.leader, record.sources[-1]))
                 else:
                     recovering.add(epoch)
-    return {epoch: Concerned(frozenset(names), epoch in recovering) for epoch, names in leaders.items()}
+    return {
+        epoch: Concerned(frozenset(leaders.get(epoch, ())), epoch in recovering)
+        for epoch in leaders.keys() | recovering
+    }
 
 
 NOBODY: Final = Concerned(frozenset(), False)

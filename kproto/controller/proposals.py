@@ -14,6 +14,10 @@ kind               arguments                                       answer
                    ``"revision"}``, of the image they rest on
 ``rewritten``      as ``unneeded``: what was live in them has      number of reports taken
                    been pushed again
+``copied``         ``{"streamlets": [[topic, streamlet, leader     ``[bool, ...]``
+                   epoch, [log start, ...]], ...]}``
+``widen``          ``{"vlogs": [[vlog, seq, copies], ...]}``       number of virtual segments that want more
+                                                                   copies now
 ``leave``          nothing                                         bool
 ``disown``         ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``
 ``accept_loss``    ``{"vsegs": [[E, vlog, seq], ...]}``            ``[bool, ...]``: which are sealing
@@ -39,10 +43,18 @@ from kproto.controller.decision import Decision
 from kproto.controller.fencing import decide_fence
 from kproto.controller.freeing import Start, Unneeded, decide_emptied, decide_free, decide_starts
 from kproto.controller.moves import HandOver, decide_handed_over, draining, left_on
+from kproto.controller.reassignment import Copied, decide_copied
 from kproto.controller.recoveries import Recoveries, summary
 from kproto.controller.recovery import Attempt, decide_commit
 from kproto.controller.repair import decide_disowned
-from kproto.controller.vsegs import Opening, backups_json, decide_close_vsegs, decide_open_vseg
+from kproto.controller.vsegs import (
+    COPIES_MAX,
+    Opening,
+    backups_json,
+    decide_close_vsegs,
+    decide_open_vseg,
+    decide_widen,
+)
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VsegId
@@ -95,6 +107,8 @@ class Proposals:
             "starts": self._starts,
             "unneeded": self._unneeded,
             "rewritten": self._rewritten,
+            "copied": self._copied,
+            "widen": self._widen,
             "leave": self._leave,
             "disown": self._disown,
             "accept_loss": self._accept_loss,
@@ -209,6 +223,48 @@ class Proposals:
         taken = self._report(self.rewritten, node_id, epoch, args)
         await controller.decide(lambda: decide_emptied(controller.image, controller.table, self.rewritten))
         return taken
+
+    async def _copied(self, node_id: int, epoch: int, args: object) -> list[bool]:
+        """A leader has made copies of streamlets that had one only."""
+        controller = self._controller
+        wanted = [
+            Copied(
+                topic_id(topic),
+                integer(streamlet, "a streamlet", 0, U32),
+                integer(leader_epoch, "a leader epoch"),
+                [integer(start, "a start", 0, OFFSET_MAX) for start in items(starts, "starts")],
+            )
+            for topic, streamlet, leader_epoch, starts in Arguments(args).rows("streamlets", 4)
+        ]
+
+        def decide() -> Decision[list[bool]]:
+            image = controller.image
+            decision = decide_copied(image, node_id, epoch, wanted)
+            mine = [
+                image.streamlet(each.topic_id, each.streamlet).copied_by(epoch)
+                for each, done in zip(wanted, decision.answer, strict=True)
+                if done
+            ]
+            for reports in (self.unneeded, self.rewritten):
+                reports.took_over(node_id, epoch, mine, image.revision)
+            return decision
+
+        return await controller.decide(decide)
+
+    async def _widen(self, node_id: int, epoch: int, args: object) -> int:
+        """An owner has partitions in virtual logs with more copies than those they were in."""
+        controller = self._controller
+        vlogs = [
+            (
+                integer(vlog, "a virtual log", 0, U32),
+                integer(seq, "a number", 0, U32),
+                integer(copies, "copies", 2, COPIES_MAX),
+            )
+            for vlog, seq, copies in Arguments(args).rows("vlogs", 3)
+        ]
+        return await controller.decide(
+            lambda: decide_widen(controller.image, controller.table, node_id, epoch, vlogs)
+        )
 
     def _report(self, reports: Unneeded, node_id: int, epoch: int, args: object) -> int:
         vsegs = [vseg for vseg in _vsegs(args) if vseg in self._controller.table.vsegs]

@@ -3,11 +3,16 @@
 The replicas of a streamlet say who should lead it, no more: where the copies are is decided for each virtual
 segment. So a reassignment is done at once, but for the leader, who moves when it is no replica any more
 (rule 12b). Until then it can be cancelled.
+
+Another number of replicas means other virtual logs for new records, and more copies of what is there. A topic
+with one copy is not in virtual segments that anybody else could have: its leader pushes everything again
+first (`replica.widening`), and the streamlet has no sources until then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from kproto.controller import rules
@@ -16,7 +21,7 @@ from kproto.controller.moves import current_move
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.metadata.records import StreamletRecord
-from kproto.metadata.vlogs import Move, VlogTable
+from kproto.metadata.vlogs import Move, VlogTable, start_key
 
 
 class NewReplicas(NamedTuple):
@@ -38,14 +43,16 @@ class Ongoing(NamedTuple):
 
 
 def decide_reassign(
-    image: MetadataImage, table: VlogTable, wanted: Sequence[NewReplicas]
+    image: MetadataImage, table: VlogTable, wanted: Sequence[NewReplicas], may_change_factor: bool = True
 ) -> Decision[list[KafkaError | None]]:
     """Change or restore replicas; one entry of the answer per partition. A fault in one stops no other.
 
-    The partitions of a streamlet have the same replicas: those of them that are named must agree.
+    The partitions of a streamlet have the same replicas: those of them that are named must agree. How many
+    copies there are is a matter of the whole topic: it changes when all its partitions are named.
     """
     decision: Decision[list[KafkaError | None]] = Decision([])
     agreed: dict[tuple[bytes, int], tuple[int, ...] | None] = {}
+    factors = _factors(image, wanted) if may_change_factor else {}
     for each in wanted:
         try:
             topic, record = _streamlet(image, each.topic, each.partition)
@@ -58,12 +65,123 @@ def decide_reassign(
             if each.replicas is None:
                 _cancel(table, record, decision)
             else:
-                _check(image, table, topic, record, each.replicas)
+                factor = factors.get(topic.name, topic.replication_factor)
+                _check(image, table, topic, record, each.replicas, factor)
                 _assign(image, table, record, each.replicas, decision)
         except KafkaError as error:
             decision.answer.append(error)
             continue
         decision.answer.append(None)
+    for name, factor in factors.items():
+        mine = [at for at, each in enumerate(wanted) if each.topic == name]
+        if all(decision.answer[at] is None for at in mine):
+            _change_factor(image, table, image.topics[name], factor, decision)
+            continue
+        for record in image.streamlets[image.topics[name].topic_id]:
+            decision.puts.pop(record.key, None)
+            decision.puts.pop(Move(record.topic_id, record.index, 0, 0, 0).key, None)
+        for at in mine:
+            decision.answer[at] = decision.answer[at] or KafkaError(
+                ErrorCode.INVALID_REPLICATION_FACTOR, "Another partition of the topic cannot be changed."
+            )
+    return decision
+
+
+def _factors(image: MetadataImage, wanted: Sequence[NewReplicas]) -> dict[str, int]:
+    """Topics all of whose partitions are to have the same other number of replicas, and that number."""
+    found: dict[str, int] = {}
+    named: dict[str, dict[int, int]] = {}
+    for each in wanted:
+        if each.replicas is not None:
+            named.setdefault(each.topic, {})[each.partition] = len(each.replicas)
+    for name, lengths in named.items():
+        topic = image.topics.get(name)
+        if topic is not None and lengths.keys() == set(range(topic.partitions)):
+            (length, *others) = set(lengths.values())
+            if not others and length != topic.replication_factor:
+                found[name] = length
+    return found
+
+
+def _change_factor(
+    image: MetadataImage,
+    table: VlogTable,
+    topic: TopicRecord,
+    factor: int,
+    decision: Decision[list[KafkaError | None]],
+) -> None:
+    """The new number of copies, for what is written from now on; what is there already gets more copies by
+    repair, never fewer."""
+    records = image.streamlets[topic.topic_id]
+    changed = topic._replace(replication_factor=factor)
+    decision.puts[changed.key] = changed.encode()
+    for epoch in sorted({epoch for record in records for epoch in record.sources}):
+        for vseg in table.of_owner(epoch):
+            if vseg.copies == topic.replication_factor < factor:
+                decision.puts[vseg.key] = vseg._replace(copies=factor).encode()
+
+
+def more_internal_copies(image: MetadataImage, able: Collection[int], most: int) -> list[NewReplicas]:
+    """More replicas for internal topics that were made when fewer brokers were there: as many as are ``able``
+    now, up to ``most``. One step waits for the one before; those with the fewest replicas come first."""
+    found: list[NewReplicas] = []
+    able = [node for node in sorted(able) if node in image.brokers and image.brokers[node].internal_host]
+    load = Counter(node for part in image.streamlets.values() for one in part for node in one.replicas)
+    for topic in image.topics.values():
+        records = image.streamlets[topic.topic_id]
+        factor = topic.replication_factor
+        wanted = min(most, len(able))
+        waits = factor > 1 and any(not record.sources for record in records)
+        if not topic.internal or wanted <= factor or waits:
+            continue
+        for record in records:
+            replicas = list(record.replicas)
+            others = [node for node in able if node not in replicas]
+            for node in sorted(others, key=lambda node: (load[node], node))[: wanted - len(replicas)]:
+                replicas.append(node)
+                load[node] += 1
+            first = record.index * topic.active_groups
+            found += [
+                NewReplicas(topic.name, index, tuple(replicas))
+                for index in range(first, min(first + topic.active_groups, topic.partitions))
+            ]
+    return found
+
+
+class Copied(NamedTuple):
+    """Others have everything of a streamlet by now; ``starts`` are the log starts of its partitions."""
+
+    topic_id: bytes
+    streamlet: int
+    leader_epoch: int
+    starts: Sequence[int]
+
+
+def decide_copied(
+    image: MetadataImage, node_id: int, epoch: int, wanted: Sequence[Copied]
+) -> Decision[list[bool]]:
+    """Streamlets of one copy have more from now on, because their leader, as ``epoch``, has all of it in
+    virtual segments with backups. One answer each: False for who does not lead under that leader epoch."""
+    decision: Decision[list[bool]] = Decision([])
+    for each in wanted:
+        topic = image.topics_by_id.get(each.topic_id)
+        part = image.streamlets.get(each.topic_id, ())
+        record = part[each.streamlet] if each.streamlet < len(part) else None
+        done = (
+            topic is not None
+            and record is not None
+            and topic.replication_factor > 1
+            and not record.sources
+            and (record.leader, record.leader_epoch) == (node_id, each.leader_epoch)
+            and rules.is_current(image, node_id, epoch)
+        )
+        decision.answer.append(done)
+        if done and record is not None and topic is not None:
+            copied = record.copied_by(epoch)
+            decision.puts[copied.key] = copied.encode()
+            for at, start in enumerate(each.starts):
+                key = start_key(each.topic_id, each.streamlet * topic.active_groups + at)
+                decision.puts[key] = str(start).encode()
     return decision
 
 
@@ -88,8 +206,9 @@ def _check(
     topic: TopicRecord,
     record: StreamletRecord,
     replicas: tuple[int, ...],
+    factor: int,
 ) -> None:
-    """Raise what Apache Kafka answers to an assignment that cannot be."""
+    """Raise what Apache Kafka answers to an assignment that cannot be; ``factor`` copies are wanted."""
     if not replicas:
         raise _misassigned("The manual partition assignment includes an empty replica list.")
     if len(set(replicas)) != len(replicas):
@@ -100,15 +219,27 @@ def _check(
                 f"The manual partition assignment includes broker {node_id}, "
                 "but no such broker is registered."
             )
-    if len(replicas) != topic.replication_factor:
+    if len(replicas) != factor:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"{topic.name} has {topic.replication_factor} copies, which cannot be changed.",
+            f"{topic.name} has {topic.replication_factor} copies; another number has to be named for all of "
+            "its partitions.",
+        )
+    if factor == 1 < topic.replication_factor:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR, f"{topic.name} cannot go back to a single copy."
         )
     if replicas == record.replicas:
         return
-    if not record.sources:
-        raise _misassigned("A partition with one copy stays where that is: make a topic with more copies.")
+    if not record.sources and record.leader not in replicas:
+        raise _misassigned(
+            f"Broker {record.leader} has the only copy of this partition: it must be among the replicas. "
+            "When the others have copies, it can be replaced."
+        )
+    if not record.sources and any(
+        node in image.brokers and not image.brokers[node].internal_host for node in replicas
+    ):
+        raise _misassigned("Brokers that are alone cannot keep copies.")
     if not any(node_id in image.brokers for node_id in replicas):
         raise _misassigned("None of the brokers in the manual partition assignment is alive.")
 
@@ -147,6 +278,12 @@ def ongoing(
         topics = {
             image.topics_by_id[topic_id].name for topic_id, _ in table.moves if topic_id in image.topics_by_id
         }
+        topics |= {
+            topic.name
+            for topic in image.topics.values()
+            if topic.replication_factor > 1
+            and any(not record.sources for record in image.streamlets[topic.topic_id])
+        }
         asked = [(name, range(image.topics[name].partitions)) for name in sorted(topics)]
     found: list[Ongoing] = []
     for name, partitions in asked:
@@ -156,7 +293,10 @@ def ongoing(
                 continue
             record = image.partition_streamlet(topic, partition)
             move = current_move(table, record)
-            if move is not None and move.before:
+            if not record.sources and topic.replication_factor > 1:
+                others = [node_id for node_id in record.replicas if node_id != record.leader]
+                found.append(Ongoing(name, partition, list(record.replicas), others, []))
+            elif move is not None and move.before:
                 old, new = move.before, record.replicas
                 removing = [node_id for node_id in old if node_id not in new]
                 adding = [node_id for node_id in new if node_id not in old]

@@ -57,15 +57,17 @@ def decide_open_vseg(
         )
     known = table.vsegs.get(opening.id)
     if known is not None:
-        if (known.start, known.copies) != (opening.start, opening.copies):
+        if known.start != opening.start or known.copies < opening.copies:
             raise _misplaced(opening, f"it exists from {known.start} on, with {known.copies} copies")
         return Decision(known.backups)
     decision: Decision[tuple[CopyTarget, ...]] = Decision(choose_backups(image, table, opening))
     before = last_vseg(table, opening.id)
     if before is not None:
-        if before.id.seq != opening.id.seq - 1 or not before.open or before.start > opening.start:
+        fits = before.start <= opening.start if before.open else before.end == opening.start
+        if before.id.seq != opening.id.seq - 1 or not fits:
             raise _misplaced(opening, f"number {before.id.seq} before it is [{before.start}, {before.end})")
-        decision.puts[before.key] = before._replace(end=opening.start).encode()
+        if before.open:
+            decision.puts[before.key] = before._replace(end=opening.start).encode()
     owner = image.brokers[opening.node_id]
     record = VsegRecord(
         opening.id,
@@ -100,6 +102,21 @@ def decide_close_vsegs(
             decision.answer.append(True)
         else:
             decision.answer.append(known is not None and known.end == end)
+    return decision
+
+
+def decide_widen(
+    image: MetadataImage, table: VlogTable, node_id: int, epoch: int, vlogs: Sequence[tuple[int, int, int]]
+) -> Decision[int]:
+    """The virtual segments of an owner up to a number want more copies: (virtual log, number, copies). The
+    answer: how many did not yet."""
+    decision = Decision(0)
+    if rules.is_current(image, node_id, epoch):
+        for vlog, seq, copies in vlogs:
+            for vseg in table.of_owner(epoch):
+                if vseg.id.vlog == vlog and vseg.id.seq <= seq and vseg.copies < copies and not vseg.empty:
+                    decision.puts[vseg.key] = vseg._replace(copies=copies).encode()
+    decision.answer = len(decision.puts)
     return decision
 
 

@@ -55,6 +55,8 @@ def node_lists(
     live = image.brokers
     replicas = list(record.replicas)
     isr = [node for node in replicas if node in live]
+    if not record.sources and len(replicas) > 1:
+        isr = [leader] if leader != NO_LEADER else []  # other copies are being made
     offline = [node for node in replicas if node not in live]
     if leader != NO_LEADER and leader not in isr:
         isr.insert(0, leader)

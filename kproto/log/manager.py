@@ -273,7 +273,7 @@ class LogManager:
             self._recovered.pop((topic_id, index), None)  # the topic was deleted while its chunks were away
             return None
         streamlet = image.streamlet(topic_id, index // record.active_groups)
-        if record.replication_factor > 1 and not self._serves(streamlet):
+        if streamlet.sources and not self._serves(streamlet):
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         stream = self.streams.get(topic_id)
         if stream is None:
@@ -288,7 +288,7 @@ class LogManager:
             partition_directory(self.data_dir, topic_id, record.active_groups, index),
             record.replication_factor,
         )
-        if record.replication_factor > 1:
+        if streamlet.sources:
             self._open_replicated(partition)
         elif index < self._known_at_start.get(topic_id, 0):
             self._open_known(partition)
@@ -427,6 +427,8 @@ class LogManager:
         held += [(index, taken.leader_epoch) for index, taken in self._taken.get(topic_id, {}).items()]
         for index, leader_epoch in held:
             streamlet = streamlets[index // record.active_groups]
+            if not streamlet.sources:
+                continue  # its only copy is here, others are being made
             if streamlet.leader != self.settings.node_id or streamlet.leader_epoch > leader_epoch:
                 self.release(topic_id, index)
 
@@ -498,12 +500,16 @@ class LogManager:
     def unopened(self) -> list[tuple[bytes, int]]:
         """Partitions with recovered chunks that nobody has opened yet; not all when there are many."""
         waiting = chain(self._recovered, self._to_open)
-        found = (key for key in waiting if not self._has_copies(key[0]) or self._is_served(*key))
+        found = (key for key in waiting if not self._has_copies(*key) or self._is_served(*key))
         return list(islice(found, OPENED_PER_LOOK))
 
-    def _has_copies(self, topic_id: bytes) -> bool:
-        record = self._image.topics_by_id.get(topic_id) if self._image is not None else None
-        return record is not None and record.replication_factor > 1
+    def _has_copies(self, topic_id: bytes, index: int) -> bool:
+        """Whether a partition is in virtual segments with backups: what is sealed of it has to be known."""
+        image = self._image
+        record = image.topics_by_id.get(topic_id) if image is not None else None
+        if image is None or record is None or index >= record.partitions:
+            return False
+        return bool(image.partition_streamlet(record, index).sources)
 
     def _is_served(self, topic_id: bytes, index: int) -> bool:
         record = self._image.topics_by_id.get(topic_id) if self._image is not None else None
@@ -518,7 +524,7 @@ class LogManager:
         if partition is not None:
             end = max(partition.synced_offset, partition.log_start_offset)
             return self.starts_known and end_offset <= end
-        if self._has_copies(topic_id):
+        if self._has_copies(topic_id, index):
             return self._led_elsewhere(topic_id, index)
         return self._image is not None and topic_id not in self._image.topics_by_id
 

@@ -30,14 +30,16 @@ class Stream:
 
     def update(self, record: TopicRecord, config: TopicConfig, image: MetadataImage) -> list[Partition]:
         """Take a newer record; returns the open partitions, with leader epochs and configs brought up to
-        date.
+        date, if config or number of copies changed.
         """
+        copies = record.replication_factor
+        changed = config != self.config or copies != self.record.replication_factor
         self.record = record
-        changed = config != self.config
         self.config = config
         for index, partition in self.partitions.items():
             if changed:
                 partition.configure(config)
+                partition.copies = copies
             epoch = image.streamlet(record.topic_id, self.streamlet_of(index)).leader_epoch
             if epoch != partition.leader_epoch:
                 partition.leader_epoch = epoch

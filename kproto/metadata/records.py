@@ -213,6 +213,12 @@ class StreamletRecord:
             self.topic_id, self.index, leader, self.leader_epoch + 1, self.replicas, self.state, self.sources
         )
 
+    def copied_by(self, owner_epoch: int) -> StreamletRecord:
+        """The record when its leader, as ``owner_epoch``, has everything in segments with backups."""
+        return StreamletRecord(
+            self.topic_id, self.index, self.leader, self.leader_epoch, self.replicas, ONLINE, (owner_epoch,)
+        )
+
     def recovering(self, leader: int) -> StreamletRecord:
         """The record after ``leader`` was told to rebuild it: the next leader epoch, nothing served."""
         return StreamletRecord(

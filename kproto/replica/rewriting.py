@@ -52,6 +52,10 @@ class NotHereError(Exception):
     """A partition has not got, or not in one piece, what is to be pushed again; perhaps later."""
 
 
+NOT_NOW: Final = (NotHereError, NoCopyError, DamagedError, KafkaError, OSError)
+"""Why pushing again did not work."""
+
+
 class LostError(Exception):
     """The owner epoch is over (rule 16)."""
 
@@ -149,7 +153,7 @@ class Rewriting:
             keys = self._led().get(run[0].id.owner_epoch, frozenset())
             try:
                 await self._rewrite(run, keys)
-            except (NotHereError, NoCopyError, DamagedError, KafkaError, OSError) as error:
+            except NOT_NOW as error:
                 log.warning(
                     "virtual segment %s has no copy, and cannot be pushed again: %s", run[0].id, error
                 )
@@ -217,10 +221,11 @@ class Rewriting:
             if begin < ends.get(key, begin + 1):
                 partition = self._logs.partition(*key)
                 if partition is not None and begin < partition.high_watermark:
+                    if begin < partition.log_start_offset:
+                        raise NotHereError(f"{partition}: its log start is not stored yet")
                     touched.append(partition)
-                    await self._push(partition, begin, ends.get(key, partition.high_watermark))
-        for vlog_port in {id(one): one for one in map(self._vlogs.side, touched)}.values():
-            await _durable(vlog_port)
+                    await self.push(partition, begin, ends.get(key, partition.high_watermark))
+        await self.durable(touched)
         for record in run:
             self._done[record.id] = keys
             self._partitions[record.id] = touched
@@ -258,8 +263,9 @@ class Rewriting:
 
     # Pushing
 
-    async def _push(self, partition: Partition, begin: int, end: int) -> None:
-        """Push the chunks with offsets in ``[begin, end)`` again. Raises what `_rewrite` is caught for."""
+    async def push(self, partition: Partition, begin: int, end: int) -> None:
+        """Push the chunks with offsets in ``[begin, end)`` again. Raises LostError, and `NOT_NOW` when it has
+        to be tried again."""
         vlog = self._vlogs.side(partition)
         stand_in = OldChunks(partition)
         offset = begin
@@ -292,11 +298,14 @@ class Rewriting:
             raise LostError
         if vlog.blocked or partition.deleted or partition.handing_over:
             raise NotHereError(f"{partition} is not to be pushed again now")
-        if self._metadata.table.log_start(partition.topic_id, partition.index) < partition.log_start_offset:
-            raise NotHereError(f"{partition}: its log start is not stored yet")
         vlog.append(ref)
         self._unacked += ref[6]
         self.bytes += ref[6]
+
+    async def durable(self, partitions: Iterable[Partition]) -> None:
+        """Wait until all that was pushed again of these is on backups. Raises LostError."""
+        for vlog in {id(one): one for one in map(self._vlogs.side, partitions)}.values():
+            await _durable(vlog)
 
     # Saying so
 
@@ -304,7 +313,8 @@ class Rewriting:
         """Tell the controller what was pushed again and is on backups now, as long as the records are
         there."""
         revision = self._metadata.image.revision
-        if not self._done or not self._is_copied():
+        side = self._vlogs.side_vlogs()
+        if not self._done or not self.is_copied(lambda vlog: vlog in side):
             return
         led = self._led()
         rows = []
@@ -318,13 +328,13 @@ class Rewriting:
         if rows:
             await self._metadata.propose("rewritten", {"vsegs": rows, "revision": revision})
 
-    def _is_copied(self) -> bool:
-        """Whether every side virtual segment has a copy elsewhere (rule 18b): else it is no better."""
-        side = self._vlogs.side_vlogs()
+    def is_copied(self, which: Callable[[int], bool]) -> bool:
+        """Whether every virtual segment of ``which`` virtual logs of this owner has a copy elsewhere (18b):
+        else they are no better than files here."""
         return all(
             record.empty or self._has_copy(record)
             for record in self._metadata.table.of_owner(self._epoch())
-            if record.id.vlog in side
+            if which(record.id.vlog)
         )
 
 

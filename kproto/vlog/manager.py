@@ -179,6 +179,7 @@ class VlogManager:
         self._lag_s = settings.replica_lag_time_max_ms / 1000
         self._replication: Replication | None = None
         self._copies_of: Callable[[bytes], int] = _one_copy
+        self._outgrown: dict[int, int] = {}
         self._drain_until: float | None = None
         self._retiring = False
         self._recorded = False
@@ -265,6 +266,12 @@ class VlogManager:
         """The numbers of the virtual logs that `side` made."""
         return [pusher.vlog.vlog_id for where, pusher in self._pushers.items() if where.number == SIDE]
 
+    def take_outgrown(self) -> dict[int, int]:
+        """Virtual logs that partitions have left for others with more copies since the last call, and how
+        many: what is in them wants as many, too."""
+        outgrown, self._outgrown = self._outgrown, {}
+        return outgrown
+
     def write_down(self, partition: LogPartition) -> None:
         """Have the state of ``partition`` in a state frame soon, though nothing is appended."""
         for pusher in self._replicated():
@@ -305,6 +312,8 @@ class VlogManager:
         for before in self._replicated() if current is not None else ():
             if before.vlog is current:
                 before.states.leave(partition)
+                if before.klass.copies < pusher.klass.copies:
+                    self._outgrown[before.vlog.vlog_id] = pusher.klass.copies
         partition.vlog = pusher.vlog
         if pusher.klass.copies > 1:
             pusher.states.join(partition, self._clock.monotonic())  # type: ignore[attr-defined]
@@ -569,7 +578,24 @@ class VlogManager:
 
     def left_behind(self, marks: Mapping[int, int]) -> bool:
         """Whether the store knows the ends of all segments up to these."""
-        return all(pusher.vlog.numbered > marks.get(pusher.vlog.vlog_id, -1) for pusher in self._replicated())
+        return all(
+            pusher.resting or pusher.vlog.numbered > marks.get(pusher.vlog.vlog_id, -1)
+            for pusher in self._replicated()
+        )
+
+    def rest(self, vlog_ids: Iterable[int]) -> list[tuple[int, int, int]]:
+        """Close the last segments of virtual logs that nobody appends to any more. Returns (virtual log,
+        number, end) of those, for the store; then call `rested`."""
+        wanted = set(vlog_ids)
+        found = [(one.vlog.vlog_id, one.rest()) for one in self._replicated() if one.vlog.vlog_id in wanted]
+        return [(vlog, *end) for vlog, end in found if end is not None]
+
+    def rested(self, vlog_ids: Iterable[int]) -> None:
+        """The store knows the ends."""
+        wanted = set(vlog_ids)
+        for pusher in self._replicated():
+            if pusher.vlog.vlog_id in wanted:
+                pusher.rested()
 
     def finish(self) -> list[tuple[int, int, int]]:
         """After a drain: push no more, and say where each virtual log with backups ended, as (virtual log,

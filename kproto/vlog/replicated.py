@@ -89,6 +89,7 @@ class ReplicatedPusher(Pusher):
         "late",
         "pushes",
         "replaced",
+        "resting",
         "stalls",
         "states",
     )
@@ -126,6 +127,8 @@ class ReplicatedPusher(Pusher):
         self._widen_at = 0.0
         self._widen_wait = WIDEN_S
         self.vlog.hurry = self._hurry
+        self.resting = False
+        """Nobody appends here, and the store knows where the last segment ended. See `rest`."""
         self.states = States()
         self.pushes = 0
         """Frames sent; each is one request to every backup."""
@@ -206,11 +209,29 @@ class ReplicatedPusher(Pusher):
         """Have everything that is durable now in closed segments soon (rule 12b). Returns the number of the
         last segment with any of it: it is closed, and the store knows, once a later one is open."""
         vlog, segment = self.vlog, self.vlog.open_segment
+        if self.resting:
+            return vlog.numbered
         if segment is not None and segment.end == segment.start:
             return vlog.numbered - 1
         if vlog.numbered and self._proposed is None:
             self.renew()
         return vlog.numbered
+
+    def rest(self) -> tuple[int, int] | None:
+        """Close the open segment without wanting another: no partition appends here any more. Returns its
+        number and end, for the store; then call `rested`. None when there is none, or it is in use."""
+        segment = self.vlog.open_segment
+        if segment is None or not self.idle or self.states.used or self._renewing or self._stopped:
+            return None
+        self.roll()
+        return segment.number, segment.end
+
+    def rested(self) -> None:
+        """The store knows what `rest` returned."""
+        if self.vlog.open_segment is None and self._proposed is None:
+            self._unpin()
+            self._targets, self._epochs = (), []
+            self.resting = True
 
     def tick(self, now: float) -> None:
         """What is due by time: more backups, state frames of partitions without traffic."""
@@ -434,6 +455,7 @@ class ReplicatedPusher(Pusher):
             self._shared.lose()
             return
         self._proposed = None
+        self.resting = False
         self._unpin()
         try:
             self._journal.start(

@@ -120,6 +120,13 @@ class States:
             if partition.log_end_offset > 0 and _counts(partition):
                 self._frozen[key] = (partition, _snapshot(partition))
 
+    @property
+    def used(self) -> bool:
+        """Some partition appends to this virtual log."""
+        return any(
+            partition.vlog is not None and not partition.deleted for partition in self._partitions.values()
+        )
+
     def due(self, vseg: int) -> bool:
         """Whether a state frame should follow the frame that was just made for segment ``vseg``."""
         waiting = self._waiting_since is not None

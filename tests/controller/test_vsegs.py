@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kproto.controller.vsegs import Opening, decide_close_vsegs, decide_open_vseg
+from kproto.controller.vsegs import Opening, decide_close_vsegs, decide_open_vseg, decide_widen
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.vlogs import VsegId, VsegRecord
 
@@ -34,6 +34,31 @@ def test_opening_the_next_closes_the_one_before_where_it_begins() -> None:
     assert world.table.vsegs[first.id].end == 640
     assert world.table.vsegs[first.id].backups == first.backups, "copies of a closed one do not change (14)"
     assert (second.start, second.open) == (640, True)
+
+
+def test_after_a_rest_the_next_begins_where_the_last_one_ended() -> None:
+    world = cluster(4)
+    first = world.open(1, 0)
+    assert world.commit(decide_close_vsegs(world.image, world.table, 1, [(first.id, 70)])) == [True]
+    with pytest.raises(KafkaError):
+        world.open(1, 1, 80)
+    second = world.open(1, 1, 70)
+    assert second.open
+    assert world.table.vsegs[first.id].end == 70
+
+
+def test_what_outgrown_virtual_logs_hold_wants_more_copies() -> None:
+    world = cluster(4)
+    for seq in range(3):
+        world.open(1, seq, seq * 10, copies=2)
+    other = world.open(1, 0, copies=2, vlog=1)
+    widen = [(0, 1, 3)]
+    assert world.commit(decide_widen(world.image, world.table, 1, 0, widen)) == 0, "of an epoch that is over"
+    assert world.commit(decide_widen(world.image, world.table, 1, world.epoch(1), widen)) == 2
+    copies = [world.table.vsegs[vseg].copies for vseg in sorted(world.table.vsegs) if vseg.vlog == 0]
+    assert copies == [3, 3, 2]
+    assert world.table.vsegs[other.id].copies == 2
+    assert world.commit(decide_widen(world.image, world.table, 1, world.epoch(1), widen)) == 0
 
 
 def test_the_same_request_again_means_the_same() -> None:

@@ -269,6 +269,41 @@ def test_a_backup_that_stalled_once_comes_back_after_its_suspicion() -> None:
     assert len(world.vsegs.records) == 3, "one roll is enough"
 
 
+def test_partitions_that_get_more_copies_leave_a_log_that_rests() -> None:
+    copies = 2
+    world = ClusterWorld.begin(2, 4)
+    world.manager._copies_of = lambda _: copies
+    part = world.partition()
+    part.append()
+    world.flow()
+    (pusher,) = world.pushers
+    assert world.manager.rest([1]) == [], "it is in use"
+    copies = 3
+    world.manager.assign(part)  # type: ignore[arg-type]
+    assert part.vlog.copies == 3
+    assert world.manager.take_outgrown() == {1: 3}
+    assert world.manager.take_outgrown() == {}
+    ((vlog, seq, end),) = world.manager.rest([1])
+    assert (vlog, seq, end) == (1, 1, pusher.vlog.position)
+    world.vsegs.records[1, 1].end = end
+    world.manager.rested([1])
+    assert world.manager.leave_behind() == {1: 1}
+    assert world.manager.left_behind({1: 1})
+    part.append()
+    world.flow()
+    assert (part.high_watermark, len(backups_of(world, 1, 2))) == (2, 2)
+    world.manager.members_changed([1, 2])
+    passing(world, 3)
+    assert sorted(key for key in world.vsegs.records if key[0] == 1) == [(1, 1)], "it rests"
+    copies = 2
+    world.manager.assign(part)  # type: ignore[arg-type]
+    part.append()
+    world.flow()
+    assert part.high_watermark == 3
+    assert world.vsegs.records[1, 2].start == end
+    world.check()
+
+
 def both_silent(**overrides: str) -> tuple[ClusterWorld, ClusterPartition]:
     """The only two other brokers do not answer, though they are members."""
     world, part = begun(others=2, **overrides)

@@ -1,9 +1,11 @@
 """AlterPartitionReassignments (key 45), versions 0 to 1: other replicas for partitions (KIP-455).
 
 Behaviour: nothing is copied, since where copies are is decided for each virtual segment; a leader that is no
-replica any more moves to the first live one, which takes milliseconds. The number of replicas stays
-(INVALID_REPLICATION_FACTOR), and so does a partition with one copy (INVALID_REPLICA_ASSIGNMENT). Partitions
-of one streamlet have the same replicas. Without replicas a reassignment that is under way is cancelled.
+replica any more moves to the first live one, which takes milliseconds. Another number of replicas is one for
+the whole topic, all partitions named (else INVALID_REPLICATION_FACTOR), and never one again; the broker with
+the only copy must be among the new ones (INVALID_REPLICA_ASSIGNMENT), and its records are copied then.
+Partitions of one streamlet have the same replicas. Without replicas a reassignment that is under way is
+cancelled.
 Version notes: v1 KIP-860, whether the number of replicas may change; the answer repeats it.
 """
 
@@ -39,7 +41,10 @@ async def handle(
     try:
         if not isinstance(controller, Controller):
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
-        errors = await controller.decide(lambda: decide_reassign(controller.image, controller.table, wanted))
+        may_change = request.allow_replication_factor_change
+        errors = await controller.decide(
+            lambda: decide_reassign(controller.image, controller.table, wanted, may_change)
+        )
     except KafkaError as error:
         response.error_code, response.error_message = error.code, error.message
         return response

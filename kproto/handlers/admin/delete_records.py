@@ -66,7 +66,7 @@ def handle(
             except KafkaError as error:
                 result.error_code = error.code
                 continue
-            if record is not None and record.replication_factor > 1:
+            if record is not None and image.partition_streamlet(record, index).sources:
                 copied.append(deletion)
             else:
                 _delete(deletion)

@@ -1,0 +1,190 @@
+"""A leader makes copies of partitions that had only one, because their topic is to have more (KIP-455).
+
+From the moment at which the metadata says so, new records go into virtual logs with backups. What was there
+before is pushed again, verbatim, into the leader's side virtual log (`rewriting`). When all of it is on
+backups, and a state frame tells of each partition, the controller is told: from then on the owner epoch is
+the source of the streamlet (rule 27b), which any broker can recover. Before that nothing has changed: without
+its leader there is no other (rule 18b), and a process that starts anew begins anew.
+
+When a topic that has copies is to have more, its partitions go on in other virtual logs; what they leave
+behind is in segments of those that they left, which are closed then and want as many copies. A virtual log
+that nobody appends to any more has no open segment: with fewer copies it might be lost, and hold up others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final, Protocol
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata.records import ONLINE, StreamletRecord
+from kproto.metadata.vlogs import VsegId
+from kproto.replica.handing_over import Vlogs as Rolling
+from kproto.replica.rewriting import NOT_NOW, LostError, NotHereError
+
+if TYPE_CHECKING:
+    from kproto.log.partition import Partition
+    from kproto.metadata import TopicRecord
+    from kproto.replica.messages import PartitionKey
+    from kproto.replica.reach import Metadata
+    from kproto.replica.rewriting import Logs, Rewriting
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 1.0
+ROLL_LOOK_SECONDS: Final = 0.05
+PER_PROPOSAL: Final = 50
+NO_VSEG: Final = VsegId(-1, 0, 0)
+"""Nothing is to be freed."""
+
+
+class Vlogs(Rolling, Protocol):
+    """The part of `VlogManager` that is used."""
+
+    def take_outgrown(self) -> dict[int, int]: ...
+
+    def rest(self, vlog_ids: Iterable[int]) -> list[tuple[int, int, int]]: ...
+
+    def rested(self, vlog_ids: Iterable[int]) -> None: ...
+
+
+class Widening:
+    """See the module's text. ``epoch`` is this broker's; ``knows`` as for `Rewriting`; ``done(partition)`` is
+    called for each that has copies now."""
+
+    def __init__(
+        self,
+        node_id: int,
+        metadata: Metadata,
+        logs: Logs,
+        vlogs: Vlogs,
+        rewriting: Rewriting,
+        epoch: Callable[[], int],
+        knows: Callable[[VsegId, frozenset[PartitionKey]], bool],
+        done: Callable[[Partition], object],
+    ) -> None:
+        self._node_id = node_id
+        self._metadata = metadata
+        self._logs = logs
+        self._vlogs = vlogs
+        self._outgrown: dict[int, int] = {}
+        self._rewriting = rewriting
+        self._epoch = epoch
+        self._knows = knows
+        self._tell = done
+        self._pushed: set[Partition] = set()
+        """What was in one copy is on its way to others, or there."""
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Look every second from now on."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        seen = -1
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            revision = self._metadata.image.revision
+            try:
+                await self.roll()
+                if revision == seen:
+                    continue
+                seen = -1 if await self.look() else revision
+            except LostError:
+                return
+            except KafkaError as error:
+                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                    return
+                log.info("streamlets with new copies were not reported: %s", error)
+            except Exception:
+                log.exception("making more copies failed; trying again")
+
+    async def look(self) -> int:
+        """Go on with all that have to get copies; how many streamlets. Raises LostError, and KafkaError when
+        the controller refuses."""
+        wanted = list(self._wanted())
+        ready: list[tuple[StreamletRecord, list[Partition]]] = []
+        for topic, record in wanted:
+            try:
+                partitions = self._partitions(topic, record)
+                for partition in partitions:
+                    await self._push(partition)
+            except NOT_NOW as error:
+                log.info("%s/%d has one copy yet: %s", topic.name, record.index, error)
+                continue
+            ready.append((record, partitions))
+        everything = [partition for _, partitions in ready for partition in partitions]
+        await self._rewriting.durable(everything)
+        keys = frozenset((one.topic_id, one.index) for one in everything)
+        if keys and self._knows(NO_VSEG, keys) and self._rewriting.is_copied(lambda _: True):
+            for at in range(0, len(ready), PER_PROPOSAL):
+                await self._propose(ready[at : at + PER_PROPOSAL])
+        return len(wanted)
+
+    async def roll(self) -> None:
+        """Close what partitions have left for virtual logs with more copies, and have it copied more often.
+        Raises KafkaError when the controller refuses."""
+        self._outgrown |= self._vlogs.take_outgrown()
+        if not self._outgrown:
+            return
+        outgrown = dict(self._outgrown)
+        ends = self._vlogs.rest(outgrown)
+        if ends:
+            await self._metadata.propose("close_vsegs", {"vsegs": [list(end) for end in ends]})
+            self._vlogs.rested([vlog for vlog, _, _ in ends])
+        marks = self._vlogs.leave_behind()
+        while not self._vlogs.left_behind(marks):
+            await asyncio.sleep(ROLL_LOOK_SECONDS)
+        rows = [[vlog, marks.get(vlog, 0), copies] for vlog, copies in outgrown.items()]
+        await self._metadata.propose("widen", {"vlogs": rows})
+        for vlog in outgrown:
+            del self._outgrown[vlog]
+
+    def _wanted(self) -> Iterator[tuple[TopicRecord, StreamletRecord]]:
+        image = self._metadata.image
+        if len(image.brokers) < 2:
+            return
+        for topic_id, part in image.streamlets.items():
+            topic = image.topics_by_id[topic_id]
+            if topic.replication_factor > 1:
+                for record in part:
+                    if not record.sources and record.leader == self._node_id and record.state == ONLINE:
+                        yield topic, record
+
+    def _partitions(self, topic: TopicRecord, record: StreamletRecord) -> list[Partition]:
+        """Those of a streamlet, open."""
+        first = record.index * topic.active_groups
+        found: list[Partition] = []
+        for index in range(first, min(first + topic.active_groups, topic.partitions)):
+            partition = self._logs.partition(topic.topic_id, index)
+            if partition is None or partition.vlog is None or partition.vlog.copies == 1:
+                raise NotHereError(f"partition {index} still appends without copies")
+            found.append(partition)
+        return found
+
+    async def _push(self, partition: Partition) -> None:
+        """Once, all that is there now: what comes later has backups."""
+        if partition not in self._pushed:
+            await self._rewriting.push(partition, partition.log_start_offset, partition.high_watermark)
+            self._pushed.add(partition)
+
+    async def _propose(self, ready: list[tuple[StreamletRecord, list[Partition]]]) -> None:
+        rows = [
+            [record.topic_id.hex(), record.index, record.leader_epoch, [one.log_start_offset for one in some]]
+            for record, some in ready
+        ]
+        answers = await self._metadata.propose("copied", {"streamlets": rows})
+        for (record, partitions), answer in zip(ready, answers, strict=True):
+            if answer:
+                log.info("streamlet %s/%d has copies now", record.topic_id.hex(), record.index)
+                for partition in partitions:
+                    self._pushed.discard(partition)
+                    self._tell(partition)  # its log start may have moved since

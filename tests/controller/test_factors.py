@@ -1,0 +1,140 @@
+"""Another number of copies for a topic: up, down, from one, and for internal topics when brokers join."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kproto.controller.freeing import Unneeded, decide_free
+from kproto.controller.reassignment import (
+    Copied,
+    NewReplicas,
+    decide_copied,
+    decide_reassign,
+    more_internal_copies,
+    ongoing,
+)
+from kproto.controller.repair import wanted_copies
+from kproto.errors import ErrorCode
+from kproto.metadata.records import ONLINE
+
+from .cluster_world import World, cluster
+
+
+def reassign(world: World, *replicas: tuple[int, ...], name: str = "t") -> list[ErrorCode]:
+    wanted = [NewReplicas(name, index, each) for index, each in enumerate(replicas)]
+    answers = world.commit(decide_reassign(world.image, world.table, wanted))
+    return [answer.code if answer is not None else ErrorCode.NONE for answer in answers]
+
+
+def copied(world: World, node: int, streamlets: Sequence[int], starts: Sequence[int] = (0,)) -> list[bool]:
+    topic = world.image.topics["t"].topic_id
+    wanted = [Copied(topic, index, world.streamlet("t", index).leader_epoch, starts) for index in streamlets]
+    return world.commit(decide_copied(world.image, node, world.epoch(node), wanted))
+
+
+def test_more_copies_are_for_what_is_there_too() -> None:
+    world = cluster(4, t=(2, 2, [1, 2]), u=(1, 2, [3]))
+    closed = world.open(1, 0, 0, copies=2).id
+    still_open = world.open(1, 1, 10, copies=2).id
+    other = world.open(3, 0, 0, copies=2).id
+    assert reassign(world, (1, 2, 3), (2, 3, 4)) == [ErrorCode.NONE] * 2
+    assert world.image.topics["t"].replication_factor == 3
+    assert world.streamlet("t").replicas == (1, 2, 3)
+    assert (world.streamlet("t").leader, world.streamlet("t").state) == (1, ONLINE)
+    assert wanted_copies(world.image, world.table, world.table.vsegs[closed]) == 2
+    assert world.table.vsegs[still_open].copies == 3
+    assert world.table.vsegs[other].copies == 2
+    assert world.open(1, 1, 10, copies=2).id == still_open, "asked again, it is the same"
+    assert world.image.topics["u"].replication_factor == 2
+
+
+def test_fewer_copies_leave_what_is_there() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    vseg = world.open(1).id
+    assert reassign(world, (1, 2)) == [ErrorCode.NONE]
+    assert world.image.topics["t"].replication_factor == 2
+    assert world.table.vsegs[vseg].copies == 3
+
+
+def test_the_number_is_one_of_the_whole_topic() -> None:
+    world = cluster(4, t=(2, 2, [1, 2]))
+    assert reassign(world, (1, 2, 3)) == [ErrorCode.INVALID_REPLICATION_FACTOR]
+    assert reassign(world, (1, 2, 3), (1, 2)) == [
+        ErrorCode.INVALID_REPLICATION_FACTOR,
+        ErrorCode.NONE,
+    ]
+    assert reassign(world, (1, 2, 3), (1, 2, 9)) == [
+        ErrorCode.INVALID_REPLICATION_FACTOR,
+        ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+    ]
+    assert world.image.topics["t"].replication_factor == 2
+    assert world.streamlet("t").replicas == (1, 2), "nothing was changed"
+    wanted = [NewReplicas("t", index, (1, 2, 3)) for index in (0, 1)]
+    answers = decide_reassign(world.image, world.table, wanted, may_change_factor=False).answer
+    assert {each.code for each in answers if each} == {ErrorCode.INVALID_REPLICATION_FACTOR}
+
+
+def test_one_copy_is_not_enough_again() -> None:
+    world = cluster(4, t=(1, 2, [1]))
+    assert reassign(world, (1,)) == [ErrorCode.INVALID_REPLICATION_FACTOR]
+
+
+def test_a_topic_of_one_copy_gets_more_when_its_leaders_have_made_them() -> None:
+    world = cluster(4, t=(2, 1, [1, 2]))
+    assert reassign(world, (3, 2, 1), (3, 1)) == [ErrorCode.INVALID_REPLICATION_FACTOR] * 2
+    assert reassign(world, (3, 4, 2), (3, 1, 2))[0] == ErrorCode.INVALID_REPLICA_ASSIGNMENT, "1 has it"
+    assert reassign(world, (3, 2, 1), (2, 3, 4)) == [ErrorCode.NONE] * 2
+    record = world.streamlet("t")
+    assert (record.leader, record.sources, record.replicas) == (1, (), (3, 2, 1))
+    assert [(one.partition, one.adding) for one in ongoing(world.image, world.table, None)] == [
+        (0, [3, 2]),
+        (1, [3, 4]),
+    ]
+    vseg = world.open(1).id
+    world.open(1, 1, 10)
+    assert world.commit(decide_free(world.image, world.table, Unneeded())) == [], "copies of it are made"
+    assert copied(world, 2, [0]) == [False], "it is no leader"
+    assert copied(world, 1, [0], [7]) == [True]
+    record = world.streamlet("t")
+    assert (record.sources, record.state, record.leader_epoch) == ((world.epoch(1),), ONLINE, 0)
+    assert world.table.log_start(record.topic_id, 0) == 7
+    assert copied(world, 1, [0]) == [False], "once"
+    assert world.commit(decide_free(world.image, world.table, Unneeded())) == [], "its leader needs it"
+    assert vseg in world.table.vsegs
+    assert [one.partition for one in ongoing(world.image, world.table, None)] == [1]
+
+
+def test_who_starts_again_before_that_begins_anew() -> None:
+    world = cluster(4, t=(1, 1, [1]))
+    reassign(world, (1, 2, 3))
+    vseg = world.open(1).id
+    world.fence(1)
+    assert world.assign() == [], "there is no other copy"
+    world.register(1)
+    world.seal_all(10)
+    record = world.streamlet("t")
+    assert (record.leader, record.sources, record.leader_epoch) == (1, (), 1)
+    assert world.commit(decide_free(world.image, world.table, Unneeded())) == [vseg], "nobody reads that"
+    assert copied(world, 1, [0]) == [True]
+    world.fence(1)
+    assert [record.leader for record in world.assign()] != [1]
+
+
+def test_internal_topics_get_more_copies_when_brokers_join() -> None:
+    world = cluster(1)
+    topic_id = world.topic("t", 3, 1, [1, 1, 1])
+    inner = world.image.topics["t"]._replace(internal=True)
+    world.image.topics["t"] = inner  # type: ignore[index]
+    world.image.topics_by_id[topic_id] = inner  # type: ignore[index]
+    assert more_internal_copies(world.image, {1}, 3) == []
+    world.register(2, 3, 4)
+    assert more_internal_copies(world.image, {1}, 3) == [], "they have not settled"
+    wanted = more_internal_copies(world.image, {1, 2, 3, 4}, 3)
+    assert [len(each.replicas or ()) for each in wanted] == [3, 3, 3]
+    assert {node for each in wanted for node in each.replicas or ()} == {1, 2, 3, 4}
+    assert all((each.replicas or ())[0] == 1 for each in wanted)
+    world.commit(decide_reassign(world.image, world.table, wanted))
+    assert world.image.topics["t"].replication_factor == 3
+    assert more_internal_copies(world.image, {1, 2, 3, 4}, 4) == [], "one step after the other"
+    assert copied(world, 1, [0, 1, 2]) == [True] * 3
+    assert len(more_internal_copies(world.image, {1, 2, 3, 4}, 4)) == 3
