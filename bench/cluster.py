@@ -91,20 +91,18 @@ CASES = (
 class Replication:
     """What a kproto cluster pushed to backups in the measured part."""
 
-    cluster: Cluster
-    _before: dict[str, float] = field(default_factory=dict)
-    _after: dict[str, float] = field(default_factory=dict)
+    count: Callable[[], Mapping[str, float]]
+    """What was pushed so far; nothing for Apache Kafka."""
+    _before: Mapping[str, float] = field(default_factory=dict)
+    _after: Mapping[str, float] = field(default_factory=dict)
 
     def begin(self, _pid: int = 0, _seconds: float = 0) -> None:
         """Count from now."""
-        self._before = self._now()
+        self._before = self.count()
 
     def end(self) -> None:
         """Until now."""
-        self._after = self._now()
-
-    def _now(self) -> dict[str, float]:
-        return self.cluster.pushes() if isinstance(self.cluster, KprotoCluster) else {}
+        self._after = self.count()
 
     def metrics(self, seconds: float, copies: int) -> dict[str, float]:
         """Nothing where nothing was pushed. A push is an RPC to each backup of its virtual segment."""
@@ -128,7 +126,7 @@ def run_once(
     client: str = "java",
 ) -> Run:
     """One run the clients' figures, the brokers', what was replicated, what disks hold."""
-    watch = Replication(target)
+    watch = Replication(target.pushes if isinstance(target, KprotoCluster) else dict)
     before = disk_bytes(target.directory)
     measured = CLIENTS[client](target, load, watch.begin, topics, watch.end)
     grown = max(disk_bytes(target.directory) - before, 0) if topics is not None else None
@@ -163,7 +161,9 @@ def system_names(clusters: Mapping[str, Cluster], vlogs: tuple[int, ...]) -> lis
     found = [(KAFKA, KAFKA, 0)] if KAFKA in clusters else []
     if KPROTO in clusters:
         several = len(vlogs) > 1
-        found += [(KPROTO, f"{KPROTO}, {n} vlogs" if several else KPROTO, n) for n in vlogs]
+        found += [
+            (KPROTO, f"{KPROTO}, {n} vlog{'s' if n > 1 else ''}" if several else KPROTO, n) for n in vlogs
+        ]
     return found
 
 

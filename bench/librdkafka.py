@@ -2,8 +2,9 @@
 
 The processes (`python -m bench.librdkafka`) read one JSON line that says what they are, then a word a line:
 each is answered by a line with what was done so far and the CPU time of the process. Their CPU is reported as
-the clients'; much of it is Python's, one call for each record. librdkafka puts one partition into each Produce
-request. Latencies are those of every 16th record, from the call of produce.
+the clients'; much of it is Python's, one call for each record. librdkafka puts one partition into each
+Produce request. Latencies are those of every 16th record, from the call of produce; of several producers the
+worst is reported.
 
 May import the standard library and bench's generator, brokers and topics; confluent_kafka on use.
 """

@@ -98,9 +98,9 @@ def notes(figure: Figure, scale: Scale, cores: int) -> list[str]:
     """What this machine cannot show, and what else differs from the paper."""
     run = scaled(figure, scale, cores)
     found = [
-        f"Section {figure.section} of the paper: {PAPER_CORES} cores for brokers, clients "
-        f"elsewhere, up to {PAPER_SECONDS} s. Here brokers and clients share {cores} cores and a point is "
-        f"{scale.seconds:g} s: throughput is that of both together, broker CPU per record is the brokers' own.",
+        f"Section {figure.section} of the paper: {PAPER_CORES} cores for brokers, clients elsewhere, up "
+        f"to {PAPER_SECONDS} s. Here brokers and clients share {cores} cores and a point is "
+        f"{scale.seconds:g} s: throughput is that of both together, broker CPU per record the brokers' own.",
     ]
     dropped = [n for n in figure.producers if n not in run.producers]
     if dropped:
@@ -112,8 +112,8 @@ def notes(figure: Figure, scale: Scale, cores: int) -> list[str]:
     if run.x == "producers" and len(run.producers) < 2:
         found.append("With one number of clients the figure has one place on its x axis.")
     found.append(
-        "No network between the brokers but the loopback: an RPC costs CPU and no transfer time, so fewer RPCs "
-        "show as less CPU rather than as less waiting."
+        "No network between the brokers but the loopback: an RPC costs CPU and no transfer time, so fewer "
+        "RPCs show as less CPU rather than as less waiting."
     )
     if figure.beside_kafka:
         found.append(

@@ -1,0 +1,117 @@
+"""The cluster benchmark's decisions: what producers may hold, what topics are made of, who runs when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from bench.cluster import CASES, LEAST_BUFFER, MOST_BUFFER, Cluster, Replication, buffer_bytes, system_names
+from bench.generator import Load
+from bench.librdkafka import percentiles, places, settings
+from bench.results import KAFKA, KPROTO
+from bench.topics import LEAST_INDEX, MOST_INDEX, Topics, disk_bytes, index_bytes
+
+
+@pytest.mark.parametrize(
+    ("partitions", "chunk", "expected"),
+    [
+        (1, 1024, LEAST_BUFFER),
+        (512, 1024, 8 * 512 * 1024),
+        (32, 16 << 10, 4 << 20),
+        (32, 1 << 20, MOST_BUFFER),
+    ],
+)
+def test_a_producer_holds_full_chunks_of_every_partition(partitions: int, chunk: int, expected: int) -> None:
+    assert buffer_bytes(partitions, chunk) == expected
+
+
+def test_index_files_of_many_partitions_stay_small() -> None:
+    assert index_bytes(1) == MOST_INDEX
+    assert index_bytes(10_000) == LEAST_INDEX
+    for replicas in (128 * 3, 512 * 3):
+        assert LEAST_INDEX <= index_bytes(replicas) < MOST_INDEX
+        assert 2 * replicas * index_bytes(replicas) <= 256 << 20
+        assert index_bytes(replicas) % 4096 == 0
+
+
+class _Somewhere:
+    name = "somewhere"
+    bootstrap = "127.0.0.1:1"
+
+
+def test_topics_are_named_alike() -> None:
+    target = cast("Any", _Somewhere())
+    one, many = Topics(target, 1, 32, 3), Topics(target, 3, 1, 3)
+    assert one.names == [one.name]
+    assert many.names == [f"{many.name}-0", f"{many.name}-1", f"{many.name}-2"]
+    assert one.name != many.name
+
+
+def test_disk_bytes_count_blocks_not_lengths(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "full").write_bytes(b"x" * 100_000)
+    with (tmp_path / "hollow").open("wb") as file:
+        file.truncate(50_000_000)
+    assert 100_000 <= disk_bytes(tmp_path) < 1_000_000
+
+
+def test_systems_in_the_order_of_a_pair() -> None:
+    both = cast("dict[str, Cluster]", {KAFKA: None, KPROTO: None})
+    assert system_names(both, (1,)) == [(KAFKA, KAFKA, 0), (KPROTO, KPROTO, 1)]
+    assert [name for _, name, _ in system_names(both, (1, 4))] == [
+        KAFKA,
+        "kproto, 1 vlog",
+        "kproto, 4 vlogs",
+    ]
+    assert system_names({KPROTO: both[KPROTO]}, (2,)) == [(KPROTO, KPROTO, 2)]
+
+
+def test_an_rpc_is_a_push_to_one_backup() -> None:
+    counted = iter(
+        [
+            {"pushes": 100.0, "chunks": 1000.0, "bytes": 1e6, "vlogs": 4.0},
+            {"pushes": 300.0, "chunks": 7000.0, "bytes": 9e6, "vlogs": 4.0},
+        ]
+    )
+    watch = Replication(lambda: next(counted))
+    assert watch.metrics(10, 3) == {}
+    watch.begin()
+    watch.end()
+    assert watch.metrics(10, 3) == {"rpcs_per_s": 40, "chunks_per_rpc": 30, "kb_per_rpc": 40}
+
+
+def test_cases_are_the_promised_ones() -> None:
+    assert [each.name for each in CASES] == [
+        "rf3-128p-1KB",
+        "rf3-512p-1KB",
+        "rf3-32p-16KB",
+        "rf3-32p-64KB",
+        "rf3-32p-1MB",
+    ]
+    assert [each.targets["cpu_s_per_million"] for each in CASES] == [0.1, 0.1, 0.2, 0.5, 0.5]
+    for each in CASES:
+        assert (each.load.producers, each.load.consumers, each.load.replicas) == (4, 4, 3)
+
+
+def test_librdkafka_gets_what_the_java_client_gets() -> None:
+    found = settings(Load(100, 65536, 32, linger_ms=1, buffer_bytes=16 << 20), "a:1")
+    assert found["enable.idempotence"] is True
+    assert (found["linger.ms"], found["batch.size"]) == (1, 65536)
+    assert found["queue.buffering.max.kbytes"] == 16 << 10
+    assert "max.in.flight.requests.per.connection" not in found
+    assert settings(Load(100, 1024, in_flight=1), "a:1")["max.in.flight.requests.per.connection"] == 1
+    assert places(["a", "b"], 2) == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+
+
+def test_percentiles_are_nearest_rank() -> None:
+    assert percentiles([]) is None
+    found = percentiles([number / 1e6 for number in range(1, 1001)])
+    assert found is not None
+    assert {name: round(found[name]) for name in ("p50", "p99", "p999", "max")} == {
+        "p50": 500,
+        "p99": 990,
+        "p999": 999,
+        "max": 1000,
+    }

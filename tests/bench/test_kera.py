@@ -1,0 +1,211 @@
+"""KerA's figures: their parameters are the paper's, and what a small machine leaves out is said."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pytest
+
+from bench.generator import Load, Measured, figures, rpcs, series
+from bench.kera.drawing import lines
+from bench.kera.figures import FIGURES, Figure, Point, Shape
+from bench.kera.runner import case_name, result_name, system_name
+from bench.kera.scale import (
+    SCALES,
+    buffer_bytes,
+    configs_of,
+    load_of,
+    most_producers,
+    notes,
+    scaled,
+    targets,
+)
+from bench.results import KAFKA, KPROTO, Result, Run
+
+QUICK = SCALES["quick"]
+
+
+def points(number: int) -> list[Point]:
+    return list(FIGURES[number].points())
+
+
+def test_all_figures_of_the_evaluation_are_there() -> None:
+    assert sorted(FIGURES) == list(range(8, 22))
+    for number, figure in FIGURES.items():
+        assert figure.number == number
+        assert len(set(points(number))) == len(points(number)) > 0
+
+
+@pytest.mark.parametrize(
+    ("number", "streams", "vlogs", "copies", "chunks", "producers", "beside"),
+    [
+        (8, {128, 256, 512}, {0, 4}, {1, 2, 3}, {1}, {4}, True),
+        (9, {128}, {0, 32}, {1, 2, 3}, {16}, {4, 8, 16}, True),
+        (10, {128, 256, 512}, {0, 4, 32}, {3}, {1}, {4}, True),
+        (11, {1}, {0, 32}, {3}, {4, 8, 16, 32, 64}, {4, 8, 16}, True),
+        (12, {128, 256, 512}, {1}, {1, 2, 3}, {1}, {4}, False),
+        (13, {128, 256, 512}, {1, 2, 4}, {3}, {1}, {4}, False),
+        (16, {512}, {1, 2, 4, 8, 16, 32}, {3}, {1}, {4}, False),
+        (20, {1}, {32}, {1, 2, 3}, {4, 8, 16, 32, 64}, {32}, False),
+        (21, {1}, {1, 2, 4, 8, 16, 32}, {3}, {32, 64}, {8}, False),
+    ],
+)
+def test_a_figure_varies_what_the_paper_varies(
+    number: int,
+    streams: set[int],
+    vlogs: set[int],
+    copies: set[int],
+    chunks: set[int],
+    producers: set[int],
+    beside: bool,
+) -> None:
+    found = points(number)
+    assert {each.shape.streams for each in found} == streams
+    assert {each.vlogs for each in found} == vlogs
+    assert {each.shape.copies for each in found} == copies
+    assert {each.chunk_kb for each in found} == chunks
+    assert {each.producers for each in found} == producers
+    assert (KAFKA in {each.system for each in found}) is beside
+    assert all(each.consumers == (0 if number in (8, 9) else each.producers) for each in found)
+
+
+def test_both_systems_take_turns_at_each_place_and_streams_are_made_once() -> None:
+    for figure in FIGURES.values():
+        found = list(figure.points())
+        shapes = [shape for shape, _ in groupby(found, lambda each: each.shape)]
+        assert len(shapes) == len(set(shapes))
+        if figure.beside_kafka:
+            each_place = len(figure.vlogs) + 1
+            for start in range(0, len(found), each_place):
+                place = found[start : start + each_place]
+                assert [one.system for one in place] == [KAFKA] + [KPROTO] * len(figure.vlogs)
+                assert len({(one.part, case_name(figure, one)) for one in place}) == 1
+
+
+def test_a_stream_of_sub_partitions_is_more_partitions_in_kproto_only() -> None:
+    theirs, ours = points(11)[:2]
+    assert (theirs.system, ours.system) == (KAFKA, KPROTO)
+    assert (load_of(theirs, QUICK).partitions, load_of(theirs, QUICK).entries) == (32, 1)
+    assert (load_of(ours, QUICK).partitions, load_of(ours, QUICK).entries) == (128, 4)
+    assert configs_of(theirs) == {}
+    assert configs_of(ours) == {"kproto.active.groups": "4"}
+    assert configs_of(points(8)[-1]) == {}
+
+
+def test_a_load_is_the_papers_client() -> None:
+    load = load_of(points(16)[0], QUICK)
+    assert (load.value_bytes, load.linger_ms, load.in_flight, load.replicas) == (100, 1, 1, 3)
+    assert (load.topics, load.partitions, load.batch_bytes) == (512, 1, 1024)
+    assert (load.producers, load.consumers) == (4, 4)
+    assert load.request_bytes >= 128 * 1024
+    both = load_of(points(11)[0], QUICK), load_of(points(11)[1], QUICK)
+    assert both[0].buffer_bytes == both[1].buffer_bytes
+    assert both[0].request_bytes == both[1].request_bytes
+    assert "replicas=3" not in load.arguments()
+    assert "in.flight=1" in load.arguments()
+
+
+@pytest.mark.parametrize(
+    ("chunk", "partitions", "expected"),
+    [(1024, 128, 1000 * 1024), (1024, 512, 2048 * 1024), (65536, 32, 1000 * 65536), (131072, 128, 64 << 20)],
+)
+def test_a_cache_holds_the_papers_chunks_and_some_of_each_partition(
+    chunk: int, partitions: int, expected: int
+) -> None:
+    assert buffer_bytes(chunk, partitions) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "cores", "left"),
+    [(9, 2, (4, 8)), (9, 16, (4, 8, 16)), (11, 1, (4,)), (20, 2, (8,)), (20, 8, (32,)), (14, 1, (4,))],
+)
+def test_only_clients_shrink(number: int, cores: int, left: tuple[int, ...]) -> None:
+    figure = FIGURES[number]
+    run = scaled(figure, QUICK, cores)
+    assert run.producers == left
+    kept = {(p.shape, p.vlogs, p.chunk_kb) for p in figure.points()}
+    assert {(p.shape, p.vlogs, p.chunk_kb) for p in run.points()} == kept
+    said = " ".join(notes(figure, QUICK, cores))
+    for dropped in set(figure.producers) - set(left):
+        assert str(dropped) in said
+    assert ("Not run with" in said) is (figure.producers != left)
+
+
+def test_the_larger_scale_carries_more_clients() -> None:
+    assert most_producers(SCALES["full"], 2) > most_producers(QUICK, 2)
+    assert SCALES["full"].seconds > QUICK.seconds
+
+
+def test_names_are_unique_where_figures_are_drawn() -> None:
+    for figure in FIGURES.values():
+        keys = [
+            (result_name(figure, each), system_name(figure, each), case_name(figure, each))
+            for each in figure.points()
+        ]
+        assert len(set(keys)) == len(keys)
+    figure = FIGURES[8]
+    theirs, ours = points(8)[-2:]
+    assert result_name(figure, ours) == result_name(figure, theirs) == "figure-08-r3"
+    assert (system_name(figure, theirs), system_name(figure, ours)) == (KAFKA, "kproto, 4 vlogs")
+    assert case_name(figure, ours) == "512 streams"
+    assert system_name(FIGURES[21], points(21)[0]) == "kproto, 32 KB"
+    assert system_name(FIGURES[12], points(12)[0]) == "kproto, 1 vlog, R1"
+
+
+def test_targets_hold_for_three_copies_only() -> None:
+    def at(copies: int, chunk: int) -> dict[str, float]:
+        return targets([Point(Shape(128, 1, 1, copies), 4, chunk, 4, 4, "")])
+
+    assert at(3, 1) == {"cpu_s_per_million": 0.1, "records_per_s": 3.0}
+    assert at(3, 16) == {"cpu_s_per_million": 0.2, "records_per_s": 1.0}
+    assert at(1, 1) == at(3, 4) == {}
+
+
+def test_lines_are_medians_over_pairs_in_the_order_of_x() -> None:
+    figure: Figure = FIGURES[10]
+    result = Result("kera", "figure-10", "", "", {}, x="streams")
+    for pair, rate in ((0, 10.0), (1, 30.0)):
+        for streams in (512, 128):
+            parameters = {"streams": streams, "part": ""}
+            result.runs.append(
+                Run(KAFKA, f"{streams} streams", pair, parameters, {"records_per_s": rate * streams})
+            )
+    assert lines(figure, [result], "records_per_s") == {
+        "Apache Kafka": [(128.0, 20.0 * 128), (512.0, 20.0 * 512)]
+    }
+    assert lines(figure, [result], "cpu_s_per_million") == {}
+
+
+LOAD = {
+    "seconds": 10.0,
+    "acked_records": 800_000,
+    "acked_bytes": 80_000_000,
+    "generator_cpu_s": 4.0,
+    "batch_bytes": 61 + 8 * 109.0,
+    "produce_requests": 1000,
+    "fetch_requests": 2000,
+    "follower_fetches": 4000,
+    "ack_us": None,
+    "end_to_end_us": None,
+    "per_second": [[1, 5, 4], [2, 6, 7]],
+}
+
+
+def test_rpcs_follow_from_what_the_clients_count() -> None:
+    found = rpcs(LOAD, 100, 3)
+    assert found["records_per_chunk"] == 8
+    assert found["chunks_per_produce"] == 100
+    assert found["produce_requests_per_s"] == 100
+    assert found["rpcs_per_s"] == 400
+    assert found["chunks_per_rpc"] == 50
+    assert "rpcs_per_s" not in rpcs(LOAD, 100, 1)
+    assert "rpcs_per_s" not in rpcs({**LOAD, "follower_fetches": None}, 100, 3)
+
+
+def test_figures_and_series_of_a_run() -> None:
+    measured = Measured(LOAD, broker_cpu_s=8.0, wall_s=10.0, peak_rss_bytes=10**6, ready_s=2.5, more={"x": 1})
+    found = figures(measured)
+    assert found["cpu_s_per_million"] == 10
+    assert (found["topics_ready_s"], found["x"]) == (2.5, 1)
+    assert series(measured) == {"records_per_s": [[1, 5], [2, 6]], "consumed_per_s": [[1, 4], [2, 7]]}
+    assert Load(100, 1024, 512, producers=4, buffer_bytes=4 << 20).heap_mb == 1024 + 16
