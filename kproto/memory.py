@@ -71,7 +71,7 @@ class Spares:
 
     def borrow(self, size: int) -> memoryview:
         """``size`` bytes, to be used again by others once no view of them exists. Rubbish, as from `take`."""
-        view = self.take(size) or buffer_of(size)
+        view = self.take(size) or buffer_of(-(-size // self.LEAST) * self.LEAST)[:size]
         self.give(view.obj)  # type: ignore[arg-type]
         return view
 

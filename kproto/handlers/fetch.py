@@ -60,6 +60,8 @@ Loaded = list[memoryview] | Exception
 """The bytes of one partition's ranges, or why there are none."""
 MOST_BYTES_ON_THE_LOOP: Final = 2 * 1024 * 1024
 """More is loaded by a thread even from the page cache: copying it would keep all others waiting."""
+MOST_BYTES_LOADED: Final = 8 * 1024 * 1024
+"""Nor is more loaded for one answer, unless it waits for more: so much memory can be used again and again."""
 _TELLS_LEADER: Final = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
@@ -221,6 +223,8 @@ class _Fetch:
                     first = False
                     left = max(0, left - size)
                     self._size += size
+                    if not self._in_memory and self._size >= self._min_bytes:
+                        left = min(left, max(0, MOST_BYTES_LOADED - self._size))
                 found: AnyAnswer = (
                     wanted.index,
                     0,
@@ -355,6 +359,8 @@ class _Fetch:
             return
         services = self._fetcher.services
         services.budget.change(reserved)
+        for file in files:
+            file.prepare()
         future: asyncio.Future[list[Loaded]]
         if only_files:
             future = services.blocking.run(_load_each, by_partition)  # type: ignore[arg-type]

@@ -59,6 +59,7 @@ class FileRange:
 
     __slots__ = (
         "at_least_one",
+        "buffer",
         "exact",
         "length",
         "limit",
@@ -91,6 +92,14 @@ class FileRange:
         self.exact = exact
         self.until = until
         """The offset behind the range, or -1 when it is not known before loading."""
+        self.buffer: memoryview | None = None
+        """Memory for the bytes, of `prepare`."""
+
+    def prepare(self) -> None:
+        """Have memory that was used before, for loading in a thread: fresh pages cost more than the bytes. On
+        the loop."""
+        if self.position >= 0:
+            self.buffer = self.segment.partition.pool.spares.borrow(self.length)
 
     @property
     def file(self) -> str:
@@ -304,7 +313,7 @@ def load_blocking(ranges: Sequence[FileRange]) -> list[memoryview]:
         if piece.length == 0:
             loaded.append(memoryview(b""))
             continue
-        buffer = buffer_of(piece.length)
+        buffer = piece.buffer or buffer_of(piece.length)
         try:
             descriptor = os.open(piece.segment.path, os.O_RDONLY | os.O_CLOEXEC)
             try:

@@ -188,6 +188,36 @@ def test_files_outside_the_page_cache_are_read_by_a_thread(tmp_path, monkeypatch
             assert values(one(kafka.receive())) == sent[i : i + 5]
 
 
+def test_not_everything_that_is_in_files_is_loaded_for_one_answer(tmp_path, monkeypatch):
+    """Partitions take turns; who waits for more gets more."""
+    monkeypatch.setattr("kproto.handlers.fetch.MOST_BYTES_LOADED", 200_000)
+    monkeypatch.setattr("kproto.handlers.fetch.MOST_BYTES_ON_THE_LOOP", 100_000)
+    settings = {"kproto.log.memory.bytes": "2097152"}
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        name, topic_id = kafka.create(3)
+        chunk = chunk_of(b"x" * 20_000)
+        for _ in range(75):
+            for partition in range(3):
+                kafka.stored(name, chunk, partition)
+        limits = {"partition_max_bytes": 150_000, "max_bytes": 1 << 24}
+        answer = kafka.fetch(topic_id, (0, 0), (1, 0), (2, 0), session_epoch=0, **limits)
+        session, epoch, found = answer.session_id, 1, {0: [], 1: [], 2: []}
+        sizes = []
+        while min(map(len, found.values())) < 75:
+            parts = [part for topic in answer.responses for part in topic.partitions]
+            sizes.append(sum(len(part.records or b"") for part in parts))
+            for part in parts:
+                found[part.partition_index] += offsets(part)
+            changed = [(part.partition_index, len(found[part.partition_index])) for part in parts]
+            answer = kafka.fetch(topic_id, *changed, session_id=session, session_epoch=epoch, **limits)
+            epoch += 1
+        assert list(found.values()) == [list(range(75))] * 3
+        assert 100_000 < max(sizes[:5]) <= 200_000
+        limits = {"min_bytes": 400_000, "partition_max_bytes": 150_000}
+        parts = kafka.fetch(topic_id, (0, 0), (1, 0), (2, 0), **limits).responses[0].partitions
+        assert sum(len(part.records) for part in parts) >= 400_000
+
+
 def test_a_damaged_file_is_an_error_of_its_partition_only(tmp_path):
     settings = {"kproto.log.memory.bytes": "2097152", "log.segment.bytes": "1048576"}
     with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
