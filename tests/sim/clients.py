@@ -93,7 +93,10 @@ class Clients:
         self.tasks: list[asyncio.Task[None]] = []
 
     def begin(self) -> None:
-        """A producer and a consumer or two for every partition."""
+        """A producer and a consumer or two for every partition; visitors and operators."""
+        from .operators import Operators
+        from .visitors import Visitors
+
         for topic in self.world.plan.topics:
             for index in range(topic.partitions):
                 ledger = Ledger(self.world, topic.name, index, topic.copies)
@@ -101,6 +104,8 @@ class Clients:
                 self.tasks.append(self.loop.create_task(Producer(self, ledger, len(self.ledgers)).run()))
                 for _ in range(1 + (self.random.random() < 0.3)):
                     self.tasks.append(self.loop.create_task(Consumer(self, ledger).run()))
+        for others in (Visitors(self.world, self), Operators(self.world, self)):
+            self.tasks.append(self.loop.create_task(others.run()))
         if self.world.plan.deletes:
             self.tasks.append(self.loop.create_task(self._delete_sometimes()))
 
@@ -162,7 +167,7 @@ class Clients:
         services = services_of(self.random.choice(serving).broker)
         image = services.image()
         record = image.topics.get(ledger.topic)
-        if record is None:
+        if record is None or ledger.index >= record.partitions:
             return None
         streamlet = image.partition_streamlet(record, ledger.index)
         leader = leader_of(image, streamlet)

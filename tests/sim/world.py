@@ -171,6 +171,7 @@ class World:
             "kproto.log.memory.bytes": str(1 << 20),
             "kproto.vlogs.per.broker": str(plan.vlogs),
             "log.segment.delete.delay.ms": "500",
+            "log.retention.check.interval.ms": "900",
             "min.insync.replicas": str(plan.min_insync),
         }
         if plan.shared:
@@ -182,6 +183,7 @@ class World:
             "kproto.virtual.segment.bytes": plan.vseg_bytes,
             "kproto.segment.file.bytes": plan.segment_bytes,
             "log.segment.bytes": plan.segment_bytes * 4,
+            "kproto.direct.bytes": 3_000,
         }
         return settings_module._settings({**base.values, **small}, base.explicit)
 

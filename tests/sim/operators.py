@@ -1,0 +1,181 @@
+"""Operators: elections, drained brokers, reassignments that are taken back, figures, and requests that make
+no sense. What they change is as before when the faults end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from kproto.controller import ConfigChange, ConfigOp, OpType, ResourceType
+from kproto.controller.leader_choice import (
+    ElectionType,
+    all_partitions,
+    decide_unregister,
+    elect,
+    examine,
+)
+from kproto.controller.reassignment import NewReplicas, decide_reassign, ongoing
+from kproto.controller.rules import DRAIN
+from kproto.errors import ErrorCode, KafkaError
+
+from .clients import Clients, Unanswered, services_of
+
+if TYPE_CHECKING:
+    from kproto.broker import Broker
+    from kproto.controller import Controller
+
+    from .world import World
+
+NONSENSE = (
+    ("no such thing", {}),
+    ("open_vseg", []),
+    ("open_vseg", {"vlog": "one"}),
+    ("open_vseg", {"vlog": 0, "seq": 1 << 40}),
+    ("commit", {"streamlets": [["zz", 0, 0]]}),
+    ("commit", {"streamlets": [[1]]}),
+    ("commit", {"streamlets": [["00" * 16, 0, 0]]}),
+    ("starts", {"starts": 3}),
+    ("unneeded", {"vsegs": [[1, 2, 3]], "revision": "x"}),
+    ("auto_create", {"names": [7]}),
+    ("accept_loss", {"vsegs": [[1, 2, 3]]}),
+    ("disown", {"vsegs": [[1 << 70, 1, 1]]}),
+    ("recoveries", {}),
+    ("producer_ids", {}),
+)
+"""What a broker may propose that nobody should do anything about."""
+
+
+class Operators:
+    """All operators of one seed."""
+
+    def __init__(self, world: World, clients: Clients) -> None:
+        self.world = world
+        self.clients = clients
+        self.random = Random(f"operators {world.seed}")
+        self.there = self.random.random() < 0.4
+        self.drained: set[int] = set()
+
+    async def run(self) -> None:
+        """Until the faults end; then no broker is drained any more."""
+        if not self.there:
+            return
+        world = self.world
+        end = world.loop.now + world.plan.seconds
+        doings = (self.elect, self.drain, self.nonsense, self.take_back, self.figures, self.unregister)
+        while world.loop.now < end and self.clients.running:
+            await asyncio.sleep(0.4 * self.random.random())
+            await self._try(self.random.choice(doings))
+        while self.drained and not world.hopeless:
+            await self._try(self._undrain)
+            await asyncio.sleep(0.1)
+
+    async def _try(self, doing: Callable[[], Awaitable[object]]) -> None:
+        try:
+            await doing()
+        except (KafkaError, Unanswered) as error:
+            code = error.code.name if isinstance(error, KafkaError) else "unanswered"
+            self.world.count(f"operators: {code}")
+
+    async def _decide(self, work: Callable[[Controller], Awaitable[Any]]) -> Any:
+        acting = self.world.acting()
+        if acting is None:
+            raise Unanswered("there is no controller")
+        process, controller = acting
+        return await self.clients.ask(process.node, lambda _: work(controller))
+
+    async def elect(self) -> None:
+        """Preferred leaders, of all partitions; whether an unclean election is needed."""
+
+        async def work(controller: Controller) -> int:
+            names = [*all_partitions(controller.image), ("nobody", 0)]
+            for name in names:
+                examine(controller.image, ElectionType.UNCLEAN, name)
+            answers = await elect(controller, ElectionType.PREFERRED, names, 0.5)
+            return sum(answer is None for answer in answers)
+
+        self.world.count("elected", await self._decide(work))
+
+    async def unregister(self) -> None:
+        """Of brokers that are there, or never were: refused."""
+        number = self.random.choice([99, *self.world.nodes])
+
+        async def work(controller: Controller) -> None:
+            if number in controller.image.brokers or number == 99:
+                await controller.decide(lambda: decide_unregister(controller.image, controller.table, number))
+                self.world.failed(f"broker {number} is alive and was unregistered")
+
+        await self._decide(work)
+
+    async def drain(self) -> None:
+        """Have a broker give away everything, or let it be as before."""
+        if self.drained:
+            await self._undrain()
+        elif len(self.world.nodes) > 3:
+            number = self.random.choice(list(self.world.nodes))
+            self.drained.add(number)
+            await self._set(number, OpType.SET)
+            self.world.count("drained")
+
+    async def _undrain(self) -> None:
+        for number in sorted(self.drained):
+            await self._set(number, OpType.DELETE)
+            self.drained.discard(number)
+
+    async def _set(self, number: int, op: OpType) -> None:
+        change = ConfigChange(ResourceType.BROKER, str(number), [ConfigOp(DRAIN, op, "true")])
+        (error,) = await self._decide(lambda one: one.alter_configs([change]))
+        if error is not None:
+            raise error
+
+    async def take_back(self) -> None:
+        """Other replicas for some partitions, and at once the old ones again."""
+        topic = self.random.choice([one for one in self.world.plan.topics if one.copies > 1])
+        members = tuple(self.random.sample(list(self.world.nodes), topic.copies))
+        index = self.random.randrange(topic.partitions + 1)
+        wanted = [NewReplicas(topic.name, index, members), NewReplicas(topic.name, 0, members[1:])]
+        cancelled = [NewReplicas(topic.name, index, None)]
+
+        async def work(controller: Controller) -> None:
+            for what in (wanted, cancelled):
+                await controller.decide(
+                    lambda what=what: decide_reassign(controller.image, controller.table, what)
+                )
+                list(ongoing(controller.image, controller.table, None))
+
+        await self._decide(work)
+        self.world.count("reassigned and taken back")
+
+    async def nonsense(self) -> None:
+        """Proposals that nobody makes."""
+        kind, args = self.random.choice(NONSENSE)
+
+        async def work(controller: Controller) -> None:
+            node_id, broker = self.random.choice(list(controller.image.brokers.items()))
+            epoch = broker.epoch - (self.random.random() < 0.2)
+            await controller.proposals.handle(node_id, epoch, kind, args)
+
+        await self._decide(work)
+
+    async def figures(self) -> None:
+        """Sizes of partitions, virtual logs and recoveries, as tools show them."""
+        number = self.random.choice(list(self.world.nodes))
+
+        async def work(broker: Broker) -> None:
+            services = services_of(broker)
+            image = services.image()
+            for topic in image.topics.values():
+                for index in range(topic.partitions):
+                    if image.partition_streamlet(topic, index).leader == number:
+                        try:
+                            services.logs.size_bytes(topic.topic_id, index)
+                        except KafkaError as error:
+                            if error.code is not ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                                raise
+            broker._vlogs.state()
+            broker._member.recovering()
+
+        await self.clients.ask(number, work)
+        self.world.count("figures")
