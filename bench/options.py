@@ -72,7 +72,7 @@ def _asked() -> list[str]:
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")
         source = context.get_parameter_source(parameter.name or "")
-        if source != click.core.ParameterSource.COMMANDLINE or parameter.name in {"out", "data_dir"}:
+        if source != click.core.ParameterSource.COMMANDLINE or parameter.name in {"out", "data_dir", "raw"}:
             continue
         if value is True:
             found.append(parameter.opts[0])

@@ -131,7 +131,7 @@ def result_of(mode: str, cases: list[Case], label: str, notes: list[str]) -> Res
     title += ", each ack awaited" if first.wait_each else ""
     return Result(
         suite="pravega",
-        name="-".join(filter(None, [*parts, label])),
+        name="-".join(dict.fromkeys(filter(None, [*parts, label.strip("-")]))),
         title=title,
         command=command_line("pravega"),
         environment=environment(brokers=1 if first.copies == 1 else 4),

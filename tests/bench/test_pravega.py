@@ -205,6 +205,7 @@ def test_a_result_is_named_after_what_makes_it_different() -> None:
     assert result_of(MB_LIMITED, rates, "", []).x == "rate"
     read = replace(BASE, producers=0, consumers=2)
     assert result_of(BURST, [read], "", []).name == "burst-read-rf1"
+    assert result_of(BURST, [replace(BASE, flush=True)], "-flush", []).name == "burst-rf1-flush"
 
 
 def test_the_command_refuses_what_cannot_be_run() -> None:
