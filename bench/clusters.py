@@ -74,10 +74,11 @@ class KprotoCluster:
         )
 
         entry = ConfigEntry(VLOGS, str(number), incremental_operation=AlterConfigOpType.SET)
-        resource = ConfigResource(ResourceType.BROKER, "", incremental_configs=[entry])
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
-        for future in admin.incremental_alter_configs([resource]).values():
-            future.result(30)
+        for node in self._cluster.nodes:
+            broker = ConfigResource(ResourceType.BROKER, str(node.node), incremental_configs=[entry])
+            for future in admin.incremental_alter_configs([broker]).values():
+                future.result(30)
 
     def stop(self) -> None:
         for node in self._cluster.nodes:

@@ -170,7 +170,8 @@ def measure(
     `ended` at its end.
 
     ``topics`` are those of the load and stay; without, new ones are made and deleted again.
-    Raises RuntimeError with the generator's output when it fails or when an acked record was not consumed.
+    Raises RuntimeError with the generator's output when it fails, when nothing was acknowledged, or when an
+    acked record was not consumed.
     """
     if topics is not None:
         return _measure(broker, load, topics, during, ended)
@@ -222,6 +223,8 @@ def _measure(
             raise RuntimeError(
                 f"the load generator failed ({code}) on {broker.name}:\n{errors.read()[-4000:]}"
             )
+    if not result["acked_records"]:
+        raise RuntimeError(f"{broker.name}: nothing was acknowledged in {load.seconds:g} s")
     if load.consumers and result["acked_total"] != result["consumed_total"]:
         raise RuntimeError(
             f"{broker.name}: {result['acked_total']} acked, {result['consumed_total']} consumed"

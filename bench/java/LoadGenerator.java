@@ -36,7 +36,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * <p>Arguments are name=value pairs (see Settings). A run warms up, prints BEGIN, measures, prints END (the caller reads
  * the broker's CPU time at those two lines), stops the producers, waits until the consumers have seen every acknowledged
  * record and prints "RESULT " with one line of JSON. The topics (topic, or topic-0, topic-1 ... if there are several)
- * must take writes already: see bench/topics.py. What they hold from before is not read.
+ * must take writes already: see bench/topics.py. What they hold from before is not read. The warm-up begins with the
+ * first acknowledgement.
  *
  * <p>entries=Q: as KerA's producers do, number i writes only to those partitions p with p % Q = i % Q.
  *
@@ -241,6 +242,7 @@ public final class LoadGenerator {
       sendSamples.add(sends);
       senders.add(start("producer-" + i, () -> produce(share, acks, sends)));
     }
+    sleepUntil(System.nanoTime() + TimeUnit.SECONDS.toNanos(READY_TIMEOUT_SECONDS), 1);
     Thread watcher = start("seconds", this::watchSeconds);
     sleepUntil(System.nanoTime() + (long) (settings.warmupSeconds() * 1e9), Long.MAX_VALUE);
     String measured = measure();
