@@ -34,7 +34,11 @@ TRY_EVERY_S = 0.002
 GIVE_UP_S = 300.0
 CHUNK_BYTES = 20_000
 REST_S = 5.0
-PARTS = ("start", "fixture", "partitions")
+PARTS = {
+    "start": "Start and idle",
+    "fixture": "kproto.testing: a broker inside the test's process",
+    "partitions": "Thousands of partitions",
+}
 PARTITION_PAIRS = 2
 PARTITIONS_PER_REQUEST = 50
 PIPELINE = 4
@@ -211,21 +215,21 @@ class Plan:
     """Rounds of the part with thousands of partitions: it takes long and varies little."""
 
 
-def measure_round(result: Result, pair: int, kinds: list[str], work: Path, plan: Plan) -> None:
+def measure_round(results: dict[str, Result], pair: int, kinds: list[str], work: Path, plan: Plan) -> None:
     """One run of each part on each system in turn."""
 
-    def note(kind: str, case: str, figures: dict[str, float]) -> None:
-        result.runs.append(Run(kind, case, pair, asdict(plan), figures))
+    def note(part: str, kind: str, case: str, figures: dict[str, float]) -> None:
+        results[part].runs.append(Run(kind, case, pair, asdict(plan), figures))
 
     if "start" in plan.parts:
         for kind in kinds:
-            note(kind, "start", measure_start(kind, work, pair))
+            note("start", kind, "one partition", measure_start(kind, work, pair))
     if "fixture" in plan.parts and KPROTO in kinds:
-        note(KPROTO, "fixture", measure_fixture())
+        note("fixture", KPROTO, "in-process", measure_fixture())
     if "partitions" in plan.parts and pair < plan.partition_pairs:
         for kind in kinds:
             figures = measure_partitions(kind, work, plan.partitions, plan.bytes_each)
-            note(kind, f"{plan.partitions:,} partitions", figures)
+            note("partitions", kind, f"{plan.partitions:,} partitions", figures)
 
 
 @click.command()
@@ -233,7 +237,7 @@ def measure_round(result: Result, pair: int, kinds: list[str], work: Path, plan:
 @options.pairs_option
 @click.option("--partitions", type=int, help="Of the one topic; 5,000, or 500 with --quick.")
 @click.option("--bytes-each", default=200_000, show_default=True, help="Written into each partition.")
-@click.option("--part", type=click.Choice(PARTS), help="One part.")
+@click.option("--part", type=click.Choice(list(PARTS)), help="One part.")
 @options.only_option
 @options.data_dir_option
 @options.out_option
@@ -249,7 +253,7 @@ def command(
 ) -> None:
     """Start-up, idle memory and thousands of partitions."""
     pairs = pairs or (2 if quick else 5)
-    wanted = (part,) if part else PARTS
+    wanted = (part,) if part else tuple(PARTS)
     plan = Plan(
         wanted,
         partitions or (500 if quick else 5_000),
@@ -257,14 +261,17 @@ def command(
         1 if quick else min(pairs, PARTITION_PAIRS),
     )
     screen = options.console()
-    title = "Start, idle, thousands of partitions"
-    result = Result("startup", "startup", title, options.command_line("startup"), environment())
+    line, about = options.command_line("startup"), environment()
+    results = {name: Result("startup", name, PARTS[name], line, about) for name in wanted}
     with options.workspace(data_dir) as work:
         for pair in range(pairs):
             screen.print(f"round {pair + 1} of {pairs}")
-            measure_round(result, pair, options.systems(only), work, plan)
-            result.save(out)
-    options.finish(result, out, screen)
+            measure_round(results, pair, options.systems(only), work, plan)
+            for result in results.values():
+                result.save(out)
+    for result in results.values():
+        if result.runs:
+            options.finish(result, out, screen)
 
 
 if __name__ == "__main__":
