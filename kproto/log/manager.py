@@ -427,19 +427,16 @@ class LogManager:
         held += [(index, taken.leader_epoch) for index, taken in self._taken.get(topic_id, {}).items()]
         for index, leader_epoch in held:
             streamlet = streamlets[index // record.active_groups]
-            if not streamlet.sources:
-                continue  # its only copy is here, others are being made
-            if streamlet.leader != self.settings.node_id or streamlet.leader_epoch > leader_epoch:
+            moved = streamlet.leader != self.settings.node_id or streamlet.leader_epoch > leader_epoch
+            if moved and streamlet.sources:  # else its only copy is here, and others are being made
                 self.release(topic_id, index)
 
     def _serves(self, streamlet: StreamletRecord) -> bool:
         """Rules 5 and 27: led here, online, and either taken over under this leader epoch or begun here."""
         if streamlet.leader != self.settings.node_id or streamlet.state != ONLINE:
             return False
-        key = streamlet.topic_id, streamlet.index
-        return self._taken_streamlets.get(key) == streamlet.leader_epoch or streamlet.sources == (
-            self.owner_epoch,
-        )
+        taken = self._taken_streamlets.get((streamlet.topic_id, streamlet.index))
+        return taken == streamlet.leader_epoch or streamlet.sources == (self.owner_epoch,)
 
     def _open_replicated(self, partition: Partition) -> None:
         """Open a partition that was taken over, or is new."""
@@ -500,22 +497,20 @@ class LogManager:
     def unopened(self) -> list[tuple[bytes, int]]:
         """Partitions with recovered chunks that nobody has opened yet; not all when there are many."""
         waiting = chain(self._recovered, self._to_open)
-        found = (key for key in waiting if not self._has_copies(*key) or self._is_served(*key))
+        found = (key for key in waiting if self._may_open(*key))
         return list(islice(found, OPENED_PER_LOOK))
 
-    def _has_copies(self, topic_id: bytes, index: int) -> bool:
-        """Whether a partition is in virtual segments with backups: what is sealed of it has to be known."""
+    def _streamlet(self, topic_id: bytes, index: int) -> StreamletRecord | None:
         image = self._image
         record = image.topics_by_id.get(topic_id) if image is not None else None
         if image is None or record is None or index >= record.partitions:
-            return False
-        return bool(image.partition_streamlet(record, index).sources)
+            return None
+        return image.partition_streamlet(record, index)
 
-    def _is_served(self, topic_id: bytes, index: int) -> bool:
-        record = self._image.topics_by_id.get(topic_id) if self._image is not None else None
-        if self._image is None or record is None:
-            return False
-        return self._serves(self._image.streamlet(topic_id, index // record.active_groups))
+    def _may_open(self, topic_id: bytes, index: int) -> bool:
+        """Of one in virtual segments with backups, what is sealed has to be known first."""
+        streamlet = self._streamlet(topic_id, index)
+        return streamlet is None or not streamlet.sources or self._serves(streamlet)
 
     def settled(self, topic_id: bytes, index: int, end_offset: int) -> bool:
         """Old journals need not have what lies below ``end_offset``: it is in synced files, or deleted."""
@@ -524,7 +519,8 @@ class LogManager:
         if partition is not None:
             end = max(partition.synced_offset, partition.log_start_offset)
             return self.starts_known and end_offset <= end
-        if self._has_copies(topic_id, index):
+        streamlet = self._streamlet(topic_id, index)
+        if streamlet is not None and streamlet.sources:
             return self._led_elsewhere(topic_id, index)
         return self._image is not None and topic_id not in self._image.topics_by_id
 
@@ -535,14 +531,11 @@ class LogManager:
 
     def _led_elsewhere(self, topic_id: bytes, index: int) -> bool:
         """A partition with several copies has a leader elsewhere, who needs nothing of what is here."""
-        image = self._image
-        record = image.topics_by_id.get(topic_id) if image is not None else None
-        if image is None or record is None:
+        image, streamlet = self._image, self._streamlet(topic_id, index)
+        if image is None or streamlet is None:
             return True
-        streamlet = image.streamlet(topic_id, index // record.active_groups)
-        if streamlet.leader == self.settings.node_id or streamlet.state != ONLINE:
-            return False
-        if streamlet.leader not in image.brokers:
+        others = image.brokers.keys() - {self.settings.node_id}
+        if streamlet.state != ONLINE or streamlet.leader not in others:
             return False
         self._recovered.pop((topic_id, index), None)
         return True
