@@ -115,6 +115,15 @@ def notes(figure: Figure, scale: Scale, cores: int) -> list[str]:
         "No network between the brokers but the loopback: an RPC costs CPU and no transfer time, so fewer "
         "RPCs show as less CPU rather than as less waiting."
     )
+    if figure.consumers:
+        found.append(
+            "Consumers are Java's with their defaults: a fetch takes all that is there of a partition, not one "
+            "chunk as KerA's do."
+        )
+    found.append(
+        "disk_mb is what the brokers' directories grew by during the run, warm-up and space reserved ahead "
+        "included: many virtual logs reserve more."
+    )
     if figure.beside_kafka:
         found.append(
             "Clients are Java's for both systems: max.in.flight.requests.per.connection=1, as KerA's."
