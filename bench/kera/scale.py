@@ -117,8 +117,8 @@ def notes(figure: Figure, scale: Scale, cores: int) -> list[str]:
     )
     if figure.consumers:
         found.append(
-            "Consumers are Java's with their defaults: a fetch takes all that is there of a partition, not one "
-            "chunk as KerA's do."
+            "Consumers are Java's with their defaults: a fetch takes all that is there of a partition, not "
+            "one chunk as KerA's do."
         )
     found.append(
         "disk_mb is what the brokers' directories grew by during the run, warm-up and space reserved ahead "
