@@ -145,7 +145,7 @@ def _extent(origins: list[Row]) -> dict[str, Any]:
     return {
         "events": sum(row["events"] for row in origins),
         "runs": len({(row["run"], row["pair"]) for row in origins}),
-        "hosts": sorted({row["host"] for row in origins}),
+        "machines": len({row["host"] for row in origins}),
         "workers": len({(row["host"], row["worker"]) for row in origins}),
     }
 

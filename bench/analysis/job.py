@@ -26,6 +26,7 @@ PARTS = 100_000
 GROUP = ("suite", "system", "case")
 RUN = (*GROUP, "run", "pair")
 
+QUANTITIES = ("publish", "intended", "delay", "e2e")
 Rows = list[dict[str, Any]]
 
 
@@ -87,30 +88,62 @@ def compute(events: DataFrame, window_s: float) -> Tables:
     from pyspark.sql import functions as f
 
     window_us = int(window_s * 1_000_000)
+    origins = _origins(events)
+    names = _Names(origins)
     measured = (f.col("intended_us") >= f.col("from_us")) & (f.col("intended_us") < f.col("until_us"))
+    numbered = events.join(f.broadcast(names.frame(events.sparkSession)), list(RUN))
     counted = (
-        events.select(
-            *RUN,
-            f.floor((f.col("intended_us") - f.col("begin_us")) / window_us).alias("window"),
+        numbered.select(
+            "run_number",
+            "group_number",
+            f.floor((f.col("intended_us") - f.col("begin_us")) / window_us).cast("int").alias("window"),
             measured.alias("measured"),
             f.explode(_observed()).alias("observed"),
         )
-        .select(*RUN, "window", "measured", "observed.quantity", "observed.value")
-        .groupBy(*RUN, "window", "measured", "quantity", "value")
+        .select("run_number", "group_number", "window", "measured", "observed.quantity", "observed.value")
+        .groupBy("run_number", "group_number", "window", "measured", "quantity", "value")
         .count()
         .persist(StorageLevel.MEMORY_AND_DISK)
     )
     try:
         inside = counted.where("measured")
         return Tables(
-            runs=_percentiles(inside, (*RUN, "quantity"), PERCENTILES),
-            groups=_percentiles(inside, (*GROUP, "quantity"), PERCENTILES),
-            windows=_percentiles(counted, (*RUN, "quantity", "window"), WINDOW_PERCENTILES),
-            completed=_completed(events, window_us),
-            origins=_origins(events),
+            runs=names.named(_percentiles(inside, ("run_number", "quantity"), PERCENTILES)),
+            groups=names.named(_percentiles(inside, ("group_number", "quantity"), PERCENTILES)),
+            windows=names.named(
+                _percentiles(counted, ("run_number", "quantity", "window"), WINDOW_PERCENTILES)
+            ),
+            completed=names.named(_completed(numbered, window_us)),
+            origins=origins,
         )
     finally:
         counted.unpersist()
+
+
+class _Names:
+    """Numbers for runs, groups and quantities: what is shuffled by the million has no texts in it."""
+
+    def __init__(self, origins: Rows) -> None:
+        self._runs = sorted({tuple(row[name] for name in RUN) for row in origins})
+        self._groups = sorted({run[: len(GROUP)] for run in self._runs})
+
+    def frame(self, session: SparkSession) -> DataFrame:
+        """RUN, run_number, group_number."""
+        rows = [(*run, n, self._groups.index(run[: len(GROUP)])) for n, run in enumerate(self._runs)]
+        texts = ", ".join(f"`{name}` {'BIGINT' if name == 'pair' else 'STRING'}" for name in RUN)
+        return session.createDataFrame(rows, f"{texts}, run_number INT, group_number INT")
+
+    def named(self, rows: Rows) -> Rows:
+        """The same rows with names for numbers, in an order that does not depend on how Spark worked."""
+        found = []
+        for row in rows:
+            rest = dict(row)
+            run, group = rest.pop("run_number", None), rest.pop("group_number", None)
+            names = self._groups[group] if run is None else self._runs[run]
+            if "quantity" in rest:
+                rest["quantity"] = QUANTITIES[rest["quantity"]]
+            found.append({**dict(zip(RUN, names, strict=False)), **rest})
+        return _ordered(found)
 
 
 def _observed() -> Column:
@@ -120,8 +153,8 @@ def _observed() -> Column:
     from pyspark.sql import functions as f
 
     def observed(kind: int, quantity: str, value: Column) -> Column:
-        pair = f.struct(f.lit(quantity).alias("quantity"), value.alias("value"))
-        return f.when(f.col("kind") == kind, pair)
+        number = f.lit(QUANTITIES.index(quantity)).alias("quantity")
+        return f.when(f.col("kind") == kind, f.struct(number, value.cast("int").alias("value")))
 
     latency, delay = f.col("latency_us"), f.col("delay_us")
     listed = f.array(
@@ -158,7 +191,7 @@ def _completed(events: DataFrame, window_us: int) -> Rows:
     from pyspark.sql import functions as f
 
     done = f.floor((f.col("intended_us") + f.col("latency_us") - f.col("begin_us")) / window_us)
-    grouped = events.withColumn("window", done).groupBy(*RUN, "kind", "window")
+    grouped = events.withColumn("window", done).groupBy("run_number", "kind", "window")
     return _collected(grouped.agg(f.count(f.lit(1)).alias("events"), f.sum("bytes").alias("bytes")))
 
 
@@ -169,16 +202,19 @@ def _origins(events: DataFrame) -> Rows:
     done = f.col("intended_us") + f.col("latency_us")
     inside = (done >= f.col("from_us")) & (done < f.col("until_us"))
     keys = (*RUN, "host", "worker", "begin_us", "from_us", "until_us", "kind")
-    return _collected(
+    found = _collected(
         events.groupBy(*keys).agg(
             f.count(f.lit(1)).alias("events"),
             f.count(f.when(inside, 1)).alias("measured_events"),
             f.coalesce(f.sum(f.when(inside, f.col("bytes"))), f.lit(0)).alias("measured_bytes"),
         )
     )
+    return _ordered(found)
 
 
 def _collected(frame: DataFrame) -> Rows:
-    """The rows as dicts, in an order that does not depend on how Spark divided the work."""
-    rows = [row.asDict() for row in frame.collect()]
+    return [row.asDict() for row in frame.collect()]
+
+
+def _ordered(rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: [str(value).zfill(20) for value in row.values()])
