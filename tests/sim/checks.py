@@ -201,6 +201,7 @@ class Checks:
                 world.failed(
                     f"rule 21: vseg {name} is closed at {record.end}, {self.durable[vseg]} was durable"
                 )
+            self._look_at_listed(record)
         targets = [target.node_id for target in record.backups]
         if known is None and (len(set(targets)) != len(targets) or record.node_id in targets):
             world.failed(f"rule 4: vseg {name} of n{record.node_id} has its copies on {targets}")
@@ -209,6 +210,19 @@ class Checks:
         if record.emptied and known is not None and not known.emptied:
             world.count("pushed again")
             self._elsewhere(record)
+
+    def _look_at_listed(self, record: VsegRecord) -> None:
+        """Rule 23, of one that was closed just now: who is listed has all of it. (Rotten ones aside.)"""
+        for target in self._copies(record) if not record.empty and not self.world.plan.rot else ():
+            node = self.world.nodes[target.node_id]
+            if node.up and node.ready and self._store(target.node_id) == target.store_id:
+                store = node.broker._member.replicas.store
+                copy = store.copies.get(record.id)
+                if copy is None or (copy.loaded and copy.end < record.end and record.id not in store.limbo):
+                    self.world.failed(
+                        f"rule 23: vseg {tuple(record.id)} is closed at {record.end}, n{target.node_id} is "
+                        f"listed and has {'nothing' if copy is None else copy.end}"
+                    )
 
     def _live(self, record: VsegRecord) -> list[Chunk]:
         """The chunks in a virtual segment that are not below the start of their log."""

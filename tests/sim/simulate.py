@@ -93,8 +93,9 @@ def mutate(seeds: int) -> bool:
             tries = pool.imap(mutated, [(number, seed) for seed in range(seeds)])
             found = next(((seed, problem) for seed, problem in enumerate(tries) if problem), None)
             if found is None:
-                missed += [mutation.name] if mutation.found else []
-                print(f"{mutation.name} ({mutation.rules}): not found in {seeds} seeds", flush=True)
+                missed += [] if mutation.masked else [mutation.name]
+                why = f" ({mutation.masked})" if mutation.masked else ""
+                print(f"{mutation.name} ({mutation.rules}): not found in {seeds} seeds{why}", flush=True)
             else:
                 print(f"{mutation.name} ({mutation.rules}): seed {found[0]}: {found[1][:150]}", flush=True)
     return not missed

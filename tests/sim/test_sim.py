@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -12,12 +14,23 @@ import pytest
 
 from .disk import Machine, SimDisk
 from .loop import SimLoop
-from .mutations import MUTATIONS, TRIED, Mutation
+from .mutations import MUTATIONS, Mutation
 from .run import run_seed
 
-SEEDS = 100
+SEEDS = 300
 CHUNK = 10
+TRIED = 6
+QUICK = ("everything is dead", "freed at once", "sealed at the start")
+"""Mutations that almost any seed finds. Each mutation has a story in ``tests/rules``."""
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _frozen() -> Iterator[None]:
+    """What is there for ever is not looked through after every seed."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
@@ -38,7 +51,9 @@ def test_a_seed_does_the_same_in_every_process() -> None:
     assert "faults end" in told[0]
 
 
-@pytest.mark.parametrize("mutation", [one for one in MUTATIONS if one.found], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "mutation", [one for one in MUTATIONS if one.name in QUICK], ids=lambda one: one.name
+)
 def test_a_rule_that_is_taken_out_is_missed(mutation: Mutation) -> None:
     assert any(run_seed(seed, mutation.replaced).violation for seed in range(TRIED))
 

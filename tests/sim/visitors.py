@@ -8,6 +8,7 @@ their topics producers without ids, several epochs of one id, retention and othe
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from random import Random
 from struct import pack_into
@@ -24,6 +25,7 @@ from kproto.wire.generated.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
+from kproto.wire.records import Record, build_batch
 
 from .clients import Clients, Consumer, Ledger, Unanswered, make_chunk, produce, services_of
 
@@ -51,7 +53,7 @@ LOOSE = ({"flush.messages": "3"}, {"flush.ms": "200"}, {"flush.messages": "1"})
 """Only where nobody loses power: what is acknowledged may be lost with it."""
 UNKNOWN = (ErrorCode.NOT_CONTROLLER, ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.REQUEST_TIMED_OUT)
 """After these nobody knows whether it was done."""
-NAMES = ("visit.{}", "visit-{}", "visit_{}", "bad name {}", "visit.{}")
+NAMES = ("visit.{}", "visit-{}", "visit_{}", "visit.{}", "bad name {}", "..", "", "long" * 70, "visit_three")
 DAMAGE: tuple[Callable[[bytearray], object], ...] = (
     lambda chunk: pack_into(">b", chunk, 16, 1),
     lambda chunk: pack_into(">b", chunk, 16, 3),
@@ -120,7 +122,8 @@ class Visitors:
                 code = error.code.name if isinstance(error, KafkaError) else "unanswered"
                 world.count(f"visitors: {code}")
         while self.visits and not world.hopeless:
-            await self.leave(self.visits[0])
+            with contextlib.suppress(KafkaError, Unanswered):
+                await self.leave(self.visits[0])
             await asyncio.sleep(0.1)
 
     # The controller
@@ -186,13 +189,15 @@ class Visitors:
     async def configure(self) -> None:
         """Other configs, of a topic or of a broker."""
         random = self.random
-        op = random.choice((OpType.SET, OpType.SET, OpType.DELETE))
+        op = random.choice((OpType.SET, OpType.SET, OpType.DELETE, OpType.APPEND, OpType.SUBTRACT, 7))
         if random.random() < 0.3:
             changes = [("kproto.vlogs.per.broker", random.choice("123"))]
             kind, resource = ResourceType.BROKER, random.choice(("", "1", "2", "9"))
         else:
             kind, resource = ResourceType.TOPIC, self._some().name
-            changes = list(self._config().items())
+            changes = list(self._config().items()) * random.choice((1, 1, 1, 2))
+            if random.random() < 0.2:
+                kind, resource = random.choice(((ResourceType.TOPIC, "nobody"), (16, "a"), (kind, "")))
         ops = [ConfigOp(name, op, value) for name, value in changes if not name.startswith("flush")]
         change = ConfigChange(kind, resource, ops, random.random() < 0.2 and kind is ResourceType.BROKER)
         (error,) = await self._decide(lambda one: one.alter_configs([change]))
@@ -209,6 +214,11 @@ class Visitors:
 
     async def leave(self, visit: Visit) -> None:
         """Delete a topic; it is forgotten when it is known to be gone."""
+        if self.random.random() < 0.2:
+            some = [TopicRef(visit.name, bytes(16)), TopicRef(None, None), TopicRef(None, bytes(16))]
+            for outcome in await self._decide(lambda one: one.delete_topics([*some, *some])):
+                if outcome.error is None:
+                    self.world.failed(f"a topic that nobody named was deleted: {outcome}")
         try:
             (outcome,) = await self._decide(lambda one: one.delete_topics([TopicRef(visit.name, None)]))
         except (KafkaError, Unanswered):
@@ -248,8 +258,10 @@ class Visitors:
         size = random.choice((20, 300, 2000, 9000, 9000, 40_000, 300_000))
         now = world.clock.wall_ms() - random.choice((0, 0, 0, 50_000, 10_000_000))
         if random.random() < 0.4:
-            chunks = [make_chunk(-1, -1, records, size, now) for records in (1, 3)]
-            chunks = [_plain(chunk) for chunk in chunks]
+            chunks = [_plain(make_chunk(-1, -1, records, size, now)) for records in (1, 3)]
+        elif random.random() < 0.4:
+            records = [Record(b"k", bytes(random.choice((5, 300))), now + 40 * i) for i in range(4)]
+            chunks = [bytes(build_batch(records, codec=random.choice((0, 1, 2, 3, 4))))]
         else:
             pid = 1_000_000 + crc32c(reader.ledger.name.encode()) % 10_000
             epoch, seq = self.epochs.get(pid, (0, 0))
