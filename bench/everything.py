@@ -23,6 +23,8 @@ from rich.console import Console
 from bench import options
 from bench.page.gathered import STATUS, Outcome
 
+FRAMES = "┏┃┡┗│├└"
+"""How the lines of a table begin."""
 LAST_LINES = 12
 """Of a failed suite's output, for the page."""
 NO_DATA = frozenset(("selftest", "analyze"))
@@ -117,8 +119,8 @@ def _end(process: subprocess.Popen[bytes]) -> int:
 
 
 def last_words(output: str, code: int) -> str:
-    """The end of what a suite said, or its exit code when it said nothing."""
-    lines = [line.rstrip() for line in output.splitlines() if line.strip()]
+    """The end of what a suite said, tables left out, or its exit code when it said nothing."""
+    lines = [line.rstrip() for line in output.splitlines() if line.strip() and line[0] not in FRAMES]
     return "\n".join(lines[-LAST_LINES:]) or f"exit code {code}"
 
 

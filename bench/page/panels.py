@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 COLOURS: Final = {KPROTO: "#2878d0", KAFKA: "#e0752d"}
 """Legible on white and on black."""
 OTHERS: Final = ("#1f9e89", "#a05ad6", "#b8961f", "#dd4f7a", "#5b8c3a", "#6f7fd8", "#c2553d", "#4aa3c7")
+LEAST_RATIO: Final = 0.001
+"""Smaller ones are drawn as this: nothing beside something has no place on a logarithmic axis."""
 FADED: Final = 0.35
 MAX_PANELS: Final = 24
 FOLDED: Final = 6
@@ -105,7 +107,7 @@ def _bars(title: str, mine: Sequence[Verdict], names: Sequence[str]) -> Panel:
     def draw(axes: Axes) -> None:
         for place, one in enumerate(mine):
             colour = COLOURS[KAFKA if one.lost else KPROTO]
-            axes.barh(place, median(one.ratios) - 1, left=1, height=0.62, color=colour)
+            axes.barh(place, max(median(one.ratios), LEAST_RATIO) - 1, left=1, height=0.62, color=colour)
             places = [place] * len(one.ratios)
             axes.plot(one.ratios, places, "o", ms=3, mec="none", mfc="#808080", zorder=3)
             if one.target is not None:
@@ -119,7 +121,7 @@ def _bars(title: str, mine: Sequence[Verdict], names: Sequence[str]) -> Panel:
 
 
 def _scale_ratios(axes: Axes, values: Sequence[float]) -> None:
-    low, high = min([*values, 0.5]), max([*values, 2.0])
+    low, high = max(min([*values, 0.5]), LEAST_RATIO), max([*values, 2.0])
     axes.set_xscale("log")
     axes.set_xlim(low / 1.25, high * 1.25)
     _plain_numbers(axes.xaxis, high / low)

@@ -21,6 +21,7 @@ from tests.bench.made_up import workloads
 def test_last_words() -> None:
     assert last_words("\n".join(f"line {n}\n" for n in range(40)), 1).splitlines()[-1] == "line 39"
     assert last_words("\n".join(f"line {n}\n" for n in range(40)), 1).splitlines()[0] == "line 28"
+    assert last_words("it broke\n┏━━┓\n│ 1│\n└──┘\n", 1) == "it broke"
     assert last_words(" \n", 3) == "exit code 3"
 
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from bench.page import story
 from bench.page.command import REASONS as REASONS_FILE
 from bench.page.command import command
+from bench.page.drawing import inline
 from bench.page.gathered import STATUS, environment, gather
 from bench.page.panels import MAX_POINTS, groups, thinned, warmup_s
 from bench.results import KPROTO, Run
@@ -237,6 +238,15 @@ def test_what_is_drawn_of_what() -> None:
     assert [group.title for group in groups(figure())] == ["Over streams"]
     assert groups(alone()) == []
     assert [panel.title for panel in groups(workloads())[0].panels] == ["steady", "bursts"]
+
+
+def test_nothing_beside_something_can_be_drawn() -> None:
+    result = workloads()
+    for run in result.runs:
+        if run.system == KPROTO:
+            run.metrics["cpu_s_per_million"] = 0.0
+    (panel, _) = groups(result)[0].panels
+    assert inline(panel).startswith("<svg")
 
 
 def test_warmup_is_known_in_seconds_and_minutes() -> None:
