@@ -76,8 +76,8 @@ class Vlogs(Protocol):
 
 class Rewriting:
     """See the module's text. ``epoch`` is this broker's; ``knows(vseg, partitions)`` as for
-    `UnneededReports`; ``in_journal(record)``: the owner's copy is still in its journal here, so that others
-    can be made from it (rules 17, 18b); ``delay`` in seconds."""
+    `UnneededReports`; ``in_journal(records)``: those of which the owner's copy is still in its journal here,
+    so that others can be made from it (rules 17, 18b); ``delay`` in seconds."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Rewriting:
         clock: Clock,
         epoch: Callable[[], int],
         knows: Callable[[VsegId, frozenset[PartitionKey]], bool],
-        in_journal: Callable[[VsegRecord], bool],
+        in_journal: Callable[[Iterable[VsegRecord]], set[VsegId]],
         delay: float,
     ) -> None:
         self._reach = reach
@@ -180,11 +180,9 @@ class Rewriting:
         ]
         owners = {record.id.owner_epoch for record in without}
         led = led_from(self._metadata.image, self._reach.node_id, self._epoch(), owners) if without else {}
-        return {
-            record.id: None
-            for record in without
-            if record.id.owner_epoch in led and not self._in_journal(record)
-        }
+        mine = [record for record in without if record.id.owner_epoch in led]
+        kept = self._in_journal(mine)
+        return {record.id: None for record in mine if record.id not in kept}
 
     def _runs(self, due: Iterable[VsegId]) -> Iterator[list[VsegRecord]]:
         """Neighbours among the ``due``, with nothing else between them, are dealt with together."""

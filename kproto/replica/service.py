@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -289,15 +289,11 @@ class ReplicaService:
         else:
             self.store.find(vseg, loaded)
 
-    def in_journal(self, record: VsegRecord) -> bool:
-        """Whether the owner's own copy is here, in its journal: others can be made from it (18b)."""
-        names = (
-            self.store.disk.listdir(self.journal_directory)
-            if record.store_id == self.store.me.store_id
-            else ()
-        )
-        name = journal_name(*record.id)
-        return name in names or name + KEPT in names
+    def in_journal(self, records: Iterable[VsegRecord]) -> set[VsegId]:
+        """Those of which the owner's own copy is here, in its journal: others can be made from it (18b)."""
+        mine = {journal_name(*one.id): one.id for one in records if one.store_id == self.store.me.store_id}
+        names = self.store.disk.listdir(self.journal_directory) if mine else ()
+        return {mine[name.removesuffix(KEPT)] for name in names if name.removesuffix(KEPT) in mine}
 
     def _find_journal(self, vseg: VsegId, done: Callable[[Copy | None], object]) -> None:
         """The owner's own copy of a closed vseg, in its journal: asked for when no backup has one (18b)."""

@@ -91,7 +91,7 @@ class Case:
             self.clock,
             lambda: 99,
             lambda vseg, keys: self.knows,
-            lambda record: record.id in self.journals,
+            lambda records: self.journals & {record.id for record in records},
             10.0,
         )
         self.metadata.publish()
