@@ -55,6 +55,7 @@ def heading(metric: str) -> str:
                 name, unit = name.removesuffix(ending), f" {text}"
                 break
     words = name.replace("_", " ").replace("cpu", "CPU").replace("rss", "memory")
+    words = re.sub(r"\b(mb|gb)\b", lambda place: place[0].upper(), words)
     return PERCENTILE.sub(r"p\1.\2", words) + unit
 
 

@@ -141,7 +141,7 @@ def test_what_is_saved_is_what_is_read(tmp_path: Path) -> None:
         ("publish_p9999_ms", "publish p99.99 ms"),
         ("e2e_p50_ms", "e2e p50 ms"),
         ("cpu_s_per_gb", "CPU s/GB"),
-        ("brought_mb_per_s", "brought mb/s"),
+        ("brought_mb_per_s", "brought MB/s"),
     ],
 )
 def test_headings(metric: str, text: str) -> None:
