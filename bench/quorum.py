@@ -14,7 +14,7 @@ from bench.brokers import ApacheKafka, answers, free_port
 CONTROLLERS = 3
 """So many brokers are controllers as well, or one in a cluster that is smaller."""
 CONTROLLER_OFFSET = 1000
-START_TIMEOUT_S = 120.0
+START_TIMEOUT_S = 300.0
 
 
 def kafka_nodes(

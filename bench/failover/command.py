@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
+from confluent_kafka import KafkaException
 from rich.console import Console
 
 from bench import options
@@ -212,7 +213,7 @@ def _whole(
         session.go(counts, partitions, rate, work)
         if isinstance(cluster, KprotoCluster) and not compare_copies(session, cluster, settings):
             failed = "copies differ"
-    except (AssertionError, TimeoutError) as error:
+    except (AssertionError, TimeoutError, RuntimeError, KafkaException) as error:
         failed = str(error)
     finally:
         cluster.close()
