@@ -84,6 +84,11 @@ CLOSED: Final = (
 REFUSED: Final = "the store refuses everything that a fenced owner proposes (16)"
 RENEWED: Final = "an owner replaces a backup that began anew at once (13): both must fail within milliseconds"
 REGISTERED: Final = "whoever is fenced hears of it with the next answer, before it can commit (16)"
+ASKED: Final = "readers ask for nothing behind the recorded end, and copies are cut there soon (15)"
+NEWER: Final = "newer state frames are written every few kilobytes: one of them knows almost always"
+BEHIND: Final = "what an owner has in its files its backups have, too, unless it died within milliseconds"
+GONE: Final = "asked only when no backup of a virtual segment is there"
+SAID: Final = "a broker with an empty directory says that it is no copy, and the next one is asked (22)"
 
 MUTATIONS: Final = [
     Mutation("fences are ignored", "6, 20", ((store, "fenced"),), _always(False), CLOSED),
@@ -103,14 +108,18 @@ MUTATIONS: Final = [
     Mutation(
         "every copy is eligible", "22", ((store, "eligible"), (service, "eligible")), _always(True), RENEWED
     ),
-    Mutation("copies are not clipped", "15", ((kproto.replica.copies, "clipped"),), lambda end, _: end),
+    Mutation(
+        "copies are not clipped", "15", ((kproto.replica.copies, "clipped"),), lambda end, _: end, ASKED
+    ),
     Mutation("a store is whatever its broker has", "3, 22", ((controller, "may_hold"),), _any_store),
     Mutation("any epoch may propose", "16, 19b", ((controller, "is_current"),), _always(True)),
     Mutation("sealed at the start", "21", ((controller, "sealed_end"),), lambda start, _: start),
     Mutation("empty segments need a copy", "23", ((controller, "needs_copy"),), _always(True)),
     Mutation("nothing is sealing", "19b, 20", ((controller, "is_sealing"),), _always(False)),
     Mutation("every attempt commits", "27, 29", ((controller, "may_commit"),), _always(True), REGISTERED),
-    Mutation("an owner that came back has all", "2b, 33", ((controller, "owner_holds"),), _always(True)),
+    Mutation(
+        "an owner that came back has all", "2b, 33", ((controller, "owner_holds"),), _always(True), GONE
+    ),
     Mutation("freed at once", "30", ((kproto.controller.freeing, "is_unneeded"),), _always(True)),
     Mutation("late reports free", "30", ((kproto.controller.freeing, "is_informed"),), _always(True)),
     Mutation("everything is dead", "44", ((kproto.replica.unneeded, "is_dead"),), _always(True)),
@@ -119,6 +128,7 @@ MUTATIONS: Final = [
         "28b, 40",
         ((kproto.member.ClusterMember, "_knows_without"),),
         _always(True),
+        NEWER,
     ),
     Mutation(
         "client epochs are not compared", "32", ((kproto.handlers.leading, "compare_epochs"),), _always(None)
@@ -131,8 +141,9 @@ MUTATIONS: Final = [
         "33",
         ((kproto.log.epochs.EpochCache, "divergence"),),
         lambda own, other, start, end: end,
+        BEHIND,
     ),
     Mutation("sets stay small", "18", ((pusher, "may_widen"),), _always(False)),
     Mutation("nobody scrubs", "17, 37", ((kproto.replica.scrub.Scrub, "start"),), _always(None)),
-    Mutation("reads go to any store", "3, 22", ((kproto.replica.reach, "eligible"),), _always(True)),
+    Mutation("reads go to any store", "3, 22", ((kproto.replica.reach, "eligible"),), _always(True), SAID),
 ]
