@@ -80,6 +80,8 @@ FIRST_STEP: Final = 1 << 18
 SWEEP_S: Final = 0.1
 TIMED_SYNC_S: Final = 1.0
 """Copies of class ``TIMED`` are synced about so often."""
+STATE_RETRY_S: Final = 1.0
+"""A full disk has had no room for what the store knows of itself."""
 HELD_S: Final = 60.0
 """How long a repaired copy waits for metadata to list it."""
 
@@ -585,10 +587,19 @@ class ReplicaStore:
             began_here = copy is not None and copy.began_here
             if in_limbo(record, self.me, began_here) or journal_in_limbo(record, self.me):
                 self.limbo.add(record.id)
+        self._keep_judgement()
+
+    def _keep_judgement(self) -> None:
+        """Until the disk has room for it, the next start judges again, by the file as it is."""
+        if self.poisoned or self._closed:
+            return
         try:
             self._write_state()
         except OSError as error:
-            self.poison(f"{self._at(STATE_FILE)}: {error}")
+            if error.errno not in NO_SPACE:
+                self.poison(f"{self._at(STATE_FILE)}: {error}")
+                return
+            self.loop.call_later(STATE_RETRY_S, self._keep_judgement)
 
     def _sweep(self) -> None:
         """Delete what is no copy any more (rules 15, 30); sync and cut what was closed."""

@@ -558,3 +558,25 @@ def test_an_end_on_a_full_disk_is_an_end() -> None:
     station.loop.run(1)
     assert ended == [True]
     assert not station.store.poisoned
+
+
+def test_what_a_power_loss_may_have_taken_is_kept_when_the_disk_has_room_for_it() -> None:
+    """Until then the next start judges again; the process goes on."""
+    station, owner = Station(), Owner(VSEG)
+    metadata = Metadata(5)
+    metadata.put(owner.record())
+    station.lose_power(2)
+
+    def full(operation: str) -> None:
+        if operation == "write":
+            raise OSError(errno.ENOSPC, "full")
+
+    station.disk.fail = full
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(5)
+    assert not station.store.poisoned
+    assert station.store.limbo == {VSEG}
+    station.disk.fail = lambda _: None
+    station.loop.run(5)
+    station.restart()
+    assert station.store.limbo == {VSEG}

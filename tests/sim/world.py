@@ -261,11 +261,17 @@ class World:
             NewTopic(topic.name, topic.partitions, topic.copies, (), topic.configs)
             for topic in self.plan.topics
         ]
-        process, controller = acting
-        outcomes = await self.inside(process, controller.create_topics(topics))
-        for outcome in outcomes:
-            if outcome.error is not None:
-                raise Violation(f"topic {outcome.name}: {outcome.error}")
+        for _ in range(50):
+            acting = self.acting()
+            if acting is not None:
+                process, controller = acting
+                for outcome in await self.inside(process, controller.create_topics(topics)):
+                    if outcome.error is not None:
+                        self.note(f"topic {outcome.name}: {outcome.error}")
+            if all(topic.name in self.image.topics for topic in self.plan.topics):
+                return
+            await asyncio.sleep(0.1)
+        raise Violation("the topics cannot be made")
 
     def acting(self) -> tuple[Process, Controller] | None:
         """The controller and its process: one that thinks so, and may be wrong."""
