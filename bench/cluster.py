@@ -28,7 +28,7 @@ from bench.topics import Topics, disk_bytes
 
 RECORD_BYTES = 100
 CHUNKS_PER_PARTITION = 8
-LEAST_BUFFER, MOST_BUFFER = 1 << 20, 64 << 20
+LEAST_BUFFER, MOST_BUFFER = 1 << 20, 256 << 20
 WARMUP_CPU_S = 40.0
 """CPU s that four Apache Kafka brokers use until they are compiled; on a busy machine that takes longer."""
 WARMUP_ROUNDS = 5
