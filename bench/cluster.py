@@ -9,6 +9,8 @@ after the other on the same cluster.
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -214,17 +216,19 @@ def measure_case(
 
 @contextmanager
 def running(work: Path, only: str | None) -> Iterator[dict[str, Cluster]]:
-    """The clusters by system, Apache Kafka first; stopped at the end."""
+    """The clusters by system, Apache Kafka first; stopped at the end, also when this is told to end."""
     found: dict[str, Cluster] = {}
     if only != KPROTO:
         found[KAFKA] = KafkaCluster(work / "kafka")
     if only != KAFKA:
         found[KPROTO] = KprotoCluster(work / "kproto")
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         for each in found.values():
             each.start()
         yield found
     finally:
+        signal.signal(signal.SIGTERM, before)
         for each in found.values():
             each.stop()
 
