@@ -8,6 +8,8 @@ call of send, as in the OpenMessaging benchmark; ``intended_*`` from when the sc
 from __future__ import annotations
 
 import json
+import shutil
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -58,8 +60,18 @@ NOTES = (
 )
 
 
+FREE_BYTES_MIN = 8 << 30
+FREE_TIMEOUT_S = 120.0
+
+
+class DiskError(RuntimeError):
+    """Too little space is left where the brokers keep their data: what is as fast as it goes fills disks."""
+
+
 class Cluster(Target, Protocol):
     """What is compared: a broker, or several of them."""
+
+    directory: Path
 
     @property
     def pids(self) -> list[int]: ...
@@ -106,6 +118,15 @@ def written_bytes(pids: Sequence[int]) -> int:
         lines = Path(f"/proc/{pid}/io").read_text().splitlines()
         found += sum(int(line.split()[1]) for line in lines if line.startswith("write_bytes"))
     return found
+
+
+def check_disk(directory: Path, patience_s: float = 0.0) -> None:
+    """Raises DiskError when less than `FREE_BYTES_MIN` is free, after ``patience_s`` (deletes are slow)."""
+    deadline = time.monotonic() + patience_s
+    while (free := shutil.disk_usage(directory).free) < FREE_BYTES_MIN:
+        if time.monotonic() >= deadline:
+            raise DiskError(f"{free / 1e9:.1f} GB are left on the disk of {directory}")
+        time.sleep(1)
 
 
 @dataclass(slots=True)
@@ -285,6 +306,8 @@ class Comparison:
 
     def _once(self, system: str, path: Path, workload: Workload, hooks: Hooks) -> Outcome:
         cluster = self._clusters[system]
+        check_disk(cluster.directory, FREE_TIMEOUT_S)
+        guarded = replace(hooks, look=lambda: check_disk(cluster.directory))
         driver = driver_of(system, self._copies, self._sync, cluster.bootstrap)
         # As for every comparison of the suite; `bench.topics` says why.
         replicas = workload.topics * workload.partitionsPerTopic * self._copies
@@ -295,7 +318,7 @@ class Comparison:
         }
         prepared = replace(driver, topicConfig=configs)
         try:
-            return run(workload, prepared, path.parent, self._workers, hooks, delete_topics=True)
+            return run(workload, prepared, path.parent, self._workers, guarded, delete_topics=True)
         finally:
             await_files_gone(cluster, TOPIC_PREFIX)
 

@@ -53,6 +53,8 @@ class Hooks:
     """The measured part begins."""
     end: Callable[[], None] = nothing
     """It has ended; load may still be on."""
+    look: Callable[[], None] = nothing
+    """Regularly, with every look at the workers. May raise: that ends the run."""
     say: Callable[[str], None] = silent
     """A line for people."""
 
@@ -255,6 +257,7 @@ class Runner:
             if now >= look:
                 look += every
                 periods.append(self._period())
+                self._hooks.look()
                 # Half a step early counts: the last look is the one that was due when the time ended.
                 if backlog is None and now >= start + seconds - STEP_S:
                     return

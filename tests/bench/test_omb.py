@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 
 from bench.omb.command import chosen, target_of
-from bench.omb.compare import BACKLOG, DRIVERS, FIXED, MAX, SEARCH, SHOWN, WORKLOADS, Scale, kind_of
+from bench.omb.compare import (
+    BACKLOG,
+    DRIVERS,
+    FIXED,
+    MAX,
+    SEARCH,
+    SHOWN,
+    WORKLOADS,
+    DiskError,
+    Scale,
+    check_disk,
+    kind_of,
+)
 from bench.omb.compare import as_run as run_of
 from bench.omb.rate import RAMP_MIN, RateSearch
 from bench.omb.result import Period, capped, result
@@ -294,6 +306,14 @@ def test_scaled_workloads_keep_their_shape(workload: Workload) -> None:
     assert (scaled.topics, scaled.producerRate) == (workload.topics, workload.producerRate)
     backlog = read_workload(WORKLOADS / "backlog-1-topic-16-partitions-1kb.yaml")
     assert Scale(None, None, 1, 0.25).of(backlog).consumerBacklogSizeGB == 0.25
+
+
+def test_a_full_disk_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.omb.compare.FREE_BYTES_MIN", 0)
+    check_disk(tmp_path)
+    monkeypatch.setattr("bench.omb.compare.FREE_BYTES_MIN", 1 << 62)
+    with pytest.raises(DiskError, match="GB are left"):
+        check_disk(tmp_path)
 
 
 def test_files_are_chosen_by_name_and_results_are_kept_apart() -> None:
