@@ -452,9 +452,10 @@ class ReplicaStore:
 
     def _sync_file(self, copy: Copy) -> None:
         """In a worker. A failure is never retried (rule 35)."""
-        if copy.fd == NO_FILE:
-            return
-        self.disk.datasync(copy.fd)
+        if copy.fd != NO_FILE:
+            self.disk.datasync(copy.fd)
+        elif not copy.named:  # of an earlier process, which may not have synced it
+            sync_path(self.disk, copy.path)
         if not copy.named:
             self.disk.sync_directory(self.directory)
             copy.named = True
@@ -495,7 +496,7 @@ class ReplicaStore:
             done(-1 if copy is None else copy.end, False)
         elif copy is None:
             done(-1, True)
-        elif copy.policy == FlushPolicy.SYNCED and copy.fd != NO_FILE:
+        elif copy.policy == FlushPolicy.SYNCED and not copy.settled:
             self._unsynced.append((copy, partial(done, copy.end, True)))
             self._sync()
         else:

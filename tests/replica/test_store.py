@@ -580,3 +580,20 @@ def test_what_a_power_loss_may_have_taken_is_kept_when_the_disk_has_room_for_it(
     station.loop.run(5)
     station.restart()
     assert station.store.limbo == {VSEG}
+
+
+def test_what_an_earlier_process_stored_is_synced_before_it_is_acked_again() -> None:
+    """Rule 8: that process was killed before its own sync."""
+    station, owner = Station(), Owner(VSEG, 0, FlushPolicy.SYNCED)
+    frame = owner.push([PART], [300])
+    station.store.push(owner.first, memoryview(frame), lambda *_: None)
+    station.restart()
+    metadata = Metadata(5)
+    metadata.put(owner.record())
+    station.store.apply(metadata.table, metadata.live)
+    answer = station.push(owner.first, frame)
+    assert answer is not None
+    assert answer[0] is Push.REPEATED
+    station.lose_power(3)
+    station.store.apply(metadata.table, metadata.live)
+    assert station.seal(VSEG) == (owner.end, True)
