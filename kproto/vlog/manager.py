@@ -113,7 +113,9 @@ class VlogManager:
     only_copy: IsOnlyCopy = staticmethod(_nowhere)
     """See `kept.IsOnlyCopy`."""
     _kept: Kept | None = None
+    _replication: Replication | None = None
     """With backups only."""
+    _drain_until: float | None = None
 
     def __init__(
         self,
@@ -177,10 +179,8 @@ class VlogManager:
         self._syncing_inherited = False
         self._stall_s = settings.kproto_backup_stall_ms / 1000
         self._lag_s = settings.replica_lag_time_max_ms / 1000
-        self._replication: Replication | None = None
         self._copies_of: Callable[[bytes], int] = _one_copy
         self._outgrown: dict[int, int] = {}
-        self._drain_until: float | None = None
         self._retiring = False
         self._recorded = False
         """The store knows where the last segments with backups ended."""
