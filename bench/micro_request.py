@@ -3,7 +3,10 @@
 A client in this process sends a window of Produce requests at once, waits for the answers, lets an
 incremental fetch that was waiting bring the records back, and goes on. The broker's CPU time is read from the
 scheduler's nanosecond counter after every round. The least of many rounds is what the code costs; the median
-tells how noisy the machine is. Nothing here says how fast a client would be: that is `single_broker`.
+tells how noisy the machine is. Page faults show memory that is not used again; the first 64 MB of a broker
+are such in any case. Nothing here says how fast a client would be: that is `single_broker`.
+
+The second table is a consumer that reads back what has long been in files.
 """
 
 from __future__ import annotations
@@ -56,12 +59,25 @@ SHAPES = (
     Shape("1 MB, 2 requests", 1024 * 1024 - 4096, window=2),
     Shape("64 x 1 KB, 2 requests", 1024, partitions=64, window=2),
     Shape("64 x 16 KB, 2 requests", 16 * 1024, partitions=64, window=2),
+    Shape("64 x 64 KB, 1 request", 64 * 1024, partitions=64, window=1),
 )
+OLD = (
+    Shape("old, 1 KB, 64 partitions", 1024, partitions=64, window=4, fetch=False),
+    Shape("old, 64 KB, 16 partitions", 64 * 1024, partitions=16, window=1, fetch=False),
+    Shape("old, 1 MB, 16 partitions", 1024 * 1024 - 4096, partitions=16, window=1, fetch=False),
+)
+FLUSHED_AFTER_S = 6.0
+"""By then everything is in segment files."""
 
 
 def cpu_ns(pid: int) -> int:
     """CPU time of all threads of a process, nanoseconds."""
     return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+
+
+def page_faults(pid: int) -> int:
+    """Pages that a process got from the system so far."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[7])
 
 
 class Connection:
@@ -87,7 +103,7 @@ class Driver:
     """A topic, an idempotent producer and a consumer of it."""
 
     def __init__(self, port: int, topic: str, shape: Shape) -> None:
-        self.shape = shape
+        self.shape, self.port = shape, port
         self.producer, self.consumer = Connection(port), Connection(port)
         if code := self.producer.raw.create_topic(topic, shape.partitions):
             raise RuntimeError(f"creating the topic: error {code}")
@@ -139,6 +155,17 @@ class Driver:
         self.session_epoch += 1
         self.consumer.send((FETCH, request))
 
+    def start_over(self) -> None:
+        """Be another consumer, which has read nothing."""
+        self.consumer.raw.close()
+        self.consumer = Connection(self.port)
+        self.session, self.session_epoch = 0, 0
+        self.fetched = [0] * self.shape.partitions
+
+    def close(self) -> None:
+        self.producer.raw.close()
+        self.consumer.raw.close()
+
     def fetched_again(self) -> None:
         """Take the answer of the fetch under way and send the next."""
         answer = self.consumer.receive(FETCH)
@@ -173,19 +200,42 @@ class Driver:
         return self.shape.window * self.shape.partitions
 
 
-def measure(broker: Kproto, shape: Shape, rounds: int, megabytes: float) -> list[float]:
-    """Microseconds of broker CPU per chunk, one figure per round."""
+def measure(broker: Kproto, shape: Shape, rounds: int, megabytes: float) -> tuple[list[float], float]:
+    """Microseconds of broker CPU per chunk, one figure per round; page faults per GB."""
     driver = Driver(broker.port, f"micro-{time.monotonic_ns()}", shape)
     per_window = shape.window * shape.partitions
     windows = max(2, min(60, int(megabytes * 1e6 / (per_window * shape.chunk_bytes))))
     costs = []
-    for _ in range(rounds + 3):
+    faults = 0
+    for number in range(rounds + 3):
+        if number == 3:
+            faults = page_faults(broker.pid)
         before = cpu_ns(broker.pid)
         chunks = sum(driver.window() for _ in range(windows))
         costs.append((cpu_ns(broker.pid) - before) / 1e3 / chunks)
-    driver.producer.raw.close()
-    driver.consumer.raw.close()
-    return costs[3:]
+    gigabytes = rounds * windows * per_window * shape.chunk_bytes / 1e9
+    driver.close()
+    return costs[3:], (page_faults(broker.pid) - faults) / gigabytes
+
+
+def catch_up(broker: Kproto, shape: Shape, rounds: int, megabytes: float) -> tuple[list[float], float]:
+    """The same for reading everything from its begin, when most of it is in files only."""
+    driver = Driver(broker.port, f"micro-{time.monotonic_ns()}", shape)
+    per_window = shape.window * shape.partitions
+    chunks = sum(driver.window() for _ in range(int(megabytes * 1e6 / (per_window * shape.chunk_bytes))))
+    time.sleep(FLUSHED_AFTER_S)
+    costs, faults = [], 0
+    for number in range(rounds + 1):
+        if number == 1:
+            faults = page_faults(broker.pid)
+        driver.start_over()
+        before = cpu_ns(broker.pid)
+        driver.fetch(range(shape.partitions))
+        while min(driver.fetched) < driver.sequence:
+            driver.fetched_again()
+        costs.append((cpu_ns(broker.pid) - before) / 1e3 / chunks)
+    driver.close()
+    return costs[1:], (page_faults(broker.pid) - faults) / (rounds * chunks * shape.chunk_bytes / 1e9)
 
 
 @click.command()
@@ -196,20 +246,29 @@ def main(rounds: int, pattern: str, data_dir: Path | None) -> None:
     """Broker CPU per chunk."""
     work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
     broker = Kproto(work / "broker")
-    table = Table("request", "least us/chunk", "median", "least s/GB")
+    tables = []
     try:
         broker.start()
-        for shape in SHAPES:
-            if pattern in shape.name:
-                costs = measure(broker, shape, rounds, megabytes=12)
-                least = min(costs)
-                per_gb = least / shape.chunk_bytes * 1e3
-                table.add_row(shape.name, f"{least:.1f}", f"{median(costs):.1f}", f"{per_gb:.2f}")
+        for title, shapes, measured, megabytes in (
+            ("produced and fetched", SHAPES, measure, 12),
+            ("fetched from files", OLD, catch_up, 200),
+        ):
+            table = Table("request", "least us/chunk", "median", "least s/GB", "page faults/GB", title=title)
+            tables.append(table)
+            for shape in shapes:
+                if pattern in shape.name:
+                    costs, faults = measured(broker, shape, rounds, megabytes)
+                    least = min(costs)
+                    per_gb = least / shape.chunk_bytes * 1e3
+                    row = f"{least:.1f}", f"{median(costs):.1f}", f"{per_gb:.2f}", f"{faults:,.0f}"
+                    table.add_row(shape.name, *row)
     finally:
         broker.stop()
         broker.remove()
         work.rmdir()
-    Console().print(table)
+    for table in tables:
+        if table.row_count:
+            Console().print(table)
 
 
 if __name__ == "__main__":
