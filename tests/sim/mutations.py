@@ -89,6 +89,9 @@ NEWER: Final = "newer state frames are written every few kilobytes: one of them 
 BEHIND: Final = "what an owner has in its files its backups have, too, unless it died within milliseconds"
 GONE: Final = "asked only when no backup of a virtual segment is there"
 SAID: Final = "a broker with an empty directory says that it is no copy, and the next one is asked (22)"
+WIDER: Final = (
+    "the next virtual segment has all copies anyway, and the last one is repaired when it is closed (17)"
+)
 
 MUTATIONS: Final = [
     Mutation("fences are ignored", "6, 20", ((store, "fenced"),), _always(False), CLOSED),
@@ -143,7 +146,7 @@ MUTATIONS: Final = [
         lambda own, other, start, end: end,
         BEHIND,
     ),
-    Mutation("sets stay small", "18", ((pusher, "may_widen"),), _always(False)),
+    Mutation("sets stay small", "18", ((pusher, "may_widen"),), _always(False), WIDER),
     Mutation("nobody scrubs", "17, 37", ((kproto.replica.scrub.Scrub, "start"),), _always(None)),
     Mutation("reads go to any store", "3, 22", ((kproto.replica.reach, "eligible"),), _always(True), SAID),
 ]
