@@ -32,6 +32,7 @@ class Remote:
         self.bootstrap = bootstrap
         self.pid = 0
         self.pids: list[int] = []
+        self.directory = Path()
 
     def start(self) -> None:
         """They run."""
