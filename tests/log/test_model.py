@@ -71,11 +71,14 @@ class History:
         self.log.tick(self.random.choice((0.1, 3.0, 20.0)))
 
     def clean_journal(self) -> None:
-        """What the journal cleaner does: sync, then drop what is in synced segment files."""
+        """What the journal cleaner does: sync, then drop what is in synced segment files, once a checkpoint
+        knows what was deleted."""
         partition = self.log.partition()
         assert partition.flush()
         for segment in partition.unsynced():
             segment.sync()
+        self.log.tick()
+        assert self.log.manager.starts_known
         key = (partition.topic_id, partition.index)
         kept = [
             run for run in self.log.journal.stored.get(key, []) if not self.log.manager.settled(*key, run[1])
