@@ -10,7 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-const baseTime = 1_700_000_000_000
+// baseTime is an hour ago, in ms: records older than their topic keeps them could be deleted in the middle of a run.
+var baseTime = time.Now().Add(-time.Hour).UnixMilli()
 
 var codecs = map[string]kgo.CompressionCodec{
 	"none":   kgo.NoCompression(),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 Headers = tuple[tuple[str, bytes | None], ...]
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
-BASE_TIME_MS = 1_700_000_000_000
+BASE_TIME_MS = int(time.time() - 3600) * 1000
+"""An hour ago: older than a topic keeps records, they could be deleted in the middle of a test."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,7 +215,7 @@ final class AdminScenarios {
     private static void produce(String bootstrap, String topic, int width, int each, int size) throws Exception {
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(Sample.producer(bootstrap, "batch.size", "5000"))) {
             for (int i = 0; i < each * width; i++) {
-                producer.send(new ProducerRecord<>(topic, i % width, 1_700_000_000_000L + i / width, null, new byte[size]));
+                producer.send(new ProducerRecord<>(topic, i % width, Sample.BASE_TIME + i / width, null, new byte[size]));
             }
         }
     }
@@ -232,13 +232,13 @@ final class AdminScenarios {
             Check.equal(250L, offset(admin, zero, OffsetSpec.latest()), "latest");
             Check.equal(0L, offset(admin, zero, OffsetSpec.earliest()), "earliest");
             Check.equal(249L, offset(admin, zero, OffsetSpec.maxTimestamp()), "max timestamp");
-            Check.equal(77L, offset(admin, zero, OffsetSpec.forTimestamp(1_700_000_000_077L)), "by time");
-            Check.equal(-1L, offset(admin, zero, OffsetSpec.forTimestamp(1_800_000_000_000L)), "by time after the end");
+            Check.equal(77L, offset(admin, zero, OffsetSpec.forTimestamp(Sample.BASE_TIME + 77)), "by time");
+            Check.equal(-1L, offset(admin, zero, OffsetSpec.forTimestamp(Sample.BASE_TIME + 1_000_000)), "by time after the end");
             Check.equal(0L, offset(admin, zero, OffsetSpec.earliestLocal()), "earliest local");
             var deleted = Check.get(admin.deleteRecords(Map.of(zero, RecordsToDelete.beforeOffset(100))).lowWatermarks().get(zero));
             Check.equal(100L, deleted.lowWatermark(), "low watermark");
             Check.equal(100L, offset(admin, zero, OffsetSpec.earliest()), "earliest after deletion");
-            Check.equal(100L, offset(admin, zero, OffsetSpec.forTimestamp(1_700_000_000_007L)), "by time before the start");
+            Check.equal(100L, offset(admin, zero, OffsetSpec.forTimestamp(Sample.BASE_TIME + 7)), "by time before the start");
             var rest = Sample.readAll(bootstrap, List.of(zero)).get(zero);
             Check.equal(150, rest.size(), "records left");
             Check.equal(100L, rest.get(0).offset(), "first record left");

@@ -18,6 +18,9 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Client settings, records with everything a record can have, and comparing what went in with what came out. */
 final class Sample {
+    /** The first timestamp, ms: an hour ago. Records older than their topic keeps them could be deleted meanwhile. */
+    static final long BASE_TIME = System.currentTimeMillis() - 3_600_000L;
+
     private Sample() { }
 
     static Properties producer(String bootstrap, String... extra) {
@@ -68,7 +71,7 @@ final class Sample {
             headers.add(new RecordHeader("twice", null));
             headers.add(new RecordHeader("\u00fcnicode \u2603", new byte[0]));
         }
-        return new ProducerRecord<>(topic, partition, 1_700_000_000_000L + i, key, value, headers);
+        return new ProducerRecord<>(topic, partition, BASE_TIME + i, key, value, headers);
     }
 
     static void same(ProducerRecord<byte[], byte[]> sent, ConsumerRecord<byte[], byte[]> got, String where) {

@@ -110,13 +110,13 @@ final class Scenarios {
         try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(Sample.consumer(bootstrap))) {
             consumer.assign(List.of(partition));
             for (long i : new long[] {0, 1, 499, 500, 999}) {
-                OffsetAndTimestamp at = consumer.offsetsForTimes(Map.of(partition, 1_700_000_000_000L + i * 10)).get(partition);
+                OffsetAndTimestamp at = consumer.offsetsForTimes(Map.of(partition, Sample.BASE_TIME + i * 10)).get(partition);
                 Check.equal(i, at.offset(), "offset for the time of record " + i);
-                Check.equal(1_700_000_000_000L + i * 10, at.timestamp(), "its timestamp");
-                OffsetAndTimestamp between = consumer.offsetsForTimes(Map.of(partition, 1_700_000_000_000L + i * 10 - 5)).get(partition);
+                Check.equal(Sample.BASE_TIME + i * 10, at.timestamp(), "its timestamp");
+                OffsetAndTimestamp between = consumer.offsetsForTimes(Map.of(partition, Sample.BASE_TIME + i * 10 - 5)).get(partition);
                 Check.equal(i, between.offset(), "offset for a time before record " + i);
             }
-            Check.equal(null, consumer.offsetsForTimes(Map.of(partition, 1_700_000_010_000L)).get(partition), "after the end");
+            Check.equal(null, consumer.offsetsForTimes(Map.of(partition, Sample.BASE_TIME + 10_000)).get(partition), "after the end");
             Check.equal(0L, consumer.beginningOffsets(List.of(partition)).get(partition), "beginning");
             Check.equal(1000L, consumer.endOffsets(List.of(partition)).get(partition), "end");
             for (long target : new long[] {700, 3, 999}) {
@@ -135,7 +135,7 @@ final class Scenarios {
                 Sample.producer(bootstrap, "batch.size", "2000", "linger.ms", "5"))) {
             List<Future<RecordMetadata>> acks = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                long time = 1_700_000_000_000L + i * Long.parseLong(step);
+                long time = Sample.BASE_TIME + i * Long.parseLong(step);
                 acks.add(producer.send(new ProducerRecord<>(
                     partition.topic(), partition.partition(), time, Sample.bytes("k"), Sample.bytes("" + i))));
             }
