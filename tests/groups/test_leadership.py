@@ -160,7 +160,7 @@ def test_a_leader_that_rebuilds_its_partition_asks_for_patience(tmp_path: Path) 
     async def scenario() -> None:
         async with running(tmp_path, 2) as cluster:
             here, there = await prepared(cluster)
-            record = await cluster.lead(INDEX, there.node_id, state=RECOVERING)
+            await cluster.lead(INDEX, there.node_id, state=RECOVERING)
             assert await found_by(here) == (0, there.node_id, f"host{there.node_id}")
             assert await commit(there, 1) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
             assert (await join(there)).error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -169,7 +169,7 @@ def test_a_leader_that_rebuilds_its_partition_asks_for_patience(tmp_path: Path) 
             assert await beat(here) == ErrorCode.NOT_COORDINATOR
             assert there.loaded == []
             assert (await there.call(LIST, 4)).error_code == 0
-            await cluster.write(record.online(cluster.controller.image.brokers[there.node_id].epoch))
+            await cluster.lead(INDEX, there.node_id, epochs=0)
             await until(lambda: INDEX in there.loaded)
             assert await commit(there, 2) == 0
 
