@@ -24,6 +24,7 @@ Brokers:
 Load:
 
     generator.py    java/LoadGenerator.java: one process, both ends of every record
+    histogram.py    latencies counted exactly: percentiles over every event
     workers.py      java/Worker.java: any number of producers and consumers in several processes
     librdkafka.py   the same load as generator.py's, by librdkafka
     rawclient.py    the few requests that start-up and recovery measurements send
@@ -52,8 +53,8 @@ Afterwards:
 Parts of kproto by themselves, for whoever tunes them: `python -m bench.micro_log` and its sisters.
 
 Import order, each from those before it: ``results tables options``, ``jars brokers environment quorum topics
-clusters peers``, ``rawclient spread generator librdkafka workers cases``, ``spark_connector analysis``, then
-the suites ``selftest single_broker cluster omb kera pravega startup idle recovery stall failover``, ``page``,
-``everything``, ``cli``, and ``micro_log micro_net micro_peers micro_replica micro_request micro_vlog
-micro_wire``. All may import kproto, which imports nothing of bench.
+clusters peers``, ``rawclient spread generator librdkafka histogram workers cases``, ``spark_connector
+analysis``, then the suites ``selftest single_broker cluster omb kera pravega startup idle recovery stall
+failover``, ``page``, ``everything``, ``cli``, and ``micro_log micro_net micro_peers micro_replica micro_request
+micro_vlog micro_wire``. All may import kproto, which imports nothing of bench.
 """

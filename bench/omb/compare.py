@@ -17,12 +17,13 @@ from typing import Any, Protocol
 
 from bench.brokers import KINDS, Target, Usage
 from bench.clusters import KafkaCluster, KprotoCluster
+from bench.histogram import Histogram
 from bench.omb.result import Period
 from bench.omb.runner import TOPIC_PREFIX, Hooks, Outcome, run
 from bench.omb.settings import Driver, Workload, read_driver, read_workload
 from bench.results import KPROTO, Result, Run
 from bench.topics import DELETE_DELAY_MS, await_files_gone, index_bytes
-from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH, Histogram
+from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH
 
 HERE = Path(__file__).parent
 WORKLOADS = HERE / "workloads"

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from bench.histogram import Histogram
 from bench.omb.settings import Driver, Workload
-from bench.workers import DELAY, END_TO_END, PUBLISH, Histogram
+from bench.workers import DELAY, END_TO_END, PUBLISH
 
 LEVELS = {"50pct": 50.0, "75pct": 75.0, "95pct": 95.0, "99pct": 99.0, "999pct": 99.9, "9999pct": 99.99}
 

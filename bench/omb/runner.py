@@ -16,10 +16,11 @@ from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bench.histogram import Histogram
 from bench.omb.rate import FIRST_RATE, PERIOD_S, RateSearch
 from bench.omb.result import Period, result, together
 from bench.omb.settings import Driver, Workload
-from bench.workers import Counters, Histogram, Spec, Workers
+from bench.workers import Counters, Spec, Workers
 
 READY_TIMEOUT_S = 60.0
 LOOK_EVERY_S = 10.0

@@ -6,12 +6,13 @@ import csv
 from collections.abc import Iterable
 from pathlib import Path
 
+from bench.histogram import Histogram
 from bench.omb.compare import NAMES, PERCENTILES, QUANTILES
 from bench.pravega.cases import BURST, END_TO_END, Case
 from bench.pravega.load import Outcome, Window
 from bench.results import Run
 from bench.workers import END_TO_END as RECEIVED_TIMES
-from bench.workers import INTENDED, PUBLISH, Counters, Histogram
+from bench.workers import INTENDED, PUBLISH, Counters
 
 TABLE = {**PERCENTILES, "p75": 75.0, "p95": 95.0}
 COSTS = ["cpu_s_per_million", "peak_rss_mb", "disk_mb", "rpcs_per_s", "client_cpu_s_per_million"]

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bench.analysis.raw import SUFFIX, Origin, describe
+from bench.histogram import Histogram
 from bench.omb.compare import Cluster, Watch
 from bench.pravega.cases import BURST, Case
-from bench.workers import KINDS, Counters, Histogram, Workers
+from bench.workers import KINDS, Counters, Workers
 
 LATE_S = 30.0
 """How much longer than planned a schedule may take before the run gives up the rest of it."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bench.histogram import Histogram
 from bench.omb.command import chosen, target_of
 from bench.omb.compare import (
     BACKLOG,
@@ -27,7 +28,7 @@ from bench.omb.result import Period, capped, result
 from bench.omb.runner import Outcome, heap, shares, specs, topic_names
 from bench.omb.settings import Driver, SettingsError, Workload, properties, read_driver, read_workload
 from bench.results import direction
-from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH, Counters, Histogram
+from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH, Counters
 
 WORKLOAD = """
 name: two topics

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from bench.histogram import Histogram
 from bench.pravega.cases import (
     BURST,
     END_TO_END,
@@ -27,7 +28,7 @@ from bench.pravega.figures import CSV_HEAD, as_run, csv_rows, shown, targets, wr
 from bench.pravega.load import MEASURED, TAIL, WARMUP, Outcome, Raw, Window
 from bench.results import KAFKA, KPROTO
 from bench.workers import END_TO_END as RECEIVED
-from bench.workers import FASTEST, INTENDED, KINDS, PUBLISH, Counters, Histogram
+from bench.workers import FASTEST, INTENDED, KINDS, PUBLISH, Counters
 
 SCALE = Scale(seconds=4, warmup_s=2)
 BASE = Case(BURST, 1_000, SCALE)

@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from bench.workers import KINDS, Counters, Histogram, Spec, Taken
+from bench.histogram import Histogram
+from bench.workers import KINDS, Counters, Spec, Taken
 
 # HdrHistogram 2.2.2 with five digits, of the values of `sequence`: percentiles (50, 75, 95, 99, 99.9, 100),
 # and the percentile iterator with 100 ticks: its steps without repetitions, their first three and last three.
