@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,6 +56,15 @@ def workspace(data_dir: Path | None) -> Iterator[Path]:
     try:
         yield work
     finally:
+        _remove(work)
+
+
+def _remove(work: Path) -> None:
+    """A broker whose stop was interrupted may still be writing for a moment."""
+    deadline = time.monotonic() + 5
+    shutil.rmtree(work, ignore_errors=True)
+    while work.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
         shutil.rmtree(work, ignore_errors=True)
 
 
