@@ -55,6 +55,6 @@ Parts of kproto by themselves, for whoever tunes them: `python -m bench.micro_lo
 Import order, each from those before it: ``results tables options``, ``jars brokers environment quorum topics
 clusters peers``, ``rawclient spread generator librdkafka histogram workers cases``, ``spark_connector
 analysis``, then the suites ``selftest single_broker cluster omb kera pravega startup idle recovery stall
-failover``, ``page``, ``everything``, ``cli``, and ``micro_log micro_net micro_peers micro_replica micro_request
-micro_vlog micro_wire``. All may import kproto, which imports nothing of bench.
+failover``, ``page``, ``everything``, ``cli``, and ``micro_log micro_net micro_peers micro_replica
+micro_request micro_vlog micro_wire``. All may import kproto, which imports nothing of bench.
 """
