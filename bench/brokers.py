@@ -9,8 +9,10 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +20,7 @@ from typing import Protocol
 from bench.jars import HERE, kafka_jars
 
 START_TIMEOUT_S = 120.0
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 HEAP = "1G"
 """Heap of the JVM broker: what Apache Kafka's start script gives it."""
 
@@ -140,6 +143,23 @@ def answers(port: int) -> bool:
     return len(answer) == 8 and struct.unpack(">i", answer[4:])[0] == 7
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """SIGINT and SIGTERM wait: a process that starts just then would have nobody to stop it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    before = {each: signal.signal(each, lambda number, _: held.append(number)) for each in INTERRUPTS}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        for number in held:
+            signal.raise_signal(number)
+
+
 class BrokerProcess:
     """A broker on a port of 127.0.0.1 with its data in a directory of its own."""
 
@@ -187,7 +207,7 @@ class BrokerProcess:
     def spawn(self) -> None:
         """Start the process and return at once. Python may keep its bytecode, as an installed kproto does."""
         environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        with self.log_path.open("ab") as log:
+        with self.log_path.open("ab") as log, uninterrupted():
             self.process = subprocess.Popen(
                 self.command(),
                 stdin=subprocess.DEVNULL,
