@@ -10,10 +10,15 @@ from bench.brokers import uninterrupted
 
 
 def test_a_signal_waits_until_the_process_is_known() -> None:
-    started = False
-    with pytest.raises(KeyboardInterrupt), uninterrupted():
-        signal.raise_signal(signal.SIGINT)
-        started = True
+    started: list[bool] = []
+
+    def start() -> None:
+        with uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            started.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
     assert started
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
