@@ -8,7 +8,8 @@ concerned have, the controller gives the virtual segment up (`controller.freeing
 
 Which offsets were in it is asked of its neighbours in the same virtual log: what they hold of each partition,
 and what their state frames say of the others. Where they cannot tell, more is pushed than would be needed;
-chunks that are there twice do no harm, since an offset is given away once.
+chunks that are there twice do no harm, since an offset is given away once. The neighbours in a side virtual
+log cannot tell anything: when one of its virtual segments is lost, too, everything is pushed again.
 
 An interruption, also the end of this process, only means that it is done again: nothing changes for the
 virtual segment before the last step, which is one compare-and-set.
@@ -28,7 +29,7 @@ from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica.messages import Look, PartitionKey, StateAnswer, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
 from kproto.replica.unneeded import led_from
-from kproto.vlog.side import DamagedError, OldChunks
+from kproto.vlog.side import DamagedError, OldChunks, is_side
 from kproto.wire.internal import Api
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class Rewriting:
 
     async def _rewrite(self, run: Sequence[VsegRecord], keys: frozenset[PartitionKey]) -> None:
         """Push again what is live in ``run`` of the partitions."""
-        vlog = self._vlog(run[0].id)
+        vlog = [] if is_side(run[0].id.vlog) else self._vlog(run[0].id)
         before = [record for record in reversed(vlog) if record.id < run[0].id]
         after = [record for record in vlog if record.id > run[-1].id]
         asked = sorted(keys)

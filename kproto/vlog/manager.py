@@ -25,7 +25,7 @@ from kproto.vlog.kept import IsOnlyCopy, Kept
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
 from kproto.vlog.scan_point import ScanStart, encode_starts
-from kproto.vlog.side import SIDE
+from kproto.vlog.side import FIRST_SIDE_ID, SIDE
 from kproto.vlog.space import Space
 from kproto.vlog.virtual_log import VirtualLog
 from kproto.vlog.worker import Loop, Worker, Works
@@ -340,7 +340,8 @@ class VlogManager:
     def _pusher(self, where: Place) -> Pusher:
         pusher = self._pushers.get(where)
         if pusher is None:
-            vlog = VirtualLog(len(self._pushers) + 1, self.journal.owner_epoch, where.klass.copies)
+            number = len(self._pushers) + 1 + (FIRST_SIDE_ID if where.number == SIDE else 0)
+            vlog = VirtualLog(number, self.journal.owner_epoch, where.klass.copies)
             vlog.retiring = self._retiring and where.klass.copies > 1
             vlog.blocked = self.poisoned is not None or self.space.full or vlog.retiring
             pusher = self._make_pusher(vlog, where.klass)

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 SIDE: Final = -1
 """Number, inside its class, of the virtual log that takes no new chunks."""
+FIRST_SIDE_ID: Final = 1 << 30
+"""Side virtual logs are numbered from here on: any later leader has to know them. Unlike in others, offsets
+in them may go back, and their state frames tell of nobody."""
 _EVERYTHING: Final = 1 << 62
+
+
+def is_side(vlog_id: int) -> bool:
+    """Whether a virtual log, of any owner, is a side virtual log."""
+    return vlog_id >= FIRST_SIDE_ID
 
 
 class DamagedError(Exception):

@@ -19,7 +19,8 @@ from kproto.replica import bring_over, rewriting, takeover
 from kproto.replica.messages import PartitionKey
 from kproto.replica.pace import Pace
 from kproto.replica.rewriting import Rewriting
-from tests.replica.sealed_world import Chunk, World
+from kproto.vlog.side import FIRST_SIDE_ID
+from tests.replica.sealed_world import Chunk, Vlog, World
 from tests.replica.test_bring_over import bringing, finished
 from tests.replica.test_takeover import Run, simulate
 
@@ -179,6 +180,34 @@ def test_neighbours_that_have_all_partitions_tell_exactly_what_was_lost() -> Non
         assert this.side.chunks() == this.live_in(told[:1])
 
     directed(go, 120)
+
+
+@pytest.mark.parametrize("older_first", [True, False])
+def test_neighbours_in_a_side_virtual_log_tell_nothing(older_first: bool) -> None:
+    """Offsets go back in it, since what was lost later may be older, and its state frames tell of nobody."""
+
+    async def go(this: Case) -> None:
+        key = this.world.keys[0]
+        chunks = this.world.truth[key].chunks
+        pushed = [Chunk(key, *chunks[0]), Chunk(key, *chunks[-1])]
+        side = Vlog(this.world.epochs[-1], FIRST_SIDE_ID + 7)
+        this.world.vlogs.append(side)
+        for chunk in pushed if older_first else reversed(pushed):
+            side.add([chunk])
+            side.add([], {})
+            side.starts.append(side.end)
+        side.add([], {})
+        this.metadata.publish()
+        lost = [VsegId(side.owner_epoch, side.number, seq) for seq in (1, 2)]
+        for vseg in lost:
+            this.metadata.publish()
+            this.lose([vseg])
+            await this.look()
+            assert this.live_in([vseg]) <= this.side.chunks()
+            assert this.reported[-1:] == [vseg]
+            this.side.refs.clear()
+
+    directed(go)
 
 
 def test_nothing_is_reported_before_it_is_durable_and_written_down() -> None:

@@ -10,6 +10,7 @@ from kproto.vlog import states
 from kproto.vlog.frame import KIND_STATE, decode_frame_header
 from kproto.vlog.ports import PushAnswer, PushOutcome
 from kproto.vlog.recovery import recover
+from kproto.vlog.side import is_side
 from tests.vlog.cluster import ClusterPartition, ClusterWorld
 from tests.vlog.support import BOOT
 
@@ -589,6 +590,17 @@ def test_partitions_that_left_stay_as_they_were_unless_deleted() -> None:
     world.flow()
     assert world.manager.covered(1)[1] == {(part.topic_id, 0), (part.topic_id, 1)}
     world.check_states()
+
+
+def test_side_virtual_logs_are_told_apart_by_their_numbers() -> None:
+    world, part = begun()
+    side = world.manager.side(part)
+    other = world.partition(topic=9, kproto__vlogs="1")
+    assert side is world.manager.side(part)
+    (number,) = world.manager.side_vlogs()
+    assert is_side(number)
+    assert not any(is_side(one.vlog.vlog_id) for one in world.pushers if one.vlog is not side)
+    assert other.vlog in [one.vlog for one in world.pushers]
 
 
 def ended(world: ClusterWorld, part: ClusterPartition, tell: bool) -> list[str]:
