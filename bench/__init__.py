@@ -17,7 +17,7 @@ Brokers:
     jars.py         Apache Kafka's jars by Maven (pom.xml); our Java (java/), compiled and kept
     brokers.py      one broker of either kind as a process, and what the kernel says it used
     quorum.py       several Apache Kafka nodes as one cluster
-    clusters.py     the two clusters of four brokers
+    clusters.py     the two clusters of four brokers; what is compared, started and stopped together
     peers.py        `kproto bench peers`: Apache Kafka installed, started, stopped
     topics.py       the topics of a load: ready before it, gone after it
 

@@ -9,10 +9,7 @@ after the other on the same cluster.
 
 from __future__ import annotations
 
-import signal
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -22,13 +19,14 @@ from rich.console import Console
 from bench import generator, librdkafka, options
 from bench.brokers import Target
 from bench.cases import KIB, Case, Scale
-from bench.clusters import KafkaCluster, KprotoCluster
+from bench.clusters import Cluster, KprotoCluster, running
 from bench.environment import environment
 from bench.generator import Load, Measured, figures, quantiles, series
-from bench.results import KAFKA, KPROTO, Result, Run
+from bench.results import KAFKA, KPROTO, Result, Run, in_short
 from bench.topics import Topics, disk_bytes
 
 RECORD_BYTES = 100
+COPIES = 3
 CHUNKS_PER_PARTITION = 8
 LEAST_BUFFER, MOST_BUFFER = 1 << 20, 256 << 20
 WARMUP_CPU_S = 40.0
@@ -49,7 +47,6 @@ CLIENTS: Mapping[str, Callable[..., Measured]] = {
     "java": generator.measure,
     "librdkafka": librdkafka.measure,
 }
-Cluster = KafkaCluster | KprotoCluster
 
 
 def buffer_bytes(partitions: int, chunk_bytes: int) -> int:
@@ -71,7 +68,7 @@ def case(partitions: int, chunk_bytes: int, most_cpu: float) -> Case:
         linger_ms=1,
         producers=4,
         consumers=4,
-        replicas=3,
+        replicas=COPIES,
         buffer_bytes=buffer_bytes(partitions, chunk_bytes),
     )
     size = f"{chunk_bytes // KIB}KB" if chunk_bytes < KIB * KIB else "1MB"
@@ -201,7 +198,7 @@ def measure_case(
             try:
                 run = run_once(cluster, system, chosen.name, pair, load, topics, client)
             except RuntimeError as failure:
-                text = " ".join(str(failure).splitlines()[:2])
+                text = in_short(failure)
                 result.notes.append(f"{chosen.name} failed on {system}: {text}")
                 console.print(f"failed: {text}", highlight=False)
                 continue
@@ -212,25 +209,6 @@ def measure_case(
             result.save(out)
     for topics, _ in made.values():
         topics.delete()
-
-
-@contextmanager
-def running(work: Path, only: str | None) -> Iterator[dict[str, Cluster]]:
-    """The clusters by system, Apache Kafka first; stopped at the end, also when this is told to end."""
-    found: dict[str, Cluster] = {}
-    if only != KPROTO:
-        found[KAFKA] = KafkaCluster(work / "kafka")
-    if only != KAFKA:
-        found[KPROTO] = KprotoCluster(work / "kproto")
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        for each in found.values():
-            each.start()
-        yield found
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        for each in found.values():
-            each.stop()
 
 
 @click.command()
@@ -272,7 +250,8 @@ def command(
         targets={each.name: dict(each.targets) for each in cases},
         shown=list(SHOWN),
     )
-    with options.workspace(data_dir) as work, running(work, only) as clusters:
+    systems = options.systems(only)
+    with options.workspace(data_dir) as work, running(systems, COPIES, work) as clusters:
         warm_up(clusters, CASES[0].load, warmup, console)
         for each in cases:
             measure_case(clusters, each, scale, numbers, client, result, out, console)

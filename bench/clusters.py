@@ -1,4 +1,7 @@
-"""The two clusters of four brokers: `kproto cluster`, and Apache Kafka as shipped with three controllers."""
+"""The two clusters of four brokers: `kproto cluster`, and Apache Kafka as shipped with three controllers.
+
+`running` starts what a comparison needs, single brokers or clusters, and stops it at the end.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,32 @@ import json
 import shutil
 import signal
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from bench.brokers import Usage, reset_peak, together, usage
+from bench.brokers import KINDS, Target, Usage, reset_peak, together, usage
 from bench.quorum import kafka_nodes, start
+from bench.results import KPROTO
 from kproto.local_cluster import LocalCluster
 
 BROKERS = 4
 VLOGS = "kproto.vlogs.per.broker"
+
+
+class Cluster(Target, Protocol):
+    """What is compared: a broker, or several of them."""
+
+    directory: Path
+
+    def start(self) -> None:
+        """Start, and wait until all serve."""
+        ...
+
+    def stop(self) -> None:
+        """Whatever runs of it."""
+        ...
 
 
 class KprotoCluster:
@@ -129,3 +148,22 @@ class KafkaCluster:
 
     def remove(self) -> None:
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def cluster_of(system: str, copies: int, directory: Path) -> Cluster:
+    """A broker, or four of them for more than one copy. Not started yet."""
+    if copies == 1:
+        return KINDS[system](directory)
+    return KprotoCluster(directory) if system == KPROTO else KafkaCluster(directory)
+
+
+@contextmanager
+def running(systems: Sequence[str], copies: int, work: Path) -> Iterator[dict[str, Cluster]]:
+    """The systems by name, in that order, with their data side by side below ``work``; stopped at the end."""
+    found: dict[str, Cluster] = {}
+    with ExitStack() as stack:
+        for system in systems:
+            found[system] = cluster_of(system, copies, work / system)
+            stack.callback(found[system].stop)
+            found[system].start()
+        yield found

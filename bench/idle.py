@@ -15,13 +15,14 @@ import click
 
 from bench import options
 from bench.brokers import usage
-from bench.clusters import KafkaCluster, KprotoCluster
+from bench.clusters import Cluster, running
 from bench.environment import environment
 from bench.rawclient import one_record_batch
-from bench.results import KPROTO, Result, Run
+from bench.results import Result, Run
 from bench.spread import create, write
 
 TOPIC = "idle"
+COPIES = 3
 LIMITS = {"cores": 0.05, "rss_mb": 600.0}
 """Of all four brokers of kproto."""
 
@@ -42,15 +43,12 @@ def switches(pid: int) -> int:
     return total
 
 
-def measure(
-    cluster: KafkaCluster | KprotoCluster, partitions: int, rest: float, seconds: float
-) -> dict[str, float]:
-    """Of all brokers together; see the module's text."""
-    cluster.start()
+def measure(cluster: Cluster, partitions: int, rest: float, seconds: float) -> dict[str, float]:
+    """Of all brokers together, just started; see the module's text."""
     time.sleep(2)
     found = {"empty_rss_mb": sum(usage(pid).rss_bytes for pid in cluster.pids) / 1e6}
     begin = time.monotonic()
-    create(cluster.bootstrap, TOPIC, partitions)
+    create(cluster.bootstrap, TOPIC, partitions, COPIES)
     found["create_s"] = time.monotonic() - begin
     write(cluster.bootstrap, TOPIC, one_record_batch(b"x" * 100))
     found["written_s"] = time.monotonic() - begin
@@ -98,12 +96,8 @@ def command(
     result.limits[case] = dict(LIMITS)
     for pair in range(pairs or 1):
         for kind in options.systems(only):
-            with options.workspace(data_dir) as work:
-                cluster = KprotoCluster(work / kind) if kind == KPROTO else KafkaCluster(work / kind)
-                try:
-                    figures = measure(cluster, partitions, rest, seconds)
-                finally:
-                    cluster.stop()
+            with options.workspace(data_dir) as work, running([kind], COPIES, work) as clusters:
+                figures = measure(clusters[kind], partitions, rest, seconds)
             about = {"partitions": partitions, "seconds": seconds, "rest_s": rest}
             result.runs.append(Run(kind, case, pair, about, figures))
             result.save(out)

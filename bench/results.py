@@ -218,3 +218,8 @@ def load(path: Path) -> Result:
     found: Mapping[str, Any] = json.loads(path.read_text())
     runs = [Run(**run) for run in found["runs"]]
     return Result(**{**found, "runs": runs})
+
+
+def in_short(failure: BaseException) -> str:
+    """What a note says of a failure: its first two lines, as one."""
+    return " ".join(str(failure).splitlines()[:2])

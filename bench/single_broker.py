@@ -24,11 +24,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import options
-from bench.brokers import KINDS, BrokerProcess
 from bench.cases import CASES, FULL, QUICK, RATE_METRICS, THROUGHPUT_METRICS, Case, Scale, scaled
+from bench.clusters import Cluster, running
 from bench.environment import environment
 from bench.generator import Load, Measured, figures, measure, quantiles
-from bench.results import KPROTO, Result, Run
+from bench.results import KPROTO, Result, Run, in_short
 
 ATTEMPTS = 3
 """Failed runs of one case before the benchmark gives up."""
@@ -58,7 +58,7 @@ def profiler(target: Path) -> Callable[[int, float], None]:
     return begin
 
 
-def warm_up(brokers: dict[str, BrokerProcess], scale: Scale, console: Console) -> None:
+def warm_up(brokers: dict[str, Cluster], scale: Scale, console: Console) -> None:
     """Load on both before anything is measured; the JVM broker compiles itself meanwhile."""
     third = scale.broker_warmup_seconds / 3
     for kind, broker in brokers.items():
@@ -71,7 +71,7 @@ def warm_up(brokers: dict[str, BrokerProcess], scale: Scale, console: Console) -
 
 
 def measure_again(
-    broker: BrokerProcess, load: Load, hook: Callable[[int, float], None] | None, failures: list[str]
+    broker: Cluster, load: Load, hook: Callable[[int, float], None] | None, failures: list[str]
 ) -> Measured:
     """Measure; a run that fails is noted (the report shows it) and repeated, so that the pairs stay pairs.
 
@@ -81,13 +81,13 @@ def measure_again(
         try:
             return measure(broker, load, hook)
         except RuntimeError as failure:
-            failures.append(str(failure))
+            failures.append(in_short(failure))
             if len(failures) >= ATTEMPTS:
                 raise
 
 
 def run_cases(
-    brokers: dict[str, BrokerProcess],
+    brokers: dict[str, Cluster],
     cases: list[Case],
     scale: Scale,
     results: dict[str, Result],
@@ -114,10 +114,7 @@ def run_cases(
                     )
                     result.save(out)
                     progress.advance(task)
-            result.notes += [
-                f"{case.name}, repeated after a failure: {' '.join(text.splitlines()[:2])}"
-                for text in failures
-            ]
+            result.notes += [f"{case.name}, repeated after a failure: {text}" for text in failures]
 
 
 def part_of(case: Case) -> str:
@@ -160,16 +157,9 @@ def command(
     cases, console = chosen(patterns), options.console()
     out.mkdir(parents=True, exist_ok=True)
     results = results_of(cases, scale)
-    with options.workspace(data_dir) as work:
-        brokers = {kind: KINDS[kind](work / kind) for kind in options.systems(only)}
-        try:
-            for broker in brokers.values():
-                broker.start()
-            warm_up(brokers, scale, console)
-            run_cases(brokers, cases, scale, results, out, profile)
-        finally:
-            for broker in brokers.values():
-                broker.stop()
+    with options.workspace(data_dir) as work, running(options.systems(only), 1, work) as brokers:
+        warm_up(brokers, scale, console)
+        run_cases(brokers, cases, scale, results, out, profile)
     for result in results.values():
         options.finish(result, out, console)
 

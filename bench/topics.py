@@ -45,6 +45,11 @@ def index_bytes(replicas: int) -> int:
     return max(LEAST_INDEX, min(MOST_INDEX, fair))
 
 
+def modest_files(replicas: int) -> dict[str, str]:
+    """Configs of a load's topics, of so many copies of partitions; the module's text says why."""
+    return {"file.delete.delay.ms": str(DELETE_DELAY_MS), "segment.index.bytes": str(index_bytes(replicas))}
+
+
 def directories(target: Target) -> Path | None:
     """Where the data of all brokers of the target is, if it knows."""
     found = getattr(target, "directory", None)
@@ -89,11 +94,7 @@ class Topics:
         self.names = [self.name] if count == 1 else [f"{self.name}-{number}" for number in range(count)]
         self.partitions = partitions
         self.copies = copies
-        self._configs = {
-            "file.delete.delay.ms": str(DELETE_DELAY_MS),
-            "segment.index.bytes": str(index_bytes(count * partitions * copies)),
-            **(configs or {}),
-        }
+        self._configs = {**modest_files(count * partitions * copies), **(configs or {})}
 
     def create(self, value_bytes: int = 100) -> float:
         """Seconds until every partition had acknowledged a record. Raises RuntimeError when one does not."""

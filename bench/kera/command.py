@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from bench import options
-from bench.cluster import running, warm_up
+from bench.cluster import COPIES, warm_up
+from bench.clusters import running
 from bench.environment import environment
 from bench.kera.drawing import draw
 from bench.kera.figures import FIGURES, Point, Shape
@@ -53,9 +54,9 @@ def command(
     scale = replace(base, seconds=seconds or base.seconds, pairs=pairs or base.pairs)
     cores, console = os.cpu_count() or 1, options.console()
     figures = [FIGURES[number] for number in numbers or DEFAULT]
-    beside = only or (None if any(each.beside_kafka for each in figures) else KPROTO)
+    beside = options.systems(only or (None if any(each.beside_kafka for each in figures) else KPROTO))
     where = environment(scale=str(scale))
-    with options.workspace(data_dir) as work, running(work, beside) as clusters:
+    with options.workspace(data_dir) as work, running(beside, COPIES, work) as clusters:
         warm_up(clusters, load_of(WARMUP_POINT, scale), WARMUP_S, console)
         for figure in figures:
             line = options.command_line("kera")

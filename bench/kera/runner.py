@@ -14,11 +14,11 @@ from typing import Final
 
 from rich.console import Console
 
-from bench.cluster import Cluster, create, run_once
-from bench.clusters import KprotoCluster
+from bench.cluster import create, run_once
+from bench.clusters import Cluster, KprotoCluster
 from bench.kera.figures import Figure, Point, Shape
 from bench.kera.scale import Scale, configs_of, load_of, notes, scaled, targets
-from bench.results import KAFKA, KPROTO, Result
+from bench.results import KAFKA, KPROTO, Result, in_short
 from bench.topics import Topics, disk_bytes
 
 SHOWN: Final = (
@@ -121,7 +121,7 @@ class FigureRun:
                 self._topics[system],
             )
         except RuntimeError as failure:
-            text = " ".join(str(failure).splitlines()[:2])
+            text = in_short(failure)
             result.notes.append(f"{name} failed: {text}")
             self.console.print(f"failed: {name}: {text}", highlight=False)
             return

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +11,9 @@ import click
 from rich.console import Console
 
 from bench import options
+from bench.clusters import running
 from bench.environment import environment
-from bench.omb.compare import WORKLOADS, Cluster, Comparison, Scale, cluster_of
+from bench.omb.compare import WORKLOADS, Comparison, Scale
 from bench.omb.runner import Hooks, NotReadyError, run
 from bench.omb.settings import SettingsError, read_driver, read_workload
 from bench.workers import WorkerError
@@ -64,19 +64,6 @@ def run_files(
             f"written: {target}; load's own CPU {during.cpu_s / during.seconds:.2f} cores, "
             f"{during.errors} errors, {outcome.missing} acknowledged records not received in time"
         )
-
-
-@contextlib.contextmanager
-def started(systems: Sequence[str], copies: int, work: Path) -> Iterator[dict[str, Cluster]]:
-    """The systems, running, with their data below ``work``."""
-    clusters = {system: cluster_of(system, copies, work / system) for system in systems}
-    try:
-        for cluster in clusters.values():
-            cluster.start()
-        yield clusters
-    finally:
-        for cluster in clusters.values():
-            cluster.stop()
 
 
 @click.command()
@@ -146,7 +133,7 @@ def command(
         line = options.command_line("omb")
         with (
             options.workspace(data_dir) as work,
-            started(options.systems(only), int(copies), work) as clusters,
+            running(options.systems(only), int(copies), work) as clusters,
         ):
             comparison = Comparison(clusters, int(copies), sync, scale, workers, out)
             results = comparison.results(paths, line, environment(workers=workers))

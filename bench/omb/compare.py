@@ -13,16 +13,16 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from bench.brokers import KINDS, Target, Usage
-from bench.clusters import KafkaCluster, KprotoCluster
+from bench.brokers import Usage
+from bench.clusters import Cluster
 from bench.histogram import Histogram
 from bench.omb.result import Period
 from bench.omb.runner import TOPIC_PREFIX, Hooks, Outcome, run
 from bench.omb.settings import Driver, Workload, read_driver, read_workload
-from bench.results import KPROTO, Result, Run
-from bench.topics import DELETE_DELAY_MS, await_files_gone, index_bytes
+from bench.results import Result, Run, in_short
+from bench.topics import await_files_gone, modest_files
 from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH
 
 HERE = Path(__file__).parent
@@ -67,19 +67,6 @@ FREE_TIMEOUT_S = 120.0
 
 class DiskError(RuntimeError):
     """Too little space is left where the brokers keep their data: what is as fast as it goes fills disks."""
-
-
-class Cluster(Target, Protocol):
-    """What is compared: a broker, or several of them."""
-
-    directory: Path
-
-    @property
-    def pids(self) -> list[int]: ...
-
-    def start(self) -> None: ...
-
-    def stop(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,13 +238,6 @@ def driver_of(system: str, copies: int, sync: bool, bootstrap: str) -> Driver:
     return read_driver(DRIVERS / f"{stem}.yaml", bootstrap)
 
 
-def cluster_of(system: str, copies: int, directory: Path) -> Cluster:
-    """A broker, or four of them for more than one copy. Not started yet."""
-    if copies == 1:
-        return KINDS[system](directory)
-    return KprotoCluster(directory) if system == KPROTO else KafkaCluster(directory)
-
-
 class Comparison:
     """Workloads on several systems in turn."""
 
@@ -310,14 +290,8 @@ class Comparison:
         check_disk(cluster.directory, FREE_TIMEOUT_S)
         guarded = replace(hooks, look=lambda: check_disk(cluster.directory))
         driver = driver_of(system, self._copies, self._sync, cluster.bootstrap)
-        # As for every comparison of the suite; `bench.topics` says why.
         replicas = workload.topics * workload.partitionsPerTopic * self._copies
-        configs = {
-            **driver.topicConfig,
-            "file.delete.delay.ms": str(DELETE_DELAY_MS),
-            "segment.index.bytes": str(index_bytes(replicas)),
-        }
-        prepared = replace(driver, topicConfig=configs)
+        prepared = replace(driver, topicConfig={**driver.topicConfig, **modest_files(replicas)})
         try:
             return run(workload, prepared, path.parent, self._workers, guarded, delete_topics=True)
         finally:
@@ -349,7 +323,7 @@ class Comparison:
                     try:
                         result.runs.append(self.measure(system, path, pair, hooks))
                     except RuntimeError as failure:
-                        text = " ".join(str(failure).splitlines()[:2])
+                        text = in_short(failure)
                         result.notes.append(f"{path.stem} failed on {self._clusters[system].name}: {text}")
                         hooks.say(f"failed: {text}")
                     result.save(self._out)

@@ -9,14 +9,15 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bench import clusters
 from bench.brokers import Usage
+from bench.clusters import Cluster
 from bench.environment import environment
-from bench.omb.compare import Cluster, cluster_of
 from bench.options import command_line, systems, workspace
 from bench.pravega.cases import BURST, Case, Scale
 from bench.pravega.figures import Row, as_run, csv_rows, shown, targets, write_csv
 from bench.pravega.load import LATE_S, Raw, run
-from bench.results import KPROTO, Result
+from bench.results import KPROTO, Result, in_short
 
 ATTEMPTS = 3
 """Runs of one case on one system before it is left out."""
@@ -82,7 +83,7 @@ class Suite:
             try:
                 outcome = run(self.targets[system], case, raw, self.ours)
             except RuntimeError as failure:
-                text = " ".join(str(failure).splitlines()[:2])
+                text = in_short(failure)
                 result.notes.append(f"{case.name} on {system}, pair {pair}, failed and was repeated: {text}")
                 self.screen.print(f"failed: {text}", style="red", markup=False)
                 continue
@@ -112,12 +113,7 @@ def running(
     if bootstrap is not None:
         yield {system: Remote(system, bootstrap)}
         return
-    with workspace(data_dir) as work, contextlib.ExitStack() as stack:
-        found: dict[str, Cluster] = {}
-        for name in systems(only):
-            found[name] = cluster_of(name, copies, work / name)
-            stack.callback(found[name].stop)
-            found[name].start()
+    with workspace(data_dir) as work, clusters.running(systems(only), copies, work) as found:
         yield found
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bench.analysis.raw import SUFFIX, Origin, describe
+from bench.clusters import Cluster
 from bench.histogram import Histogram
-from bench.omb.compare import Cluster, Watch
+from bench.omb.compare import Watch
 from bench.pravega.cases import BURST, Case
 from bench.workers import KINDS, Counters, Workers
 

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from bench.cluster import CASES, LEAST_BUFFER, MOST_BUFFER, Cluster, Replication, buffer_bytes, system_names
+from bench.cluster import CASES, LEAST_BUFFER, MOST_BUFFER, Replication, buffer_bytes, system_names
+from bench.clusters import Cluster
 from bench.generator import Load
 from bench.librdkafka import percentiles, places, settings
 from bench.results import KAFKA, KPROTO
