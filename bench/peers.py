@@ -55,6 +55,8 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except click.exceptions.Exit:  # A RuntimeError, too: the end of --help.
+            raise
         except RuntimeError as error:
             raise click.ClickException(str(error)) from error
         except FileNotFoundError as error:

@@ -72,6 +72,13 @@ def test_every_command_is_there_and_explains_itself(name: str) -> None:
     assert run.output.count("\n") > 5
 
 
+@pytest.mark.parametrize("name", ["install", "start", "stop", "list"])
+def test_commands_of_peers_explain_themselves(name: str) -> None:
+    run = CliRunner().invoke(bench, ["peers", name, "--help"], catch_exceptions=False)
+    assert run.exit_code == 0
+    assert "Error" not in run.output
+
+
 def test_failover_in_the_source_tree() -> None:
     run = CliRunner().invoke(bench, ["failover", "--help"], catch_exceptions=False)
     assert run.exit_code == 0
