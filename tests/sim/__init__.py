@@ -1,9 +1,15 @@
 """A whole cluster on virtual time: kproto's own brokers on simulated machines, disks and a network.
 
-``loop`` is the event loop and the processes on it, ``disk`` the file systems, ``net`` the connections between
-brokers, ``parts`` puts these into the places of sockets, threads and files, ``world`` is the cluster and its
-faults, ``clients`` produces and consumes, ``checks`` has the invariants, ``mutations`` the rules that can be
-taken out, ``simulate`` is the command (``make simulate SEEDS=n``). May import everything of kproto.
+Underneath: ``loop`` is the event loop and the processes on it, ``disk`` the file systems, ``net`` the
+connections between brokers, ``parts`` puts these into the places of sockets, threads and files. ``world`` is
+the cluster.
+
+A run: ``plan`` is what a seed does, ``run`` carries it out. Meanwhile ``faults`` break things (``two_disks``:
+two at once) within the budget, ``clients`` produce and consume, ``visitors`` come and go, ``operators`` and
+``moves`` ask for other leaders and replicas. ``checks`` has the invariants, ``garbage`` the last of them.
+
+``mutations`` are the rules that can be taken out, ``simulate`` is the command (``make simulate SEEDS=n``).
+May import everything of kproto.
 
 Everything follows from the seed: the order of callbacks, delays, ids, faults. Nothing sleeps, no thread runs.
 """
