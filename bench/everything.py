@@ -109,8 +109,9 @@ def run_step(
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
-    """As Ctrl-C does, so that brokers are stopped; by force if that does not help."""
-    process.send_signal(signal.SIGINT)
+    """So that brokers are stopped; by force if that does not help. SIGINT is ignored by whoever was started in
+    the background of a shell."""
+    process.send_signal(signal.SIGTERM)
     try:
         return process.wait(GRACE_S)
     except subprocess.TimeoutExpired:
