@@ -109,8 +109,8 @@ def run_step(
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
-    """So that brokers are stopped; by force if that does not help. SIGINT is ignored by whoever was started in
-    the background of a shell."""
+    """So that brokers are stopped; by force if that does not help. Who was started in the background of a
+    shell ignores SIGINT."""
     process.send_signal(signal.SIGTERM)
     try:
         return process.wait(GRACE_S)
