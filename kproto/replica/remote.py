@@ -15,6 +15,7 @@ from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach, gather
 from kproto.replica.takeover import NotSealedError, older_sources, sources_of
+from kproto.vlog.side import is_side
 from kproto.wire.internal import Api
 
 if TYPE_CHECKING:
@@ -83,13 +84,17 @@ class RemoteChunks:
         record = stretch.record
         end = record.end or 0
         size = min(max(wanted.max_bytes, 1), MOST_BYTES)
+        side = is_side(record.id.vlog)  # where later offsets may come first
         while position < end:
             body = Read(record.id, position, end, [key], size, [wanted.offset]).encode()
             answer = await self._reach.ask(record, Api.READ, body, ReadAnswer.decode)
             if answer.next <= position:
                 raise NoCopyError(f"virtual segment {record.id}: reading does not get past {position}")
             if answer.chunks:
-                taken = take(answer.chunks, wanted)
+                taken = take(sorted(answer.chunks, key=_base) if side else answer.chunks, wanted)
+                if taken is None and side:
+                    position = answer.next
+                    continue
                 if taken is None:
                     return None
                 whole = len(taken) == len(answer.chunks)
@@ -141,6 +146,10 @@ class RemoteChunks:
         body = Look(record.id, record.end or 0, [key]).encode()
         (row,) = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
         return Stretch(row.first, row.end, row.frame, row.bytes, record)
+
+
+def _base(chunk: ReadChunk) -> int:
+    return chunk.base_offset
 
 
 def take(chunks: list[ReadChunk], wanted: RemoteRange) -> list[ReadChunk] | None:

@@ -318,5 +318,6 @@ class SealedPeers:
                 continue
             chunks = [chunk for _, chunk in mine]
             size = sum(len(chunk.data) for chunk in chunks)
-            rows.append(CatalogRow(chunks[0].base, chunks[-1].end, size, mine[0][0]))
+            first, end = min(one.base for one in chunks), max(one.end for one in chunks)
+            rows.append(CatalogRow(first, end, size, mine[0][0]))
         return (encode_catalog(rows),)

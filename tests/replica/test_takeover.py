@@ -21,9 +21,10 @@ from kproto.replica.reach import Reach
 from kproto.replica.remote import RemoteChunks
 from kproto.replica.survey import Base
 from kproto.replica.takeover import Claim, Part, Takeover
+from kproto.vlog.side import FIRST_SIDE_ID
 from kproto.wire.batch import hop
 from tests.log.replicated import ME, Sealed
-from tests.replica.sealed_world import World
+from tests.replica.sealed_world import Chunk, Vlog, World
 
 
 @pytest.fixture(autouse=True)
@@ -173,6 +174,30 @@ def test_the_other_copy_is_asked(problem: str) -> None:
         await run.check()
 
     simulate(4, 2, go)
+
+
+def test_old_chunks_are_read_from_side_virtual_logs_whatever_their_order() -> None:
+    """Chunks are pushed again as they are lost, so later offsets may come first (rule 45)."""
+
+    async def go(run: Run) -> None:
+        world = run.world
+        await run.online()
+        world.freed.update(record.id for vlog in world.vlogs for record in vlog.records())
+        for spread in (1, 40):
+            side = Vlog(world.epochs[-1], FIRST_SIDE_ID + spread)
+            chunks = [Chunk(key, *one) for key, sealed in world.truth.items() for one in sealed.chunks]
+            world.random.shuffle(chunks)
+            for at in range(0, len(chunks), spread):
+                side.add(chunks[at : at + spread])
+            world.vlogs = [side]
+            run.remote = world.log.manager.ports.remote = RemoteChunks(run.reach, world.metadata)
+            world.metadata.publish()
+            await run.check()
+
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), 3, 2)
+        world.owner(30)
+        asyncio.run(go(Run(world)))
 
 
 def test_a_silent_copy_is_asked_once_and_then_last(monkeypatch: pytest.MonkeyPatch) -> None:
