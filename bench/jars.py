@@ -18,33 +18,43 @@ WORKER_SOURCE = HERE / "java" / "Worker.java"
 NULL_SINK_SOURCE = HERE / "java" / "NullSink.java"
 
 
-def _place(name: str, sources: list[Path]) -> Path:
-    """Where what is built from `sources`, as they are now, is kept."""
+def _place(name: str, sources: list[Path], version: str = "") -> Path:
+    """Where what is built from `sources`, as they are now, and something of that version is kept."""
     root = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kproto"
-    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:16]
-    return root / f"{name}-{digest}"
+    content = b"\0".join(path.read_bytes() for path in sources)
+    return root / f"{name}-{hashlib.sha256(version.encode() + content).hexdigest()[:16]}"
 
 
-def _cached(name: str, sources: list[Path], build: Callable[[Path], None]) -> Path:
-    """The directory that `build` fills, built once per content of `sources`."""
-    ready = _place(name, sources)
+def cached(name: str, sources: list[Path], build: Callable[[Path], None], version: str = "") -> Path:
+    """The directory that `build` fills, built once per content of `sources` and per `version`."""
+    ready = _place(name, sources, version)
     if not ready.is_dir():
         ready.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(dir=ready.parent, prefix=f"{name}-tmp-"))
         try:
             build(fresh)
             fresh.rename(ready)
+        except OSError:
+            if not ready.is_dir():  # else: somebody else finished the same build first
+                raise
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     return ready
 
 
-def _run(*command: str) -> None:
+def run_tool(*command: str) -> None:
+    """Maven, javac or jar. Raises RuntimeError with its output, FileNotFoundError when it is missing."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(
             f"{' '.join(command[:3])} ... failed ({done.returncode}):\n{done.stdout}{done.stderr}"
         )
+
+
+def fetch(pom: Path, target: Path) -> None:
+    """The jars that a pom.xml names, by Maven, into ``target``. Raises as `run_tool`."""
+    command = ("mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies")
+    run_tool(*command, f"-DoutputDirectory={target}")
 
 
 def kafka_version() -> str:
@@ -62,12 +72,7 @@ def installed_kafka() -> Path | None:
 def kafka_jars() -> Path:
     """The directory of Apache Kafka's jars, downloaded on first use. Raises RuntimeError as Maven says."""
     pom = HERE / "pom.xml"
-
-    def build(target: Path) -> None:
-        command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
-        _run(*command, f"-DoutputDirectory={target}")
-
-    return _cached("apache-kafka", [pom], build)
+    return cached("apache-kafka", [pom], lambda target: fetch(pom, target))
 
 
 def generator_classpath() -> str:
@@ -95,7 +100,7 @@ def _classpath(name: str, source: Path) -> str:
 
     def build(target: Path) -> None:
         command = ["javac", "-proc:none", "--release", "17", "-cp", f"{jars}/*", "-d", str(target)]
-        _run(*command, str(source))
+        run_tool(*command, str(source))
 
-    classes = _cached(name, [source, HERE / "pom.xml"], build)
+    classes = cached(name, [source, HERE / "pom.xml"], build)
     return f"{classes}:{jars}/*"

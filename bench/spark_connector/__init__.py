@@ -1,44 +1,31 @@
 """Spark's Kafka connector for local runs: its jars, and a session that uses them.
 
 pom.xml names the jars by Maven coordinates. One of the connector's own dependencies,
-`org.apache.spark:spark-token-provider-kafka-0-10_2.13`, is not served by every mirror; the connector calls
+`org.apache.spark:spark-token-provider-kafka-0-10_2.13`, is not to be had everywhere; the connector calls
 three of its classes, and only to deal with Kafka delegation tokens. token_provider/ holds stand-ins of ours
 with the methods that the connector's class files refer to, compiled here against pyspark's jars. Delegation
 tokens are therefore not available in these sessions; everything else is Spark's own code. Use the real jar
 where it can be had.
 
-Needs a JDK 17 and Maven. May import pyspark and the standard library, nothing of kproto.
+Needs a JDK 17 and Maven. May import pyspark, bench.jars and the standard library, nothing of kproto.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from bench.jars import cached, fetch, run_tool
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 HERE = Path(__file__).parent
 TOKEN_PROVIDER = HERE / "token_provider"
-
-
-def cache_root() -> Path:
-    """Where downloaded and compiled Java parts are kept between runs."""
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kproto"
-
-
-def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(
-            f"{' '.join(command[:3])} ... failed ({done.returncode}):\n{done.stdout}{done.stderr}"
-        )
 
 
 def _pyspark_jars() -> Path:
@@ -49,47 +36,27 @@ def _pyspark_jars() -> Path:
 
 def _build(target: Path) -> None:
     """Fill the new directory `target` with the connector's jars and the compiled stand-in."""
-    _run(
-        "mvn",
-        "-q",
-        "-B",
-        "-f",
-        str(HERE / "pom.xml"),
-        "dependency:copy-dependencies",
-        f"-DoutputDirectory={target}",
-    )
+    fetch(HERE / "pom.xml", target)
     classes = target / "classes"
     sources = sorted(str(path) for path in TOKEN_PROVIDER.glob("*.java"))
-    _run(
+    run_tool(
         "javac", "--release", "17", "-proc:none", "-cp", f"{_pyspark_jars()}/*", "-d", str(classes), *sources
     )
-    _run("jar", "--create", "--file", str(target / "token-provider-stand-in.jar"), "-C", str(classes), ".")
+    run_tool(
+        "jar", "--create", "--file", str(target / "token-provider-stand-in.jar"), "-C", str(classes), "."
+    )
     shutil.rmtree(classes)
 
 
 def connector_jars() -> list[Path]:
-    """The connector's jars, downloaded and compiled on first use (about 6 s), then kept under `cache_root()`.
+    """The connector's jars, downloaded and compiled on first use (about 6 s), then kept.
 
     Raises RuntimeError with the output of a failing Maven or javac, FileNotFoundError when one is missing.
     """
     import pyspark
 
-    digest = hashlib.sha256(pyspark.__version__.encode())
-    for path in [HERE / "pom.xml", *sorted(TOKEN_PROVIDER.glob("*.java"))]:
-        digest.update(path.read_bytes())
-    ready = cache_root() / f"spark-connector-{digest.hexdigest()[:16]}"
-    if not ready.is_dir():
-        ready.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=ready.parent, prefix="spark-connector-tmp-"))
-        try:
-            _build(fresh)
-            fresh.rename(ready)
-        except OSError:
-            if not ready.is_dir():  # else: somebody else finished the same build first
-                raise
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
-    return sorted(ready.glob("*.jar"))
+    sources = [HERE / "pom.xml", *sorted(TOKEN_PROVIDER.glob("*.java"))]
+    return sorted(cached("spark-connector", sources, _build, pyspark.__version__).glob("*.jar"))
 
 
 def local_session(app: str, cores: int = 2, scratch: Path | None = None) -> SparkSession:
