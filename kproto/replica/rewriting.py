@@ -109,6 +109,8 @@ class Rewriting:
         """Pushed again, with the chunks of these partitions."""
         self._partitions: dict[VsegId, list[Partition]] = {}
         """Those that had any."""
+        self._sides: dict[int, VirtualLogPort] = {}
+        """Side virtual logs, by identity, that anything was pushed to."""
         self._unacked = 0
         self._task: asyncio.Task[None] | None = None
         self.bytes = 0
@@ -224,7 +226,7 @@ class Rewriting:
                         raise NotHereError(f"{partition}: its log start is not stored yet")
                     touched.append(partition)
                     await self.push(partition, begin, ends.get(key, partition.high_watermark))
-        await self.durable(touched)
+        await self.durable()
         for record in run:
             self._done[record.id] = keys
             self._partitions[record.id] = touched
@@ -266,6 +268,7 @@ class Rewriting:
         """Push the chunks with offsets in ``[begin, end)`` again. Raises LostError, and `NOT_NOW` when it has
         to be tried again."""
         vlog = self._vlogs.side(partition)
+        self._sides[id(vlog)] = vlog
         stand_in = OldChunks(partition)
         offset = begin
         while offset < min(end, partition.high_watermark):
@@ -301,9 +304,10 @@ class Rewriting:
         self._unacked += ref[6]
         self.bytes += ref[6]
 
-    async def durable(self, partitions: Iterable[Partition]) -> None:
-        """Wait until all that was pushed again of these is on backups. Raises LostError."""
-        for vlog in {id(one): one for one in map(self._vlogs.side, partitions)}.values():
+    async def durable(self) -> None:
+        """Wait until all that was pushed again is on backups, also in side virtual logs that partitions would
+        not use any more (their configs or numbers of copies changed). Raises LostError."""
+        for vlog in list(self._sides.values()):
             await _durable(vlog)
 
     # Saying so

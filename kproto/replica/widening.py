@@ -122,7 +122,7 @@ class Widening:
                 continue
             ready.append((record, partitions))
         everything = [partition for _, partitions in ready for partition in partitions]
-        await self._rewriting.durable(everything)
+        await self._rewriting.durable()
         keys = frozenset((one.topic_id, one.index) for one in everything)
         if keys and self._knows(NO_VSEG, keys) and self._rewriting.is_copied(lambda _: True):
             for at in range(0, len(ready), PER_PROPOSAL):

@@ -233,6 +233,34 @@ def test_nothing_is_reported_before_it_is_durable_and_written_down() -> None:
     directed(go)
 
 
+def test_what_went_to_a_side_virtual_log_of_another_class_is_waited_for_too() -> None:
+    async def go(this: Case) -> None:
+        lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
+        this.lose(lost)
+        this.side.held = True
+        now = this.side
+        append = now.append
+
+        def reconfigured(ref: Any) -> None:
+            append(ref)
+            now.side = lambda _: later  # type: ignore[method-assign,assignment,misc]
+
+        later = Side()
+        now.append = reconfigured  # type: ignore[method-assign]
+        look = asyncio.ensure_future(this.look())
+        for _ in range(1000):
+            if now.waiters or look.done():
+                break
+            await asyncio.sleep(0)
+        assert now.waiters, "nothing here is on backups yet"
+        assert not this.reported
+        now.waiters.pop()()
+        await look
+        assert set(this.reported) == set(lost)
+
+    directed(go)
+
+
 def test_what_is_in_the_journal_here_is_left_to_repair() -> None:
     async def go(this: Case) -> None:
         lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
