@@ -256,7 +256,3 @@ def command(
         for each in cases:
             measure_case(clusters, each, scale, numbers, client, result, out, console)
     options.finish(result, out, console)
-
-
-if __name__ == "__main__":
-    command()

@@ -159,7 +159,3 @@ def command(
 
 def _say(screen: Console, text: str) -> None:
     screen.print(text, highlight=False, markup=False)
-
-
-if __name__ == "__main__":
-    command()

@@ -102,7 +102,3 @@ def command(
             result.runs.append(Run(kind, case, pair, about, figures))
             result.save(out)
     options.finish(result, out, options.console())
-
-
-if __name__ == "__main__":
-    command()

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import signal
-import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -158,7 +157,3 @@ def _born(pid: int) -> int | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     return None if fields[0] in "ZX" else int(fields[19])
-
-
-if __name__ == "__main__":
-    sys.exit(command())

@@ -310,7 +310,3 @@ def series(seen: Sequence[Mapping[str, float]]) -> dict[str, list[list[float]]]:
     """What was seen over time, seconds since the loss, in MB."""
     names = {"brought_bytes": "brought_mb", "copied_bytes": "copied_mb"}
     return {named: [[row["s"], row[name] / 1e6] for row in seen] for name, named in names.items()}
-
-
-if __name__ == "__main__":
-    command()

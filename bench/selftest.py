@@ -134,7 +134,3 @@ def command(quick: bool, workers: int, seconds: float | None, out: Path) -> None
         result.runs.append(run)
         result.save(out)
     options.finish(result, out, screen)
-
-
-if __name__ == "__main__":
-    command()

@@ -162,7 +162,3 @@ def command(
         run_cases(brokers, cases, scale, results, out, profile)
     for result in results.values():
         options.finish(result, out, console)
-
-
-if __name__ == "__main__":
-    command()

@@ -198,7 +198,3 @@ def command(
         ):
             result.runs.append(Run(KPROTO, case, number, about, figures))
     options.finish(result, out, options.console())
-
-
-if __name__ == "__main__":
-    command()

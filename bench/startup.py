@@ -272,7 +272,3 @@ def command(
     for result in results.values():
         if result.runs:
             options.finish(result, out, screen)
-
-
-if __name__ == "__main__":
-    command()

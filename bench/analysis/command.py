@@ -136,7 +136,3 @@ def command(
         _land(sources, bootstrap, topic, True, console)
         return
     _analyze(sources, topic, bootstrap, output, name, window_s, console)
-
-
-if __name__ == "__main__":
-    command()

@@ -157,7 +157,3 @@ def scale_of(
         pairs=pairs or base.pairs,
         backlog_gb=base.backlog_gb if backlog_gb is None else backlog_gb,
     )
-
-
-if __name__ == "__main__":
-    command()

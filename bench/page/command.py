@@ -64,7 +64,3 @@ def write_plots(gathered: Gathered, directory: Path) -> dict[str, list[Path]]:
         for group, path in zip(drawn, found[name], strict=True):
             drawing.write(group, f"{result.title}: {group.title.lower()}", path)
     return found
-
-
-if __name__ == "__main__":
-    command()

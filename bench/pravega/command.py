@@ -98,7 +98,3 @@ def command(
             result = result_of(mode, cases, label, notes_of(cases[0]))
             suite.measure(result, cases)
             finish(result, out, screen)
-
-
-if __name__ == "__main__":
-    command()

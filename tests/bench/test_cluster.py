@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from bench import clusters
 from bench.cluster import CASES, LEAST_BUFFER, MOST_BUFFER, Replication, buffer_bytes, system_names
 from bench.clusters import Cluster
 from bench.generator import Load
@@ -116,3 +117,32 @@ def test_percentiles_are_nearest_rank() -> None:
         "p999": 999,
         "max": 1000,
     }
+
+
+class _Started:
+    """Says what happens to it; a bad one does not start."""
+
+    def __init__(self, system: str, log: list[str]) -> None:
+        self.system = system
+        self.log = log
+
+    def start(self) -> None:
+        self.log.append(f"{self.system} starts")
+        if self.system == "bad":
+            raise RuntimeError("does not start")
+
+    def stop(self) -> None:
+        self.log.append(f"{self.system} stops")
+
+
+def test_what_was_started_is_stopped_whatever_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log: list[str] = []
+    monkeypatch.setattr(clusters, "cluster_of", lambda system, _copies, _place: _Started(system, log))
+    with clusters.running(["one", "two"], 3, tmp_path) as found:
+        assert list(found) == ["one", "two"]
+    with pytest.raises(RuntimeError, match="does not start"), clusters.running(["one", "bad"], 3, tmp_path):
+        raise AssertionError("runs")
+    pairs = ["one starts", "two starts", "two stops", "one stops"]
+    assert log == [*pairs, *(text.replace("two", "bad") for text in pairs)]
