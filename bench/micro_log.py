@@ -1,6 +1,6 @@
 """Micro benchmark of the log: microseconds per call, the CRC included, on one core.
 
-    python bench/micro_log.py [--seconds 0.5]
+    python -m bench.micro_log [--seconds 0.5]
 
 Rows: appends of 1 KB and 16 KB chunks (with the reference handed to a virtual log that only counts, so
 without journal), the same with an idempotent producer, adopted 1 MB chunks, a read at the tail, a read from

@@ -1,8 +1,8 @@
 """What one pipelined request costs the broker in CPU, without a client library in the way.
 
-    python bench/micro_net.py null            the server alone: frames in, a fixed answer out
-    python bench/micro_net.py produce         the whole broker: Produce of one chunk per partition
-    python bench/micro_net.py fetch           the whole broker: what `produce` wrote, read back
+    python -m bench.micro_net null            the server alone: frames in, a fixed answer out
+    python -m bench.micro_net produce         the whole broker: Produce of one chunk per partition
+    python -m bench.micro_net fetch           the whole broker: what `produce` wrote, read back
 
 The driver is a process of its own that sends prepared bytes and counts answered bytes; the figures are the
 server process's user and system time per request. Name the Python build beside any figure you keep.

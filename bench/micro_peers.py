@@ -1,6 +1,6 @@
 """Micro benchmark of the way to a backup: microseconds per push, there and back, over the loopback.
 
-    python bench/micro_peers.py [--seconds 1] [--loop uvloop|asyncio]
+    python -m bench.micro_peers [--seconds 1] [--loop uvloop|asyncio]
 
 One process sends with :class:`~kproto.net.peers.Peers`, another one answers from an
 :class:`~kproto.net.internal.InternalListener` whose handler only says yes. Columns: wall time per request and

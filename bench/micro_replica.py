@@ -1,6 +1,6 @@
 """What a backup pays for a push: us per push and per chunk at 1 .. 512 chunks of 1 KB per push.
 
-    python bench/micro_replica.py [data directory]
+    python -m bench.micro_replica [data directory]
 
 "store" is the handler of PUSH with its write, called directly; "no write" is the same on a disk whose writes
 cost nothing, the Python part alone. Connections are not in it: ``micro_net.py`` has them. The last line is

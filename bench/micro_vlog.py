@@ -1,6 +1,6 @@
 """What a push costs: us per chunk for several push sizes, and from which size direct writes pay.
 
-    python bench/micro_vlog.py [data directory]
+    python -m bench.micro_vlog [data directory]
 
 Part 1 measures append + push + durable for pushes of 1 .. 512 chunks of 1 KB over as many partitions (at
 most 64), with the system call and without it. Part 2 measures chunks of 1 KB .. 1 MB of one partition,
