@@ -136,8 +136,10 @@ def decide_emptied(image: MetadataImage, table: VlogTable, rewritten: Unneeded) 
     again (rules 30, 45). Their records stay until they are at the front, so that no virtual log has a gap.
     """
     decision: Decision[list[VsegId]] = Decision([])
-    for each in rewritten.free(image, table)[:FREED_PER_TRANSACTION]:
+    for each in rewritten.free(image, table):
         vseg = table.vsegs[each]
+        if len(decision.answer) == FREED_PER_TRANSACTION:
+            break
         if not vseg.empty and not rules.live_copies(image, vseg):
             gone = vseg._replace(backups=(), emptied=True)
             decision.puts[gone.key] = gone.encode()

@@ -87,6 +87,18 @@ def test_what_was_pushed_again_is_given_up_when_no_copy_is_left_and_all_leaders_
     assert freed(world, needed) == [0, 1, 2]
 
 
+def test_those_given_up_before_leave_room_for_others() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    vsegs = chain(world, 1, FREED_PER_TRANSACTION + 3)
+    for node in (2, 3, 4):
+        world.fence(node)
+    world.register(2, 3, 4, store="another")
+    reports = Unneeded()
+    reports.report(1, world.epoch(1), vsegs)
+    given_up = [len(world.commit(decide_emptied(world.image, world.table, reports))) for _ in range(3)]
+    assert given_up == [FREED_PER_TRANSACTION, 2, 0], "the last one is open"
+
+
 def test_what_has_a_copy_is_not_given_up() -> None:
     world = cluster(4, t=(1, 3, [1]))
     vsegs = chain(world, 1, 3)
