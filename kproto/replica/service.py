@@ -290,10 +290,23 @@ class ReplicaService:
             self.store.find(vseg, loaded)
 
     def in_journal(self, records: Iterable[VsegRecord]) -> set[VsegId]:
-        """Those of which the owner's own copy is here, in its journal: others can be made from it (18b)."""
-        mine = {journal_name(*one.id): one.id for one in records if one.store_id == self.store.me.store_id}
+        """Those of which the owner's own copy is here, in its journal: others can be made from it (18b). Not
+        of one that was cut where a power loss tore it."""
+        mine = {journal_name(*one.id): one for one in records if one.store_id == self.store.me.store_id}
         names = self.store.disk.listdir(self.journal_directory) if mine else ()
-        return {mine[name.removesuffix(KEPT)] for name in names if name.removesuffix(KEPT) in mine}
+        found = [(name, mine[name.removesuffix(KEPT)]) for name in names if name.removesuffix(KEPT) in mine]
+        return {one.id for name, one in found if self._is_long_enough(name, one)}
+
+    def _is_long_enough(self, name: str, record: VsegRecord) -> bool:
+        disk = self.store.disk
+        try:
+            fd = disk.open(os.path.join(self.journal_directory, name), write=False)
+        except OSError:
+            return False
+        try:
+            return disk.size(fd) >= FILE_HEADER_SIZE + (record.end or 0) - record.start
+        finally:
+            disk.close(fd)
 
     def _find_journal(self, vseg: VsegId, done: Callable[[Copy | None], object]) -> None:
         """The owner's own copy of a closed vseg, in its journal: asked for when no backup has one (18b)."""

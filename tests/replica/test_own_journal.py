@@ -10,6 +10,7 @@ import pytest
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.replica.messages import NOTHING, Look, Read, Seal, Sealed, StateAnswer, decode_catalog
 from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name
 from kproto.vlog.kept import KEPT
 from kproto.wire.internal import Api, InternalError
@@ -63,6 +64,23 @@ def test_it_is_no_copy(closed: bool, backups: Sequence[CopyTarget], store: CopyT
     error, body = backup.ask(Api.READ, Read(VSEG, owner.start, owner.end, PARTS, 1).encode())
     assert error in (InternalError.UNKNOWN, InternalError.GAP)
     assert not body
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_copies_can_be_made_from_it_unless_it_was_cut_or_is_of_another_store(kept: bool) -> None:
+    backup, owner = left_behind(backups=(OTHER,))
+    disk = backup.station.disk
+    name = f"data/journal/{file_name(*VSEG)}"
+    if kept:
+        disk.rename(name, name + KEPT)
+        name += KEPT
+    record = owner.record(owner.end, (OTHER,))._replace(node_id=ME.node_id, store_id=ME.store_id)
+    assert backup.service.in_journal([record]) == {VSEG}
+    assert not backup.service.in_journal([record._replace(store_id=OTHER.store_id)])
+    fd = disk.open(name)
+    disk.truncate(fd, FILE_HEADER_SIZE + owner.frames[-1][0] - owner.start)
+    disk.close(fd)
+    assert not backup.service.in_journal([record]), "its last frame is missing: who led has to push it again"
 
 
 @pytest.mark.parametrize("kept", [False, True])
