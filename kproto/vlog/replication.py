@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SUSPECT_S: Final = 5.0
 """How long a backup that failed is not chosen again; doubles while it goes on failing."""
 LONGEST_SUSPICION_S: Final = 80.0
+FORGOTTEN_S: Final = 240.0
+"""Who has not been suspect for so long is not failing all the while: nobody tried. Longer than between two
+tries to have more copies."""
 
 
 def stored(answer: PushAnswer, end: int) -> bool:
@@ -74,7 +77,7 @@ class Suspects:
     def add(self, node_id: int, waited: float = 0.0) -> None:
         """``node_id`` failed; ``waited`` seconds went by without an answer."""
         now = self._clock.monotonic()
-        self._since.setdefault(node_id, now - waited)
+        self._since[node_id] = now - max(waited, self.failing(node_id))
         until, wait = self._until.get(node_id, (0.0, 0.0))
         if until <= now:
             wait = min(wait * 2, LONGEST_SUSPICION_S) if wait else SUSPECT_S
@@ -93,8 +96,10 @@ class Suspects:
 
     def failing(self, node_id: int) -> float:
         """For how many seconds ``node_id`` has failed."""
-        since = self._since.get(node_id)
-        return 0.0 if since is None else self._clock.monotonic() - since
+        since, now = self._since.get(node_id), self._clock.monotonic()
+        if since is None or now - self._until[node_id][0] > FORGOTTEN_S:
+            return 0.0
+        return now - since
 
     def hopeless(self, seconds: float) -> frozenset[int]:
         """Those of `now` that have failed for at least so long."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kproto.clock import ManualClock
+from kproto.vlog.replication import FORGOTTEN_S, SUSPECT_S, Suspects
 from tests.vlog.cluster import ClusterPartition, ClusterWorld
 from tests.vlog.test_replicated import backups_of, begun
 
@@ -161,6 +163,24 @@ def test_when_all_others_are_silent_for_too_long_one_copy_has_to_do() -> None:
     part.append()
     world.flow()
     assert part.high_watermark == 3, "and that is not waited for again"
+
+
+def test_one_that_failed_long_ago_is_not_taken_for_one_that_failed_ever_since() -> None:
+    clock = ManualClock()
+    suspects = Suspects(clock)
+    suspects.add(2, waited=0.5)
+    assert suspects.failing(2) == 0.5
+    clock.advance(100.0)
+    assert suspects.failing(2) == 100.5
+    suspects.add(2)
+    assert suspects.failing(2) == 100.5, "nothing was stored meanwhile"
+    clock.advance(SUSPECT_S * 2 + FORGOTTEN_S + 1)
+    assert suspects.failing(2) == 0.0, "it was not tried"
+    suspects.add(2, waited=0.5)
+    assert suspects.failing(2) == 0.5
+    assert suspects.hopeless(30.0) == frozenset()
+    suspects.clear(2)
+    assert suspects.failing(2) == 0.0
 
 
 def test_how_long_is_a_setting() -> None:
