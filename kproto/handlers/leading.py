@@ -12,7 +12,7 @@ from kproto.metadata.records import NO_LEADER
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
-    from kproto.metadata import TopicRecord
+    from kproto.metadata import MetadataImage, TopicRecord
 
 log = logging.getLogger(__name__)
 
@@ -74,18 +74,19 @@ def leader_told(services: Services, topic: TopicRecord | None, index: int) -> tu
     return None if leader == NO_LEADER else (leader, streamlet.leader_epoch)
 
 
-def copies_short(partition: Partition, topic: TopicRecord, live_brokers: int) -> bool:
+def copies_short(partition: Partition, topic: TopicRecord, image: MetadataImage) -> bool:
     """Whether acks=all must be refused: fewer copies than ``min.insync.replicas`` (rule 18).
 
-    As in Apache Kafka a topic never needs more copies than its replication factor.
+    As in Apache Kafka a topic never needs more copies than its replication factor, and one that is to get
+    more copies has a single one until all that is there has them (rule 45).
     """
-    factor = topic.replication_factor
-    if factor == 1:
+    needed = min(partition.config.min_insync_replicas, topic.replication_factor)
+    if needed <= 1:
         return False
-    needed = min(partition.config.min_insync_replicas, factor)
-    vlog = partition.vlog
-    copies = live_brokers if vlog is None else min(live_brokers, vlog.live_copies)
-    return copies < needed
+    if not image.partition_streamlet(topic, partition.index).sources:
+        return True
+    vlog, live = partition.vlog, len(image.brokers)
+    return (live if vlog is None else min(live, vlog.live_copies)) < needed
 
 
 def error_of(error: Exception) -> tuple[ErrorCode, str | None]:

@@ -216,7 +216,7 @@ class Producer:
         """
         services = self._services
         partition = led_here(services, route.record, index)
-        if copies_short(partition, route.record, len(services.image().brokers)):
+        if copies_short(partition, route.record, services.image()):
             if acks == ALL:
                 raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
         else:

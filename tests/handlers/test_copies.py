@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from kproto.controller.decision import Decision
 from kproto.errors import ErrorCode
 from kproto.handlers.leading import copies_short
 from kproto.handlers.produce import _Joint
-from kproto.metadata.records import RECOVERING
+from kproto.metadata.records import RECOVERING, StreamletRecord
 from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsetsTopic
 from kproto.wire.generated.metadata import MetadataRequestTopic
 from kproto.wire.generated.offset_for_leader_epoch import OffsetForLeaderPartition, OffsetForLeaderTopic
@@ -99,8 +100,10 @@ def test_a_backup_that_is_replaced_by_nobody_counts_at_once(tmp_path: Path) -> N
             await world.create("t", (1, 2, 3), min_insync_replicas="3")
             assert await produced(world, "t") == (NONE, 0)
             record = world.controller.image.topics["t"]
-            assert not copies_short(world.partition("t"), record, 3)
-            assert copies_short(world.partition("t"), record, 2), "a broker is fenced, its copy not replaced"
+            image = world.controller.image
+            fewer = replace(image, brokers={node: image.brokers[node] for node in list(image.brokers)[:2]})
+            assert not copies_short(world.partition("t"), record, image)
+            assert copies_short(world.partition("t"), record, fewer), "one is fenced, its copy not replaced"
             waiting = await appended(world, "t")
             world.backups.lose(2)  # it stays a member
             await settled(world, "t", 2)
@@ -157,7 +160,29 @@ def test_one_copy_is_never_too_few(tmp_path: Path) -> None:
         async with owner(tmp_path) as world:
             await world.create("t", (1,), min_insync_replicas="3")
             assert await produced(world, "t") == (NONE, 0)
-            assert not copies_short(world.partition("t"), world.controller.image.topics["t"], 1)
+            assert not copies_short(
+                world.partition("t"), world.controller.image.topics["t"], world.controller.image
+            )
+
+    run(scenario)
+
+
+def test_copies_that_are_being_made_do_not_count_yet(tmp_path: Path) -> None:
+    """While 1 becomes 3, only the leader can serve what is written: as in Apache Kafka two are too many to
+    ask for."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (1, 2, 3), min_insync_replicas="2")
+            assert await produced(world, "t") == (NONE, 0)
+            image, record = world.controller.image, world.controller.image.topics["t"]
+            streamlets = tuple(
+                StreamletRecord(each.topic_id, each.index, each.leader, each.leader_epoch, each.replicas)
+                for each in image.streamlets[record.topic_id]
+            )
+            widening = replace(image, streamlets={record.topic_id: streamlets})
+            assert not copies_short(world.partition("t"), record, image)
+            assert copies_short(world.partition("t"), record, widening)
 
     run(scenario)
 

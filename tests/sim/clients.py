@@ -301,7 +301,7 @@ async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple
     record = image.topics.get(ledger.topic)
     partition = led_here(services, record, ledger.index)
     assert record is not None
-    if copies_short(partition, record, len(image.brokers)):
+    if copies_short(partition, record, image):
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
     bases = [partition.append(memoryview(bytearray(chunk)))[0] for chunk in batches]
     vlog, epoch = partition.vlog, partition.leader_epoch
@@ -311,7 +311,7 @@ async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple
     await future
     if vlog.lost:
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    if vlog.live_copies < vlog.copies and copies_short(partition, record, len(services.image().brokers)):
+    if vlog.live_copies < vlog.copies and copies_short(partition, record, services.image()):
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
     return bases, epoch
 

@@ -40,7 +40,7 @@ class PartitionLog:
         """
         partition = self._partition(index)
         image = self._image()
-        if copies_short(partition, image.topics[TOPIC], len(image.brokers)):
+        if copies_short(partition, image.topics[TOPIC], image):
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
         base_offset = partition.append(memoryview(batch), owned=True)[0]
         vlog = partition.vlog
