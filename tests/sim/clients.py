@@ -311,7 +311,9 @@ async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple
     await future
     if vlog.lost:
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    if vlog.live_copies < vlog.copies and copies_short(partition, record, services.image()):
+    image = services.image()
+    deleted = record.topic_id not in image.topics_by_id
+    if vlog.live_copies < vlog.copies and not deleted and copies_short(partition, record, image):
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
     return bases, epoch
 
