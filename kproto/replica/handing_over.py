@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import ONLINE, StreamletRecord
+from kproto.replica.looking import LostError
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -58,10 +59,6 @@ class Vlogs(Protocol):
     def leave_behind(self) -> dict[int, int]: ...
 
     def left_behind(self, marks: Mapping[int, int]) -> bool: ...
-
-
-class LostError(Exception):
-    """The owner epoch is over (rule 16)."""
 
 
 def all_durable(partitions: Sequence[Partition]) -> bool:

@@ -23,9 +23,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from kproto.errors import ErrorCode, KafkaError
+from kproto.errors import KafkaError
 from kproto.log.reader import RemoteRange, load_blocking, load_nowait
 from kproto.metadata.vlogs import VsegId, VsegRecord
+from kproto.replica.looking import Looking, LostError
 from kproto.replica.messages import Look, PartitionKey, StateAnswer, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
 from kproto.replica.unneeded import led_from
@@ -55,10 +56,6 @@ class NotHereError(Exception):
 
 NOT_NOW: Final = (NotHereError, NoCopyError, DamagedError, KafkaError, OSError)
 """Why pushing again did not work."""
-
-
-class LostError(Exception):
-    """The owner epoch is over (rule 16)."""
 
 
 class Logs(Protocol):
@@ -112,36 +109,23 @@ class Rewriting:
         self._sides: dict[int, VirtualLogPort] = {}
         """Side virtual logs, by identity, that anything was pushed to."""
         self._unacked = 0
-        self._task: asyncio.Task[None] | None = None
+        self._seen = (-1, False)
+        """At which revision it looked last, and whether anything was without a copy."""
+        self._looking = Looking("pushing again what has no copy", self._look_if_changed)
         self.bytes = 0
         """Pushed again so far."""
 
     def start(self) -> None:
         """Look every second from now on."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._looking.start(LOOK_SECONDS)
 
     async def close(self) -> None:
         """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._looking.close()
 
-    async def _run(self) -> None:
-        seen = (-1, False)
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            if seen == (self._metadata.image.revision, False):
-                continue
-            try:
-                seen = (self._metadata.image.revision, await self.look() > 0)
-            except LostError:
-                return
-            except KafkaError as error:
-                if error.code is ErrorCode.STALE_BROKER_EPOCH:
-                    return
-                log.info("virtual segments that were pushed again were not reported: %s", error)
-            except Exception:
-                log.exception("pushing again what has no copy failed; trying again")
+    async def _look_if_changed(self) -> None:
+        if self._seen != (self._metadata.image.revision, False):
+            self._seen = (self._metadata.image.revision, await self.look() > 0)
 
     async def look(self) -> int:
         """Do what is due; how many virtual segments of partitions led here have no copy. Raises LostError,

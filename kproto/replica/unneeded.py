@@ -10,15 +10,14 @@ starts anew has forgotten them.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
+from kproto.replica.looking import Looking
 from kproto.replica.messages import Look, PartitionKey, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach
 from kproto.wire.internal import Api
@@ -60,27 +59,15 @@ class UnneededReports:
         self._epoch = epoch
         self._knows = knows
         self._contents: dict[VsegId, Contents] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._looking = Looking("reporting virtual segments that can be freed", self.look)
 
     def start(self) -> None:
         """Look every few seconds from now on."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._looking.start(LOOK_SECONDS)
 
     async def close(self) -> None:
         """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            try:
-                await self.look()
-            except KafkaError as error:
-                if error.code is ErrorCode.STALE_BROKER_EPOCH:
-                    return
-                log.info("virtual segments that could be freed were not reported: %s", error)
+        await self._looking.close()
 
     async def look(self) -> int:
         """Report once; the number of virtual segments. Raises KafkaError when the controller refuses."""

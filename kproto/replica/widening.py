@@ -18,11 +18,11 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final, Protocol
 
-from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import ONLINE, StreamletRecord
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.handing_over import Vlogs as Rolling
-from kproto.replica.rewriting import NOT_NOW, LostError, NotHereError
+from kproto.replica.looking import Looking
+from kproto.replica.rewriting import NOT_NOW, NotHereError
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
@@ -76,36 +76,23 @@ class Widening:
         self._tell = done
         self._pushed: set[Partition] = set()
         """What was in one copy is on its way to others, or there."""
-        self._task: asyncio.Task[None] | None = None
+        self._seen = -1
+        """At which revision nothing was left to do."""
+        self._looking = Looking("making more copies", self._look_if_changed)
 
     def start(self) -> None:
         """Look every second from now on."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._looking.start(LOOK_SECONDS)
 
     async def close(self) -> None:
         """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._looking.close()
 
-    async def _run(self) -> None:
-        seen = -1
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            revision = self._metadata.image.revision
-            try:
-                await self.roll()
-                if revision == seen:
-                    continue
-                seen = -1 if await self.look() else revision
-            except LostError:
-                return
-            except KafkaError as error:
-                if error.code is ErrorCode.STALE_BROKER_EPOCH:
-                    return
-                log.info("streamlets with new copies were not reported: %s", error)
-            except Exception:
-                log.exception("making more copies failed; trying again")
+    async def _look_if_changed(self) -> None:
+        revision = self._metadata.image.revision
+        await self.roll()
+        if revision != self._seen:
+            self._seen = -1 if await self.look() else revision
 
     async def look(self) -> int:
         """Go on with all that have to get copies; how many streamlets. Raises LostError, and KafkaError when
