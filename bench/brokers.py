@@ -58,8 +58,8 @@ SHIPPED: Mapping[str, object] = {
 }
 """The values of the server.properties that Apache Kafka 4.3.1 ships."""
 DELETE_SOON: Mapping[str, object] = {"log.segment.delete.delay.ms": 1000}
-"""So that the files of a deleted topic are gone before the next run begins, and not a minute later, within it;
-a topic's own config does not count when the topic is deleted."""
+"""So that the files of a deleted topic are gone before the next run begins, and not a minute later, within
+it; a topic's own config does not count when the topic is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
