@@ -35,6 +35,8 @@ AT_ONCE = 500
 INDEX_BUDGET = 256 << 20
 LEAST_INDEX, MOST_INDEX, INDEX_STEP = 64 << 10, 10 << 20, 4096
 """Bytes of an index file; the most is Apache Kafka's default, the least is full after 20 MB of records."""
+MESSAGE_OVERHEAD = 4096
+"""Bytes of a message beside its value, with room."""
 BLOCK_BYTES = 512
 """What the kernel counts a file's blocks in."""
 
@@ -127,6 +129,7 @@ class Topics:
                 "acks": "all",
                 "linger.ms": 5,
                 "message.timeout.ms": int(TIMEOUT_S * 1000),
+                "message.max.bytes": value_bytes + MESSAGE_OVERHEAD,
                 "log_level": 0,
             }
         )
