@@ -11,7 +11,9 @@ import pytest
 from kproto.check import InvariantError
 from tests.sim.mutations import MUTATIONS, Mutation
 
-BY_NAME = {mutation.name: mutation for mutation in MUTATIONS}
+from .directed import DIRECTED
+
+BY_NAME = {mutation.name: mutation for mutation in (*MUTATIONS, *DIRECTED)}
 TOLD: dict[str, str] = {}
 """Mutations that have a story, and where it is."""
 

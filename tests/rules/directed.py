@@ -1,0 +1,37 @@
+"""Mutations that directed stories alone look for: rules of planned moves (12b) and of rolling (11).
+
+Random search would have to hit a message that is late by a whole move.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import kproto.controller.rules
+import kproto.replica.handing_over
+import kproto.vlog.replicated
+from tests.sim.mutations import GONE, Mutation, _always
+
+LATE: Final = "a broker has one proposal under way, and hears of a lost one within milliseconds"
+WAITED: Final = "the leader itself waits until all of it is closed before it tells the controller"
+SOON: Final = "what is on its way to backups arrives before the next leader has begun to read"
+IDLE: Final = "the pusher rolls when nothing is in flight: this is asked in case that it ever does otherwise"
+
+controller = kproto.controller.rules
+
+DIRECTED: Final = [
+    Mutation("handed over while open", "11, 12b", ((controller, "is_rolled"),), _always(True), WAITED),
+    Mutation("anybody hands over", "12b, 16", ((controller, "may_hand_over"),), _always(True), LATE),
+    Mutation("every move is that move", "12b", ((controller, "is_that_move"),), _always(True), LATE),
+    Mutation(
+        "files that were given away are a copy", "2b, 12b", ((controller, "was_given"),), _always(False), GONE
+    ),
+    Mutation(
+        "what is in flight is left",
+        "12b",
+        ((kproto.replica.handing_over, "all_durable"),),
+        _always(True),
+        SOON,
+    ),
+    Mutation("rolled in flight", "11", ((kproto.vlog.replicated, "may_roll"),), _always(True), IDLE),
+]

@@ -1,0 +1,152 @@
+"""A planned move: what was acknowledged before it is found by the one who leads next (rules 11, 12b, 16)."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from kproto.check import InvariantError
+from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves, decide_tidy
+from kproto.controller.vsegs import decide_close_vsegs
+from kproto.metadata.records import RECOVERING
+from kproto.replica.takeover import sources_of
+from tests.controller.cluster_world import World, cluster
+from tests.controller.test_moves import begin, hand_over, moving
+from tests.replica.test_handing_over import Bench, run
+
+from .support import needs, promise
+from .test_owners import begun
+
+
+def found(world: World, node: int) -> int:
+    """Up to where the next leader finds what ``node`` wrote: rule 12b lets it read closed segments only."""
+    vlogs = sources_of(world.image, world.table, world.epoch(node))
+    return max((vseg.end for vlog in vlogs for vseg in vlog if vseg.end is not None), default=0)
+
+
+def close_newest(world: World, node: int, end: int) -> None:
+    newest = world.table.of_owner(world.epoch(node))[-1]
+    world.commit(decide_close_vsegs(world.image, world.table, node, [(newest.id, end)]))
+
+
+@needs("handed over while open")
+def test_the_next_leader_finds_all_that_was_acknowledged() -> None:
+    """The leader has acknowledged 600 bytes, the last 100 of them in a virtual segment whose end is not
+    recorded yet. It says that it hands over all up to that one. Until the segment is closed it must go on
+    leading: who leads next reads closed ones only (11, 12b)."""
+    world = moving(target=2)
+    hand_over(world, seq=1)
+    if world.streamlet("t").state == RECOVERING:
+        promise(found(world, 1) == 600, f"S1: 600 bytes were acked, broker 2 begins with {found(world, 1)}")
+    assert world.streamlet("t").leader == 1
+    assert world.commit(
+        decide_moves(world.image, world.table, [Wish(world.streamlet("t").topic_id, 0, 2)])
+    ), "the move that could not end begins anew"
+    close_newest(world, 1, 600)
+    assert hand_over(world, seq=1)
+    assert (world.streamlet("t").leader, found(world, 1)) == (2, 600)
+
+
+@needs("anybody hands over")
+def test_who_leads_no_more_hands_nothing_over() -> None:
+    """A leader says that it hands over to broker 4, and dies before that arrives. Another one leads and
+    acknowledges 100 bytes. Then the message of the dead one arrives: broker 4 would begin without those
+    bytes, beside a leader that goes on (12b, 16)."""
+    world = moving(target=4)
+    record = world.streamlet("t")
+    (move,) = world.table.moves.values()
+    dead = world.epoch(1)
+    world.fence(1)
+    world.seal_all(600)
+    (assigned, *_) = world.assign()
+    world.commit_all([assigned])
+    leader = assigned.leader
+    assert leader != 4
+    world.open(leader)
+    said = HandOver(record.topic_id, 0, record.leader_epoch, move.began)
+    world.commit(decide_handed_over(world.image, world.table, 1, dead, [said], [(0, 0)]))
+    now = world.streamlet("t")
+    promise(
+        now.leader == leader and now.sources[-1] == world.epoch(leader),
+        f"S1: broker {leader} acks 100 bytes that broker {now.leader} finds nowhere",
+    )
+
+
+@needs("every move is that move")
+def test_a_late_message_of_a_move_that_was_given_up_moves_nothing() -> None:
+    """A leader says that all up to segment 0 is closed; the target dies, the move is given up, and the leader
+    takes appends again, 100 bytes into segment 1. The target comes back and the next move begins. What was
+    said of the first one arrives now: it says nothing of segment 1 (12b)."""
+    world = moving(target=2)
+    (first,) = world.table.moves.values()
+    world.fence(2)
+    assert world.commit(decide_tidy(world.image, world.table)) == 1
+    world.register(2)
+    world.commit(decide_moves(world.image, world.table, [Wish(first.topic_id, 0, 2)]))
+    (second,) = world.table.moves.values()
+    assert second.began != first.began
+    hand_over(world, seq=0, began=first.began)
+    if world.streamlet("t").leader != 1:
+        promise(found(world, 1) == 600, f"S1: 600 bytes were acked, broker 2 begins with {found(world, 1)}")
+    close_newest(world, 1, 600)
+    assert hand_over(world, seq=1)
+    assert found(world, 1) == 600
+
+
+@needs("rolled in flight")
+def test_a_segment_is_not_closed_behind_what_its_copies_have() -> None:
+    """A chunk is on its way to two backups, one of which is about to break. If the segment were closed now,
+    at an end that not all copies have, nobody would push the chunk again to another backup (11, 13)."""
+    world, part = begun()
+    part.append()
+    world.loop.turn()
+    (pusher,) = world.pushers
+    try:
+        pusher.roll()
+    except InvariantError:
+        pass
+    world.backups.cut(world.backups.pushes[0].node)
+    world.flow()
+    promise(part.high_watermark == 2, "L1: a chunk of a closed segment waits for a lost backup for ever")
+    world.check()
+
+
+@needs("files that were given away are a copy")
+def test_files_of_who_handed_over_are_no_copy() -> None:
+    """Broker 1 has handed a partition over to broker 2 and lives on: its files of it are given up. The only
+    backup of its virtual segment dies, and broker 2. The partition has to wait for that backup: broker 1
+    would lead it with a hole (2b, 12b)."""
+    world = cluster(4, t=(1, 2, [1]))
+    (backup,) = world.open(1, 0, 0, 2).backups
+    target = next(node for node in (2, 3, 4) if node != backup.node_id)
+    begin(world, target)
+    world.open(1, 1, 500, 2, exclude=(backup.node_id,))
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+    for node in (backup.node_id, target):
+        world.fence(node)
+    leaders = [each.leader for each in world.assign()]
+    promise(not leaders, f"S1: broker {leaders} leads without what it has given up")
+    world.register(backup.node_id)
+    assert len(world.assign()) == 1
+
+
+@needs("what is in flight is left")
+def test_nothing_is_handed_over_before_it_is_durable() -> None:
+    """A record was appended and is on its way to the backups when the move begins. Nobody is told before it
+    is there: the next leader reads what the backups have (12b)."""
+
+    async def move(bench: Bench) -> None:
+        assert bench.takes_appends()
+        bench.office.move()
+        bench.look()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        told = len(bench.office.told)
+        promise(not told, "S1: handed over with a record that only the old leader has")
+        bench.log.journal.push()
+        await bench.told()
+
+    with tempfile.TemporaryDirectory() as folder:
+        run(Path(folder), move)
