@@ -2,7 +2,8 @@
 
     figures.py    what each figure varies and holds, and where the paper says so: data
     scale.py      what of it this machine runs: clients, seconds, pairs: pure
-    runner.py     the points of a figure on running clusters, the systems in turn
+    plan.py       what several figures show is one point: pure
+    runner.py     the points of figures on running clusters, the systems in turn
     drawing.py    a figure as the paper draws it, broker CPU beside throughput
     command.py    ``kproto bench kera``
 

@@ -14,7 +14,7 @@ from bench.clusters import running
 from bench.environment import environment
 from bench.kera.drawing import draw
 from bench.kera.figures import FIGURES, Point, Shape
-from bench.kera.runner import FigureRun
+from bench.kera.runner import Pass
 from bench.kera.scale import SCALES, load_of
 from bench.results import KPROTO
 
@@ -58,11 +58,12 @@ def command(
     where = environment(scale=str(scale))
     with options.workspace(data_dir) as work, running(beside, COPIES, work) as clusters:
         warm_up(clusters, load_of(WARMUP_POINT, scale), WARMUP_S, console)
-        for figure in figures:
-            line = options.command_line("kera")
-            run = FigureRun(figure, clusters, scale, cores, line, where, out, console)
-            for result in run.measure():
-                options.finish(result, out, console)
-            if run.results:
-                path = draw(figure, list(run.results.values()), out / f"kera-{figure.name}.png")
-                console.print(f"written: {path}", highlight=False)
+        line = options.command_line("kera")
+        together = Pass(figures, clusters, scale, cores, line, where, out, console)
+        together.measure()
+    for number, results in sorted(together.results.items()):
+        for result in results.values():
+            options.finish(result, out, console)
+        if any(result.runs for result in results.values()):
+            path = draw(FIGURES[number], list(results.values()), out / f"kera-{FIGURES[number].name}.png")
+            console.print(f"written: {path}", highlight=False)

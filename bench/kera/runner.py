@@ -1,14 +1,14 @@
-"""A figure on running clusters, the systems in turn at each of its places.
+"""Figures on running clusters, the systems in turn at each of their places.
 
-Topics are made once for all points of the same streams, and anew when the brokers' disks hold too much.
-kproto's virtual logs are changed while it runs.
+A point that several figures show is measured once. Topics are made once for all points of the same streams,
+and anew when the brokers' disks hold too much. kproto's virtual logs are changed while it runs. A run that
+fails is noted in the figures that lack it then, and the others go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +16,10 @@ from rich.console import Console
 
 from bench.cluster import create, run_once
 from bench.clusters import Cluster, KprotoCluster
-from bench.kera.figures import Figure, Point, Shape
+from bench.kera.figures import FIGURES, Figure, Point, Shape
+from bench.kera.plan import Place, Shared, beside, plan
 from bench.kera.scale import Scale, configs_of, load_of, notes, scaled, targets
-from bench.results import KAFKA, KPROTO, Result, in_short
+from bench.results import KAFKA, KPROTO, Result, Run, in_short
 from bench.topics import Topics, disk_bytes
 
 SHOWN: Final = (
@@ -63,11 +64,11 @@ def case_name(figure: Figure, point: Point) -> str:
 
 
 @dataclass(slots=True)
-class FigureRun:
-    """One figure: where it is measured and what of it is there so far."""
+class Pass:
+    """Figures together: where they are measured and what of them is there so far."""
 
-    figure: Figure
-    """As the paper has it."""
+    figures: Sequence[Figure]
+    """As the paper has them."""
     clusters: Mapping[str, Cluster]
     scale: Scale
     cores: int
@@ -75,76 +76,75 @@ class FigureRun:
     environment: Mapping[str, object]
     out: Path
     console: Console
-    results: dict[str, Result] = field(default_factory=dict)
+    results: dict[int, dict[str, Result]] = field(default_factory=dict)
+    """Number of the figure -> name -> result; written after each run."""
     _topics: dict[str, Topics] = field(default_factory=dict)
     _ready_s: dict[str, float] = field(default_factory=dict)
 
-    def measure(self) -> list[Result]:
-        """Every point in every pair; results are written after each run. A run that fails is noted."""
-        points = [
-            each
-            for each in scaled(self.figure, self.scale, self.cores).points()
-            if each.system in self.clusters
-        ]
-        for shape, group in groupby(points, lambda each: each.shape):
-            mine = list(group)
-            try:
-                for pair, point in self._in_turn(mine):
-                    self._one(point, shape, pair, mine)
-            finally:
-                for topics in self._topics.values():
-                    topics.delete()
-                self._topics.clear()
-        return list(self.results.values())
+    def measure(self) -> None:
+        """Every point in every pair."""
+        points = plan(scaled(each, self.scale, self.cores) for each in self.figures)
+        number, every = 0, sum(map(len, points.values())) * self.scale.pairs
+        for shape, group in points.items():
+            mine = [each for each in group if each.point.system in self.clusters]
+            number += (len(group) - len(mine)) * self.scale.pairs
+            for pair in range(self.scale.pairs):
+                for shared in mine:
+                    number += 1
+                    self.console.print(f"{number}/{every} {_named(shared)}", highlight=False)
+                    self._one(shared, shape, pair, mine)
+            self._forget()
 
-    def _in_turn(self, points: Sequence[Point]) -> Iterator[tuple[int, Point]]:
-        for pair in range(self.scale.pairs):
-            for point in points:
-                yield pair, point
-
-    def _one(self, point: Point, shape: Shape, pair: int, beside: Sequence[Point]) -> None:
-        figure, system = self.figure, point.system
-        cluster, load = self.clusters[system], load_of(point, self.scale)
-        result = self._result(point, beside)
-        name = f"{figure.name} {case_name(figure, point)} {point.part} {system_name(figure, point)}"
+    def _one(self, shared: Shared, shape: Shape, pair: int, group: Sequence[Shared]) -> None:
+        point = shared.point
+        system, cluster = point.system, self.clusters[point.system]
+        results = [self._result(place, group) for place in shared.places]
         try:
-            if isinstance(cluster, KprotoCluster):
-                cluster.set_vlogs(point.vlogs)
-            if system not in self._topics:
-                self._topics[system], self._ready_s[system] = create(cluster, load, configs_of(point))
-            run = run_once(
-                cluster,
-                system_name(figure, point),
-                case_name(figure, point),
-                pair,
-                load,
-                self._topics[system],
-            )
-        except RuntimeError as failure:
-            text = in_short(failure)
-            result.notes.append(f"{name} failed: {text}")
-            self.console.print(f"failed: {name}: {text}", highlight=False)
+            run = self._run(point, pair)
+        except Exception as failure:  # One point more or less: the others are worth having.
+            text = f"{_named(shared)} failed: {in_short(failure)}"
+            for result in results:
+                result.notes.append(text)
+                result.save(self.out)
+            self.console.print(text, highlight=False, markup=False)
+            self._forget(system)
             return
-        run.parameters |= {
-            "streams": shape.streams,
-            "copies": shape.copies,
-            "vlogs": point.vlogs,
-            "chunk_kb": point.chunk_kb,
-            "part": point.part,
-        }
-        run.metrics["topics_ready_s"] = self._ready_s[system]
-        result.runs.append(run)
-        result.save(self.out)
+        for place, result in zip(shared.places, results, strict=True):
+            result.runs.append(_shown_as(run, place, shape))
+            result.save(self.out)
         shown = ", ".join(f"{key} {run.metrics[key]:.4g}" for key in SHOWN[:5] if key in run.metrics)
-        self.console.print(f"{name}: {shown}", highlight=False)
+        self.console.print(f"  {shown}", highlight=False)
         if disk_bytes(cluster.directory) > DISK_LIMIT:
-            self._topics.pop(system).delete()
+            self._forget(system)
 
-    def _result(self, point: Point, beside: Sequence[Point]) -> Result:
-        figure, name = self.figure, result_name(self.figure, point)
-        if name not in self.results:
+    def _run(self, point: Point, pair: int) -> Run:
+        system, load = point.system, load_of(point, self.scale)
+        cluster = self.clusters[system]
+        if isinstance(cluster, KprotoCluster):
+            cluster.set_vlogs(point.vlogs)
+        if system not in self._topics:
+            self._topics[system], self._ready_s[system] = create(cluster, load, configs_of(point))
+        run = run_once(cluster, system, "", pair, load, self._topics[system])
+        run.metrics["topics_ready_s"] = self._ready_s[system]
+        return run
+
+    def _forget(self, *systems: str) -> None:
+        """Delete the topics of these systems, of all without names."""
+        for system in systems or tuple(self._topics):
+            topics = self._topics.pop(system, None)
+            try:
+                if topics is not None:
+                    topics.delete()
+            except Exception as failure:  # They cost disk; the next ones have other names.
+                self.console.print(f"not deleted: {in_short(failure)}", highlight=False, markup=False)
+
+    def _result(self, place: Place, group: Sequence[Shared]) -> Result:
+        point, figure = place.point, FIGURES[place.figure.number]
+        name = result_name(figure, point)
+        results = self.results.setdefault(figure.number, {})
+        if name not in results:
             part = f", {point.part}" if figure.beside_kafka and point.part else ""
-            self.results[name] = Result(
+            results[name] = Result(
                 "kera",
                 name,
                 f"KerA figure {figure.number}{part}: {figure.title}",
@@ -154,8 +154,36 @@ class FigureRun:
                 shown=list(SHOWN),
                 notes=notes(figure, self.scale, self.cores),
             )
-        result = self.results[name]
+        result = results[name]
         if figure.beside_kafka:
-            alike = [each for each in beside if each.part == point.part]
-            result.targets[case_name(figure, point)] = targets(alike)
+            result.targets[case_name(figure, point)] = targets(beside(group, place))
         return result
+
+
+def _named(shared: Shared) -> str:
+    """A point and who shows it, for people."""
+    point = shared.point
+    numbers = ", ".join(str(place.figure.number) for place in shared.places)
+    vlogs = f" with {point.vlogs} vlogs" if point.vlogs else ""
+    return (
+        f"{point.system}{vlogs}: {point.shape.streams} streams, R{point.shape.copies}, {point.chunk_kb} KB, "
+        f"{point.producers} producers, {point.consumers} consumers (figure {numbers})"
+    )
+
+
+def _shown_as(run: Run, place: Place, shape: Shape) -> Run:
+    """The run as a figure names it."""
+    figure, point = FIGURES[place.figure.number], place.point
+    more = {
+        "streams": shape.streams,
+        "copies": shape.copies,
+        "vlogs": point.vlogs,
+        "chunk_kb": point.chunk_kb,
+        "part": point.part,
+    }
+    return replace(
+        run,
+        system=system_name(figure, point),
+        case=case_name(figure, point),
+        parameters=run.parameters | more,
+    )

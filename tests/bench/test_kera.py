@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from rich.console import Console
 
 from bench.generator import Load, Measured, figures, rpcs, series
+from bench.kera import runner
 from bench.kera.drawing import lines
 from bench.kera.figures import FIGURES, Figure, Point, Shape
-from bench.kera.runner import case_name, result_name, system_name
+from bench.kera.plan import beside, plan
+from bench.kera.runner import Pass, case_name, result_name, system_name
 from bench.kera.scale import (
     SCALES,
     buffer_bytes,
@@ -209,3 +215,79 @@ def test_figures_and_series_of_a_run() -> None:
     assert (found["topics_ready_s"], found["x"]) == (2.5, 1)
     assert series(measured) == {"records_per_s": [[1, 5], [2, 6]], "consumed_per_s": [[1, 4], [2, 7]]}
     assert Load(100, 1024, 512, producers=4, buffer_bytes=4 << 20).heap_mb == 1024 + 16
+
+
+def test_what_several_figures_show_is_measured_once() -> None:
+    shown = [FIGURES[number] for number in (10, 12, 13, 14, 15, 16)]
+    points = plan(shown)
+    every = [shared for group in points.values() for shared in group]
+    assert len(every) == 27
+    assert sum(len(shared.places) for shared in every) == sum(len(list(each.points())) for each in shown)
+    for shape, group in points.items():
+        assert {shared.point.shape for shared in group} == {shape}
+        assert len({shared.point for shared in group}) == len(group)
+    theirs = next(shared for shared in every if shared.point.system == KAFKA)
+    assert [place.figure.number for place in theirs.places] == [10]
+    one = next(s for s in every if s.point.vlogs == 1 and s.point.shape == Shape(128, 1, 1, 3))
+    assert [(place.figure.number, place.point.part) for place in one.places] == [
+        (12, "R3"),
+        (13, ""),
+        (14, ""),
+    ]
+
+
+def test_a_place_is_compared_with_its_own_figure_only() -> None:
+    group = plan([FIGURES[8], FIGURES[10]])[Shape(128, 1, 1, 3)]
+    place = group[0].places[0]
+    assert place.figure.number == 8
+    assert {(each.system, each.vlogs, each.consumers) for each in beside(group, place)} == {
+        (KAFKA, 0, 0),
+        (KPROTO, 4, 0),
+    }
+
+
+class _NoTopics:
+    """Stands in for topics: there is no broker."""
+
+    def __init__(self) -> None:
+        self.deleted = 0
+
+    def delete(self) -> None:
+        self.deleted += 1
+        raise OSError("the broker is gone")
+
+
+def test_a_run_is_in_all_its_figures_and_one_that_fails_stops_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[_NoTopics] = []
+
+    def no_create(*_: Any) -> tuple[_NoTopics, float]:
+        made.append(_NoTopics())
+        return made[-1], 1.5
+
+    def run_once(_cluster: Any, system: str, case: str, pair: int, load: Load, _topics: Any) -> Run:
+        if (load.topics, load.replicas) == (256, 3):
+            raise OSError("no such broker")
+        return Run(system, case, pair, {}, {"records_per_s": float(load.topics)})
+
+    monkeypatch.setattr(runner, "create", no_create)
+    monkeypatch.setattr(runner, "run_once", run_once)
+    cluster: Any = SimpleNamespace(directory=tmp_path)
+    shown = [FIGURES[12], FIGURES[13]]
+    measured = Pass(shown, {KPROTO: cluster}, QUICK, 2, "", {}, tmp_path, Console(quiet=True))
+    measured.measure()
+    first, second = measured.results[12]["figure-12"], measured.results[13]["figure-13"]
+    assert {run.case for run in first.runs if run.system == "kproto, 1 vlog, R3"} == {
+        "128 streams",
+        "512 streams",
+    }
+    assert [(run.case, run.system, run.metrics["topics_ready_s"]) for run in second.runs] == [
+        (f"{streams} streams", f"kproto, {vlogs}", 1.5)
+        for streams in (128, 512)
+        for vlogs in ("1 vlog", "2 vlogs", "4 vlogs")
+    ]
+    failed = [note for note in second.notes if "no such broker" in note]
+    assert len(failed) == 3
+    assert sum("no such broker" in note for note in first.notes) == 1
+    assert all(topics.deleted == 1 for topics in made)
