@@ -100,14 +100,17 @@ def max_timestamp_offset(partition: Partition, limit: int) -> Lookup:
     best: Found | None = None
     known = partition.log_start_offset
     for segment in tuple(partition.segments):
-        if _end(segment) <= partition.log_start_offset or segment.base_offset >= limit:
+        if _end(segment) <= partition.log_start_offset:
             continue
-        while segment.base_offset > known:
+        before = min(limit, segment.base_offset)
+        while before > known:
             newer = best.timestamp + 1 if best is not None else 0
-            found = yield from _remote_time(partition, known, segment.base_offset, newer)
+            found = yield from _remote_time(partition, known, before, newer)
             if found is None:
                 break
             best, known = found, found.offset
+        if segment.base_offset >= limit:
+            break
         known = _end(segment)
         yield from _know_times(segment)
         if best is None or segment.max_ts > best.timestamp:

@@ -245,6 +245,10 @@ def test_files_that_are_here_are_not_read_from_others(tmp_path: Path) -> None:
     assert log.sealed.reads == 0
 
 
+async def no_file_read(*_: object) -> list[memoryview]:
+    raise AssertionError("no file is read")
+
+
 def test_times_are_found_in_a_hole(tmp_path: Path) -> None:
     log = filled(tmp_path)
     log.take_over(15)
@@ -252,15 +256,20 @@ def test_times_are_found_in_a_hole(tmp_path: Path) -> None:
     assert list(partition.holes()) == [(0, 30)]
     assert partition.local_start == 30
 
-    async def nothing(*_: object) -> list[memoryview]:
-        raise AssertionError("no file is read")
-
     for i in range(20):
-        found = run(complete(partition.offset_for_time(START + 10 * i - 1), nothing))
+        found = run(complete(partition.offset_for_time(START + 10 * i - 1), no_file_read))
         assert found == (START + 10 * i, 2 * i, 1)
     data = bytearray(log.sealed.chunks[7].data)
     assert next(iter(iter_times(memoryview(data))))[0] == START + 70
-    assert run(complete(partition.max_timestamp_offset(), nothing)) == (START + 190, 38, 1)
+    assert run(complete(partition.max_timestamp_offset(), no_file_read)) == (START + 190, 38, 1)
+
+
+def test_the_newest_time_is_found_when_nothing_is_here_yet(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    log.take_over(20)
+    partition = log.partition()
+    assert list(partition.holes()) == [(0, 40)]
+    assert run(complete(partition.max_timestamp_offset(), no_file_read)) == (START + 190, 38, 1)
 
 
 def test_retention_waits_for_what_is_in_a_hole(tmp_path: Path) -> None:
