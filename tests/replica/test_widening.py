@@ -1,0 +1,294 @@
+"""Partitions of one copy get more: what is pushed when, and when the controller is told (KIP-455)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kproto.controller.reassignment import Copied, NewReplicas, decide_copied, decide_reassign
+from kproto.errors import ErrorCode, KafkaError
+from kproto.replica import widening
+from kproto.replica.rewriting import NotHereError
+from kproto.replica.widening import Widening
+from tests.controller.cluster_world import cluster
+
+ME = 1
+
+
+class Part:
+    """An open partition with 10 records that are here, and later ones that have copies."""
+
+    def __init__(self, topic_id: bytes, index: int) -> None:
+        self.topic_id, self.index = topic_id, index
+        self.vlog: Any = SimpleNamespace(copies=3)
+        self.log_start_offset = 2
+        self.high_watermark = 10
+
+
+class Vlogs:
+    """Virtual logs of which ``outgrown`` were left, and those in ``open`` can rest; all have rolled at the
+    third look."""
+
+    def __init__(self) -> None:
+        self.outgrown: dict[int, int] = {}
+        self.open: dict[int, tuple[int, int]] = {}
+        self.looks = 0
+        self.told: list[int] = []
+
+    def take_outgrown(self) -> dict[int, int]:
+        taken, self.outgrown = self.outgrown, {}
+        return taken
+
+    def rest(self, vlog_ids: Iterable[int]) -> list[tuple[int, int, int]]:
+        return [(vlog, *self.open[vlog]) for vlog in vlog_ids if vlog in self.open]
+
+    def rested(self, vlog_ids: Iterable[int]) -> None:
+        for vlog in vlog_ids:
+            del self.open[vlog]
+            self.told.append(vlog)
+
+    def leave_behind(self) -> dict[int, int]:
+        return {5: 4, 6: 2}
+
+    def left_behind(self, marks: Mapping[int, int]) -> bool:
+        self.looks += 1
+        return self.looks >= 3
+
+
+class Pushing:
+    """In the place of `Rewriting`."""
+
+    def __init__(self) -> None:
+        self.pushed: list[tuple[int, int, int]] = []
+        self.problem: Exception | None = None
+        self.copied = True
+
+    async def push(self, partition: Part, begin: int, end: int) -> None:
+        if self.problem is not None:
+            raise self.problem
+        self.pushed.append((partition.index, begin, end))
+
+    async def durable(self) -> None:
+        """At once."""
+
+    def is_copied(self, which: Callable[[int], bool]) -> bool:
+        return self.copied
+
+
+class Case:
+    """Broker 1 leads the two streamlets of a topic of one copy, which is to have two."""
+
+    def __init__(self) -> None:
+        self.world = cluster(3, t=(2, 1, [1, 1]), other=(1, 2, [1]))
+        self.topic_id = self.world.image.topics["t"].topic_id
+        self.parts = {index: Part(self.topic_id, index) for index in (0, 1)}
+        self.vlogs = Vlogs()
+        self.pushing = Pushing()
+        self.knows = True
+        self.refusal: KafkaError | None = None
+        self.proposals: list[tuple[str, Any]] = []
+        self.done: list[int] = []
+        here: Any = self
+        self.widening = Widening(
+            ME,
+            here,
+            here,
+            self.vlogs,
+            here.pushing,
+            lambda: self.world.epoch(ME),
+            lambda vseg, keys: self.knows,
+            lambda partition: self.done.append(partition.index),
+        )
+
+    @property
+    def image(self) -> Any:
+        return self.world.image
+
+    def partition(self, topic_id: bytes, index: int) -> Part | None:
+        return self.parts.get(index)
+
+    def more_copies(self) -> None:
+        wanted = [NewReplicas("t", index, (1, 2)) for index in (0, 1)]
+        self.world.commit(decide_reassign(self.world.image, self.world.table, wanted))
+
+    async def propose(self, kind: str, args: Any) -> Any:
+        self.proposals.append((kind, args))
+        if self.refusal is not None:
+            raise self.refusal
+        if kind != "copied":
+            return []
+        copied = [Copied(bytes.fromhex(topic), *rest) for topic, *rest in args["streamlets"]]
+        return self.world.commit(decide_copied(self.world.image, ME, self.world.epoch(ME), copied))
+
+    def told(self) -> list[int]:
+        """Streamlets that the controller was told of."""
+        return [row[1] for kind, args in self.proposals if kind == "copied" for row in args["streamlets"]]
+
+
+def run(body: Callable[[Case], Coroutine[Any, Any, None]]) -> None:
+    async def go() -> None:
+        this = Case()
+        this.more_copies()
+        await body(this)
+
+    asyncio.run(asyncio.wait_for(go(), 20))
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(widening, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(widening, "ROLL_LOOK_SECONDS", 0.0)
+
+
+def test_what_is_there_is_pushed_once_and_the_owner_is_a_source_then() -> None:
+    async def body(this: Case) -> None:
+        assert await this.widening.look() == 2
+        assert this.pushing.pushed == [(0, 2, 10), (1, 2, 10)]
+        assert [this.world.streamlet("t", index).sources for index in (0, 1)] == [(this.world.epoch(ME),)] * 2
+        assert this.done == [0, 1]
+        assert await this.widening.look() == 0, "nothing is left to do"
+        assert len(this.pushing.pushed) == 2
+
+    run(body)
+
+
+@pytest.mark.parametrize("lacks", ["state", "copies"])
+def test_the_controller_is_told_only_when_others_can_serve_it(lacks: str) -> None:
+    """Before, a recovery would find records without what is known of their producers, or none at all."""
+
+    async def body(this: Case) -> None:
+        this.knows, this.pushing.copied = lacks != "state", lacks != "copies"
+        assert await this.widening.look() == 2
+        assert not this.proposals
+        assert this.world.streamlet("t").sources == ()
+        this.knows = this.pushing.copied = True
+        await this.widening.look()
+        assert this.told() == [0, 1]
+        assert len(this.pushing.pushed) == 2, "what was pushed is not pushed again"
+
+    run(body)
+
+
+@pytest.mark.parametrize("why", ["not open", "no virtual log", "one copy", "missing"])
+def test_a_partition_that_is_not_ready_holds_no_other_up(why: str) -> None:
+    async def body(this: Case) -> None:
+        first = this.parts[0]
+        vlog = first.vlog
+        if why == "not open":
+            del this.parts[0]
+        elif why == "no virtual log":
+            first.vlog = None
+        elif why == "one copy":
+            first.vlog = SimpleNamespace(copies=1)
+        else:
+            this.pushing.problem = NotHereError("not in files here yet")
+        assert await this.widening.look() == 2
+        assert this.told() == ([] if why == "missing" else [1])
+        this.parts[0], first.vlog, this.pushing.problem = first, vlog, None
+        await this.widening.look()
+        assert sorted(this.told()) == [0, 1]
+        assert sorted(this.done) == [0, 1]
+
+    run(body)
+
+
+def test_what_the_controller_does_not_take_is_said_again_and_not_pushed_again() -> None:
+    async def body(this: Case) -> None:
+        before = this.world.image
+        propose = this.propose
+
+        async def too_late(kind: str, args: Any) -> Any:
+            answers = await propose(kind, args)
+            this.world.image = before
+            return [False for _ in answers]
+
+        this.propose = too_late  # type: ignore[method-assign]
+        await this.widening.look()
+        assert not this.done
+        this.propose = propose  # type: ignore[method-assign]
+        await this.widening.look()
+        assert this.done == [0, 1]
+        assert len(this.pushing.pushed) == 2
+
+    run(body)
+
+
+def test_who_leads_no_more_and_who_is_alone_push_nothing() -> None:
+    async def body(this: Case) -> None:
+        for node in (2, 3):
+            this.world.fence(node)
+        assert await this.widening.look() == 0, "there is nobody to have copies"
+        this.world.register(2)
+        this.widening._node_id = 2
+        assert await this.widening.look() == 0, "another broker leads them"
+        assert not this.pushing.pushed
+
+    run(body)
+
+
+def test_what_was_outgrown_is_closed_first_and_copied_more_often_then() -> None:
+    async def body(this: Case) -> None:
+        await this.widening.roll()
+        assert not this.proposals, "nothing was outgrown"
+        this.vlogs.outgrown, this.vlogs.open = {5: 3, 7: 2}, {5: (4, 900)}
+        await this.widening.roll()
+        closing, widen = this.proposals
+        assert closing == ("close_vsegs", {"vsegs": [[5, 4, 900]]})
+        assert this.vlogs.told == [5]
+        assert this.vlogs.looks == 3, "all of them are closed before more copies are made"
+        assert widen == ("widen", {"vlogs": [[5, 4, 3], [7, 0, 2]]})
+        await this.widening.roll()
+        assert len(this.proposals) == 2, "said once"
+
+    run(body)
+
+
+def test_what_was_outgrown_is_not_forgotten_when_the_controller_is_away() -> None:
+    async def body(this: Case) -> None:
+        this.vlogs.outgrown, this.vlogs.open = {5: 3}, {5: (4, 900)}
+        this.refusal = KafkaError(ErrorCode.NOT_CONTROLLER)
+        with pytest.raises(KafkaError):
+            await this.widening.roll()
+        assert not this.vlogs.told, "the store does not know its end"
+        this.refusal = None
+        this.vlogs.outgrown = {6: 2}
+        await this.widening.roll()
+        assert this.vlogs.told == [5]
+        assert this.proposals[-1] == ("widen", {"vlogs": [[5, 4, 3], [6, 2, 2]]})
+
+    run(body)
+
+
+def test_it_looks_again_when_something_changed_or_is_left_to_do() -> None:
+    async def body(this: Case) -> None:
+        looks: list[int] = []
+        look = this.widening.look
+
+        async def counted() -> int:
+            looks.append(await look())
+            return looks[-1]
+
+        this.widening.look = counted  # type: ignore[method-assign]
+        this.knows = False
+        this.widening.start()
+        async with asyncio.timeout(5):
+            while len(looks) < 3:
+                await asyncio.sleep(0.001)
+            this.knows = True
+            while looks[-1]:
+                await asyncio.sleep(0.001)
+        assert this.done == [0, 1]
+        before = len(looks)
+        await asyncio.sleep(0.01)
+        assert len(looks) == before, "nothing to do, and nothing changed"
+        this.world.register(4)
+        async with asyncio.timeout(5):
+            while len(looks) == before:
+                await asyncio.sleep(0.001)
+        await this.widening.close()
+
+    run(body)
