@@ -22,7 +22,7 @@ from bench.cases import KIB, Case, Scale
 from bench.clusters import Cluster, KprotoCluster, running
 from bench.environment import environment
 from bench.generator import Load, Measured, figures, quantiles, series
-from bench.results import KAFKA, KPROTO, Result, Run, in_short
+from bench.results import KAFKA, KPROTO, Result, Run
 from bench.topics import Topics, disk_bytes
 
 RECORD_BYTES = 100
@@ -189,26 +189,25 @@ def measure_case(
         warmup_seconds=scale.warmup_seconds,
         max_bytes=scale.max_bytes,
     )
-    made = {name: create(cluster, load) for name, cluster in clusters.items()}
+    made: dict[str, tuple[Topics, float]] = {}
     for pair in range(scale.pairs):
         for name, system, number in system_names(clusters, vlogs):
-            cluster, (topics, ready_s) = clusters[name], made[name]
-            if isinstance(cluster, KprotoCluster):
-                cluster.set_vlogs(number)
-            try:
+            cluster = clusters[name]
+            with options.noted(f"{chosen.name} on {system}", result.notes, console):
+                if name not in made:
+                    made[name] = create(cluster, load)
+                topics, ready_s = made[name]
+                if isinstance(cluster, KprotoCluster):
+                    cluster.set_vlogs(number)
                 run = run_once(cluster, system, chosen.name, pair, load, topics, client)
-            except RuntimeError as failure:
-                text = in_short(failure)
-                result.notes.append(f"{chosen.name} failed on {system}: {text}")
-                console.print(f"failed: {text}", highlight=False)
-                continue
-            run.metrics["topics_ready_s"] = ready_s
-            result.runs.append(run)
-            shown = ", ".join(f"{key} {run.metrics[key]:.4g}" for key in SHOWN if key in run.metrics)
-            console.print(f"{chosen.name} {system}: {shown}", highlight=False)
+                run.metrics["topics_ready_s"] = ready_s
+                result.runs.append(run)
+                shown = ", ".join(f"{key} {run.metrics[key]:.4g}" for key in SHOWN if key in run.metrics)
+                console.print(f"{chosen.name} {system}: {shown}", highlight=False)
             result.save(out)
-    for topics, _ in made.values():
-        topics.delete()
+    for name, (topics, _) in made.items():
+        with options.noted(f"deleting the topics of {chosen.name} on {name}", result.notes, console):
+            topics.delete()
 
 
 @click.command()

@@ -94,11 +94,13 @@ def command(
     case, line = f"{partitions:,} partitions", options.command_line("idle")
     result = Result("idle", "idle", "Four idle brokers, three copies", line, environment())
     result.limits[case] = dict(LIMITS)
+    about, screen = {"partitions": partitions, "seconds": seconds, "rest_s": rest}, options.console()
     for pair in range(pairs or 1):
         for kind in options.systems(only):
-            with options.workspace(data_dir) as work, running([kind], COPIES, work) as clusters:
-                figures = measure(clusters[kind], partitions, rest, seconds)
-            about = {"partitions": partitions, "seconds": seconds, "rest_s": rest}
-            result.runs.append(Run(kind, case, pair, about, figures))
+            screen.print(f"{case} on {kind}, pair {pair + 1}", highlight=False)
+            with options.noted(f"{case} on {kind}", result.notes, screen):
+                with options.workspace(data_dir) as work, running([kind], COPIES, work) as clusters:
+                    figures = measure(clusters[kind], partitions, rest, seconds)
+                result.runs.append(Run(kind, case, pair, about, figures))
             result.save(out)
-    options.finish(result, out, options.console())
+    options.finish(result, out, screen)

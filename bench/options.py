@@ -17,7 +17,7 @@ from typing import Final
 import click
 from rich.console import Console
 
-from bench.results import KAFKA, KPROTO, Result
+from bench.results import KAFKA, KPROTO, Result, in_short
 from bench.tables import terminal
 
 OUT: Final = Path("out/bench")
@@ -90,6 +90,16 @@ def _asked() -> list[str]:
             many = value if isinstance(value, tuple) else (value,)
             found += [text for each in many for text in (parameter.opts[0], str(each))]
     return found
+
+
+@contextmanager
+def noted(what: str, notes: list[str], screen: Console) -> Iterator[None]:
+    """Whatever fails in here is noted for the page and said, and no more: the other runs are worth having."""
+    try:
+        yield
+    except Exception as failure:
+        notes.append(f"{what} failed: {in_short(failure)}")
+        screen.print(notes[-1], style="red", highlight=False, markup=False)
 
 
 def finish(result: Result, out: Path, screen: Console) -> None:

@@ -293,15 +293,16 @@ def command(
             for most in dict.fromkeys((limit,) if no_free else (limit, 0)):
                 for number in map(int, left.split(",")):
                     screen.print(f"{gb:g} GB, {number} brokers left, limit {most:,} B/s", highlight=False)
-                    figures, seen = measure(
-                        work, number, gb, partitions, batch_bytes, most, repair_delay, spread
-                    )
                     about = {"brokers_left": number, "gb": gb, "limit": most, "partitions": partitions}
                     about |= {"batch_bytes": batch_bytes, "repair_delay_ms": repair_delay}
                     limited = f"{most / 1e6:g} MB/s each" if most else "no limit"
                     case = f"{number} left, {gb:g} GB"
-                    run = Run(f"{KPROTO}, {limited}", case, 0, about, figures, series(seen))
-                    result.runs.append(run)
+                    with options.noted(f"{case}, {limited},", result.notes, screen):
+                        figures, seen = measure(
+                            work, number, gb, partitions, batch_bytes, most, repair_delay, spread
+                        )
+                        run = Run(f"{KPROTO}, {limited}", case, 0, about, figures, series(seen))
+                        result.runs.append(run)
                     result.save(out)
     options.finish(result, out, screen)
 

@@ -221,5 +221,5 @@ def load(path: Path) -> Result:
 
 
 def in_short(failure: BaseException) -> str:
-    """What a note says of a failure: its first two lines, as one."""
-    return " ".join(str(failure).splitlines()[:2])
+    """What a note says of a failure: its first two lines, as one, or what kind it is."""
+    return " ".join(str(failure).splitlines()[:2]) or type(failure).__name__

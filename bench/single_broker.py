@@ -21,7 +21,6 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import options
 from bench.cases import CASES, FULL, QUICK, RATE_METRICS, THROUGHPUT_METRICS, Case, Scale, scaled
@@ -31,7 +30,7 @@ from bench.generator import Load, Measured, figures, measure, quantiles
 from bench.results import KPROTO, Result, Run, in_short
 
 ATTEMPTS = 3
-"""Failed runs of one case before the benchmark gives up."""
+"""Of one run of a case on one system, before it is left out."""
 PARTS = {
     "throughput": ("One broker, as fast as it goes", THROUGHPUT_METRICS),
     "rate": ("One broker at a fixed rate", RATE_METRICS),
@@ -75,12 +74,12 @@ def measure_again(
 ) -> Measured:
     """Measure; a run that fails is noted (the report shows it) and repeated, so that the pairs stay pairs.
 
-    Raises RuntimeError when `ATTEMPTS` runs failed.
+    Raises what the last one raised when `ATTEMPTS` runs failed.
     """
     while True:
         try:
             return measure(broker, load, hook)
-        except RuntimeError as failure:
+        except Exception as failure:
             failures.append(in_short(failure))
             if len(failures) >= ATTEMPTS:
                 raise
@@ -93,28 +92,27 @@ def run_cases(
     results: dict[str, Result],
     out: Path,
     profile: bool,
+    console: Console,
 ) -> None:
     """Every case, `scale.pairs` times, the brokers in turn; its result is written after each run."""
-    columns = (TextColumn("{task.description:<32}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns) as progress:
-        task = progress.add_task("", total=len(cases) * scale.pairs * len(brokers))
-        for case in cases:
-            load, result = scaled(case, scale), results[part_of(case)]
-            result.targets[case.name] = dict(case.targets)
-            failures: list[str] = []
-            for pair in range(scale.pairs):
-                for kind, broker in brokers.items():
-                    progress.update(task, description=f"{case.name} on {broker.name}")
-                    hook = None
-                    if profile and kind == KPROTO:
-                        hook = profiler(out / f"profile-{case.name.replace('/', '-')}.txt")
+    for case in cases:
+        load, result = scaled(case, scale), results[part_of(case)]
+        result.targets[case.name] = dict(case.targets)
+        for pair in range(scale.pairs):
+            for kind, broker in brokers.items():
+                hook = None
+                if profile and kind == KPROTO:
+                    hook = profiler(out / f"profile-{case.name.replace('/', '-')}.txt")
+                failures: list[str] = []
+                with options.noted(f"{case.name} on {broker.name}", result.notes, console):
                     run = measure_again(broker, load, hook, failures)
-                    result.runs.append(
-                        Run(kind, case.name, pair, asdict(load), figures(run), quantiles=quantiles(run))
-                    )
-                    result.save(out)
-                    progress.advance(task)
-            result.notes += [f"{case.name}, repeated after a failure: {text}" for text in failures]
+                    metrics = figures(run)
+                    made = Run(kind, case.name, pair, asdict(load), metrics, quantiles=quantiles(run))
+                    result.runs.append(made)
+                    shown = ", ".join(f"{key} {metrics[key]:.4g}" for key in result.shown if key in metrics)
+                    console.print(f"{case.name} on {broker.name}: {shown}", highlight=False)
+                    result.notes += [f"{case.name}, repeated after a failure: {text}" for text in failures]
+                result.save(out)
 
 
 def part_of(case: Case) -> str:
@@ -159,6 +157,6 @@ def command(
     results = results_of(cases, scale)
     with options.workspace(data_dir) as work, running(options.systems(only), 1, work) as brokers:
         warm_up(brokers, scale, console)
-        run_cases(brokers, cases, scale, results, out, profile)
+        run_cases(brokers, cases, scale, results, out, profile, console)
     for result in results.values():
         options.finish(result, out, console)

@@ -14,6 +14,7 @@ import shutil
 import threading
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -116,9 +117,14 @@ def wait_back(cluster: LocalCluster) -> None:
 
 
 def measure(
-    work: Path, rounds: int, seconds: float, partitions: int, batch_bytes: int
-) -> list[dict[str, float]]:
-    """The figures of every round; see the module's text."""
+    work: Path,
+    rounds: int,
+    seconds: float,
+    partitions: int,
+    batch_bytes: int,
+    note: Callable[[int, dict[str, float]], None],
+) -> None:
+    """``note`` gets each round's number and figures; see the module's text."""
     settings = {"kproto.virtual.segment.bytes": str(SEGMENT_BYTES)}
     cluster = LocalCluster.create(str(work / "stall"), BROKERS, 0, settings)
     others = [node.node for node in cluster.nodes if node.node != STOPPED]
@@ -136,8 +142,7 @@ def measure(
         for load in loads:
             load.start()
         time.sleep(2)
-        found = []
-        for _ in range(rounds):
+        for number in range(rounds):
             acked, refused = totals(loads)
             for load in loads:
                 load.begin()
@@ -158,7 +163,7 @@ def measure(
                 "acked_batches": totals(loads)[0] - acked,
                 "refused_batches": totals(loads)[1] - refused,
             }
-            found.append(figures)
+            note(number, figures)
         for load in loads:
             load.end()
     finally:
@@ -166,7 +171,6 @@ def measure(
             if cluster.state(node) != "dead":
                 cluster.kill(node.node)
         shutil.rmtree(cluster.directory, ignore_errors=True)
-    return found
 
 
 @click.command()
@@ -192,9 +196,13 @@ def command(
         "stall", "stall", "A backup is stopped under load", options.command_line("stall"), environment()
     )
     result.limits[case] = dict(LIMITS)
+    screen = options.console()
+
+    def note(number: int, figures: dict[str, float]) -> None:
+        result.runs.append(Run(KPROTO, case, number, about, figures))
+        result.save(out)
+        screen.print(f"round {number}: longest gap {figures['longest_gap_s']:.2f} s", highlight=False)
+
     with options.workspace(data_dir) as work:
-        for number, figures in enumerate(
-            measure(work, rounds or (1 if quick else 5), seconds, partitions, batch_bytes)
-        ):
-            result.runs.append(Run(KPROTO, case, number, about, figures))
-    options.finish(result, out, options.console())
+        measure(work, rounds or (1 if quick else 5), seconds, partitions, batch_bytes, note)
+    options.finish(result, out, screen)

@@ -20,9 +20,11 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from bench import options
 from bench.brokers import KINDS, BrokerProcess, usage
@@ -215,21 +217,32 @@ class Plan:
     """Rounds of the part with thousands of partitions: it takes long and varies little."""
 
 
-def measure_round(results: dict[str, Result], pair: int, kinds: list[str], work: Path, plan: Plan) -> None:
-    """One run of each part on each system in turn."""
+def measure_round(
+    results: dict[str, Result],
+    pair: int,
+    kinds: list[str],
+    work: Path,
+    plan: Plan,
+    out: Path,
+    screen: Console,
+) -> None:
+    """One run of each part on each system in turn; results are written after each."""
 
-    def note(part: str, kind: str, case: str, figures: dict[str, float]) -> None:
-        results[part].runs.append(Run(kind, case, pair, asdict(plan), figures))
+    def note(part: str, kind: str, case: str, measured: Callable[[], dict[str, float]]) -> None:
+        screen.print(f"{part} on {kind}, round {pair + 1}")
+        with options.noted(f"{case} on {kind}", results[part].notes, screen):
+            results[part].runs.append(Run(kind, case, pair, asdict(plan), measured()))
+        results[part].save(out)
 
     if "start" in plan.parts:
         for kind in kinds:
-            note("start", kind, "one partition", measure_start(kind, work, pair))
+            note("start", kind, "one partition", partial(measure_start, kind, work, pair))
     if "fixture" in plan.parts and KPROTO in kinds:
-        note("fixture", KPROTO, "in-process", measure_fixture())
+        note("fixture", KPROTO, "in-process", measure_fixture)
     if "partitions" in plan.parts and pair < plan.partition_pairs:
         for kind in kinds:
-            figures = measure_partitions(kind, work, plan.partitions, plan.bytes_each)
-            note("partitions", kind, f"{plan.partitions:,} partitions", figures)
+            measured = partial(measure_partitions, kind, work, plan.partitions, plan.bytes_each)
+            note("partitions", kind, f"{plan.partitions:,} partitions", measured)
 
 
 @click.command()
@@ -265,10 +278,7 @@ def command(
     results = {name: Result("startup", name, PARTS[name], line, about) for name in wanted}
     with options.workspace(data_dir) as work:
         for pair in range(pairs):
-            screen.print(f"round {pair + 1} of {pairs}")
-            measure_round(results, pair, options.systems(only), work, plan)
-            for result in results.values():
-                result.save(out)
+            measure_round(results, pair, options.systems(only), work, plan, out, screen)
     for result in results.values():
-        if result.runs:
+        if result.runs or result.notes:
             options.finish(result, out, screen)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
-from confluent_kafka import KafkaException
 from rich.console import Console
 
 from bench import options
@@ -198,6 +197,7 @@ def command(
             console.print(f"FAILED: {failed}\nThe data is kept in {work}", highlight=False)
         else:
             shutil.rmtree(work, ignore_errors=True)
+        result.save(out)
         console.print(table(cluster.name, session.results["rounds"]))
     options.finish(result, out, console)
     if KPROTO in failures:
@@ -213,8 +213,8 @@ def _whole(
         session.go(counts, partitions, rate, work)
         if isinstance(cluster, KprotoCluster) and not compare_copies(session, cluster, settings):
             failed = "copies differ"
-    except (AssertionError, TimeoutError, RuntimeError, KafkaException) as error:
-        failed = str(error)
+    except Exception as error:  # Above all what `promises` and waits raise; the other cluster has its turn.
+        failed = str(error) or type(error).__name__
     finally:
         cluster.close()
     session.results["failed"] = failed

@@ -19,7 +19,8 @@ from bench.clusters import Cluster, KprotoCluster
 from bench.kera.figures import FIGURES, Figure, Point, Shape
 from bench.kera.plan import Place, Shared, beside, plan
 from bench.kera.scale import Scale, configs_of, load_of, notes, scaled, targets
-from bench.results import KAFKA, KPROTO, Result, Run, in_short
+from bench.options import noted
+from bench.results import KAFKA, KPROTO, Result, Run
 from bench.topics import Topics, disk_bytes
 
 SHOWN: Final = (
@@ -99,14 +100,14 @@ class Pass:
         point = shared.point
         system, cluster = point.system, self.clusters[point.system]
         results = [self._result(place, group) for place in shared.places]
-        try:
+        failed: list[str] = []
+        run = None
+        with noted(_named(shared), failed, self.console):
             run = self._run(point, pair)
-        except Exception as failure:  # One point more or less: the others are worth having.
-            text = f"{_named(shared)} failed: {in_short(failure)}"
+        if run is None:
             for result in results:
-                result.notes.append(text)
+                result.notes += failed
                 result.save(self.out)
-            self.console.print(text, highlight=False, markup=False)
             self._forget(system)
             return
         for place, result in zip(shared.places, results, strict=True):
@@ -132,11 +133,9 @@ class Pass:
         """Delete the topics of these systems, of all without names."""
         for system in systems or tuple(self._topics):
             topics = self._topics.pop(system, None)
-            try:
-                if topics is not None:
+            if topics is not None:
+                with noted(f"deleting topics on {system}", [], self.console):
                     topics.delete()
-            except Exception as failure:  # They cost disk; the next ones have other names.
-                self.console.print(f"not deleted: {in_short(failure)}", highlight=False, markup=False)
 
     def _result(self, place: Place, group: Sequence[Shared]) -> Result:
         point, figure = place.point, FIGURES[place.figure.number]

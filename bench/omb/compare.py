@@ -322,7 +322,7 @@ class Comparison:
                     hooks.say(f"{path.stem} on {self._clusters[system].name}, pair {pair + 1}")
                     try:
                         result.runs.append(self.measure(system, path, pair, hooks))
-                    except RuntimeError as failure:
+                    except Exception as failure:
                         text = in_short(failure)
                         result.notes.append(f"{path.stem} failed on {self._clusters[system].name}: {text}")
                         hooks.say(f"failed: {text}")

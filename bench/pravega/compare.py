@@ -82,7 +82,7 @@ class Suite:
             raw = Raw(self.raw, self.run_name, system, title, pair) if self.raw else None
             try:
                 outcome = run(self.targets[system], case, raw, self.ours)
-            except RuntimeError as failure:
+            except Exception as failure:
                 text = in_short(failure)
                 result.notes.append(f"{case.name} on {system}, pair {pair}, failed and was repeated: {text}")
                 self.screen.print(f"failed: {text}", style="red", markup=False)

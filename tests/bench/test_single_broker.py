@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from bench import single_broker
 from bench.brokers import usage
 from bench.cases import BATCH_OVERHEAD, CASES, FULL, QUICK, scaled
 from bench.generator import Measured, figures, quantiles
 from bench.rawclient import one_record_batch, varint
-from bench.results import direction
-from bench.single_broker import PARTS, part_of, results_of
+from bench.results import KPROTO, direction
+from bench.results import load as load_result
+from bench.single_broker import ATTEMPTS, PARTS, chosen, part_of, results_of
 
 LOAD: dict[str, Any] = {
     "seconds": 10.0,
@@ -84,3 +89,28 @@ def test_the_raw_batch_is_a_batch() -> None:
     batch = one_record_batch(b"v" * 500)
     check_records(batch)
     assert [record.value for record in iter_records(batch)] == [b"v" * 500]
+
+
+def test_a_case_that_fails_again_and_again_is_noted_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+
+    def no_measure(_broker: Any, load: Any, _hook: Any) -> Measured:
+        calls.append(load.batch_bytes)
+        if load.batch_bytes == 1 << 20 or len(calls) == 1:
+            raise OSError("message size too large")
+        return Measured({**LOAD, "produce_requests": 1}, 6.0, 10.0, 50_000_000)
+
+    monkeypatch.setattr(single_broker, "measure", no_measure)
+    cases = chosen(("1p-16KB", "1p-1MB", "64p-64KB"))
+    results = results_of(cases, QUICK)
+    brokers: dict[str, Any] = {KPROTO: SimpleNamespace(name="kproto")}
+    single_broker.run_cases(brokers, cases, QUICK, results, tmp_path, False, Console(quiet=True))
+    kept = load_result(tmp_path / "single-throughput.json")
+    assert [run.case for run in kept.runs] == ["1p-16KB", "64p-64KB", "1p-16KB-100B"]
+    assert calls.count(1 << 20) == ATTEMPTS
+    assert kept.notes == [
+        "1p-16KB, repeated after a failure: message size too large",
+        "1p-1MB on kproto failed: message size too large",
+    ]
