@@ -1,0 +1,240 @@
+"""Taking over when something is in the way: a controller that is away, topics that go, chunks that lack."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.replica import takeover
+from kproto.replica.messages import PartitionKey
+from kproto.replica.survey import Base
+from kproto.vlog.side import FIRST_SIDE_ID
+from tests.replica.sealed_world import Chunk, Vlog, World
+from tests.replica.test_takeover import Run
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
+
+
+def directed(
+    go: Callable[[Run], Coroutine[Any, Any, None]],
+    rounds: int = 20,
+    prepare: Callable[[World], None] | None = None,
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), 4, 2)
+        if rounds:
+            world.owner(rounds)
+        if prepare is not None:
+            prepare(world)
+        run = Run(world)
+        asyncio.run(asyncio.wait_for(go(run), 30))
+
+
+def answering(run: Run, *errors: Exception) -> list[str]:
+    """The controller raises these first; returns what it was asked, as it comes."""
+    asked: list[str] = []
+    propose, left = run.world.metadata.propose, list(errors)
+
+    async def refusing(kind: str, args: Any) -> list[bool]:
+        asked.append(kind)
+        if left:
+            raise left.pop(0)
+        return await propose(kind, args)
+
+    run.world.metadata.propose = refusing  # type: ignore[method-assign]
+    return asked
+
+
+def told(run: Run) -> list[PartitionKey]:
+    """The partitions that others are told of as online."""
+    online: list[PartitionKey] = []
+    run.takeover.on_online = online.extend
+    return online
+
+
+def test_a_controller_that_is_away_is_asked_again_and_nothing_is_read_twice() -> None:
+    async def go(run: Run) -> None:
+        asked = answering(run, *[KafkaError(ErrorCode.NOT_CONTROLLER)] * 3)
+        online = told(run)
+        await run.online()
+        assert asked == ["commit"] * 4
+        assert sorted(online) == run.world.keys
+        assert len(run.takeover.rounds) == 1, "only the commit is repeated"
+        await run.check()
+
+    directed(go)
+
+
+def test_who_is_no_member_any_more_stops() -> None:
+    """Another broker recovers the streamlets by now; they are not online here (16)."""
+
+    async def go(run: Run) -> None:
+        asked = answering(run, *[KafkaError(ErrorCode.STALE_BROKER_EPOCH)] * 9)
+        await run.online()
+        await asyncio.sleep(0.05)
+        assert asked == ["commit"]
+        assert not run.world.log.online
+        with pytest.raises(KafkaError):
+            run.world.log.partition(0)
+
+    directed(go)
+
+
+def test_a_topic_that_is_deleted_meanwhile_is_dropped() -> None:
+    async def go(run: Run) -> None:
+        office = run.world.metadata
+        asked = answering(run)
+        run.takeover.on_image(office.image)
+        office.image = office.image.__class__(office.image.revision + 1, brokers=office.image.brokers)
+        await run.online()
+        assert not asked
+        assert run.takeover.rounds[-1]["committed"] == 0
+
+    directed(go)
+
+
+def test_what_waits_for_another_try_is_dropped_when_somebody_else_recovers_it() -> None:
+    async def go(run: Run) -> None:
+        asked = answering(run)
+        run.world.peers.failing = {2: "gone", 3: "gone"}
+        run.takeover.on_image(run.world.metadata.image)
+        while not run.takeover.rounds:
+            await asyncio.sleep(0)
+        assert run.takeover.waiting == 2
+        office = run.world.metadata
+        office.image = office.image.__class__(office.image.revision + 1, brokers=office.image.brokers)
+        run.world.peers.failing = {}
+        while run.takeover.waiting:
+            await asyncio.sleep(0.001)
+        assert not asked
+
+    directed(go)
+
+
+def test_an_unexpected_failure_is_tried_again() -> None:
+    async def go(run: Run) -> None:
+        answering(run, ValueError("what is this?"))
+        await run.online()
+        await run.check()
+
+    directed(go)
+
+
+def test_an_unexpected_failure_of_a_read_is_tried_again() -> None:
+    async def go(run: Run) -> None:
+        call = run.world.peers.call
+        failures = [ValueError("what is this?")] * 2
+
+        async def failing(*arguments: Any, **more: Any) -> Any:
+            if failures:
+                raise failures.pop()
+            return await call(*arguments, **more)
+
+        run.world.peers.call = failing  # type: ignore[method-assign]
+        await run.online()
+        await run.check()
+
+    directed(go)
+
+
+def test_closing_commits_nothing() -> None:
+    async def go(run: Run) -> None:
+        asked = answering(run)
+        run.takeover.on_image(run.world.metadata.image)
+        await asyncio.sleep(0)
+        await run.takeover.close()
+        await asyncio.sleep(0.02)
+        assert not asked
+        assert not run.world.log.online
+
+    directed(go)
+
+
+def test_closing_ends_what_waits_for_another_try() -> None:
+    async def go(run: Run) -> None:
+        asked = answering(run)
+        run.world.peers.failing = {2: "gone", 3: "gone"}
+        run.takeover.on_image(run.world.metadata.image)
+        while not run.takeover.rounds:
+            await asyncio.sleep(0)
+        run.world.peers.failing = {}
+        await run.takeover.close()
+        await asyncio.sleep(0.05)
+        assert not asked
+        assert len(run.takeover.rounds) == 1
+
+    directed(go)
+
+
+def written(world: World, count: int) -> list[Chunk]:
+    """So many chunks of the first partition were acknowledged."""
+    world.log.epoch += 1
+    world.epochs.append(10)
+    return [world._chunk(world.keys[0]) for _ in range(count)]
+
+
+def pushed_again(world: World) -> None:
+    """The second of three virtual segments was lost, and its chunk pushed again: it is in the side virtual
+    log now, before a state frame that tells of nobody."""
+    one, two, three = written(world, 3)
+    key = world.keys[0]
+    vlog, side = Vlog(10, 1), Vlog(10, FIRST_SIDE_ID)
+    vlog.add([one])
+    vlog.add([], {key: Base(*world.truth[key].state(1) or (0, 0))})
+    for chunks in ([two], [three]):
+        vlog.starts.append(vlog.end)
+        vlog.add(chunks)
+    world.freed.add(vlog.records()[1].id)
+    side.add([two])
+    side.add([], {})
+    world.vlogs += [vlog, side]
+
+
+def test_what_was_pushed_again_is_found_before_state_frames_that_tell_of_nobody() -> None:
+    """The newest state is older than what was pushed again: that is looked for everywhere (45)."""
+
+    async def go(run: Run) -> None:
+        await run.online()
+        await run.check()
+
+    directed(go, 0, pushed_again)
+
+
+def hole(world: World) -> None:
+    one, _, three = written(world, 3)
+    vlog = Vlog(10, 1)
+    vlog.add([one])
+    vlog.add([three])
+    world.vlogs.append(vlog)
+
+
+def test_a_partition_with_a_hole_is_not_served() -> None:
+    """A chunk between others is in no copy: whoever served it would give away records as if it never was."""
+
+    async def go(run: Run) -> None:
+        asked = answering(run)
+        with pytest.raises(AssertionError, match="too long"):
+            await run.online(20)
+        assert run.world.log.online == {1}, "the other streamlet is served"
+        with pytest.raises(KafkaError):
+            run.world.log.partition(0)
+        assert asked == ["commit"]
+        chunks = run.world.truth[run.world.keys[0]].chunks
+        vlog = run.world.vlogs[0]
+        vlog.frames.clear()
+        vlog.end = 0
+        vlog.add([Chunk(run.world.keys[0], *chunk) for chunk in chunks])
+        run.world.metadata.publish()
+        await run.online()
+        await run.check()
+
+    directed(go, 0, hole)
