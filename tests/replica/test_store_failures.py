@@ -1,0 +1,239 @@
+"""A store whose disk fails, and one that ends while something is under way: what it may still say."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kproto.metadata.vlogs import VsegId
+from kproto.replica.rules import Push
+from kproto.replica.store import DIRECTORY, SPARE_BYTES
+from kproto.vlog.classes import FlushPolicy
+from tests.replica.support import OTHER, Metadata, Owner, Station
+from tests.replica.test_store import PART, SYNCED, VSEG, filled, stored_bytes, wire_bytes
+
+
+def failing(operation: str, number: int = errno.EIO) -> Callable[[str], None]:
+    def fail(name: str) -> None:
+        if name == operation:
+            raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+def whole(_: str) -> None:
+    """Nothing fails."""
+
+
+def listed(owner: Owner, end: int | None = None) -> Metadata:
+    metadata = Metadata(5)
+    metadata.put(owner.record(end))
+    return metadata
+
+
+@pytest.mark.parametrize("sync_fails", [False, True])
+def test_only_an_end_that_synced_everything_is_a_clean_one(sync_fails: bool) -> None:
+    """After a power loss a store that ended cleanly has all that it acked; another one does not know."""
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner)
+    ended: list[bool] = []
+    station.disk.fail = failing("sync") if sync_fails else whole
+    station.store.close(lambda: ended.append(True))
+    station.loop.run(1)
+    station.disk.fail = whole
+    assert ended == [True]
+    assert len(station.poison) == sync_fails
+    assert not station.disk._open, "no descriptor is left"
+    station.lose_power(3)
+    metadata = listed(owner)
+    station.store.apply(metadata.table, metadata.live)
+    assert station.store.limbo == ({VSEG} if sync_fails else set())
+
+
+def test_an_end_closes_the_files_that_were_kept_for_later() -> None:
+    station, owner = Station(), Owner(VSEG, size=4 << 20)
+    station.push(owner.first, owner.push([PART], [SPARE_BYTES]))
+    metadata = Metadata(5)
+    metadata.put(owner.record(None, [OTHER]))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    station.store.close()
+    station.loop.run(1.0)
+    assert not station.disk._open
+    station.restart()
+    assert not station.store.copies, "a spare is no copy"
+
+
+def test_after_an_end_nothing_is_acked_and_nothing_deleted() -> None:
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner)
+    metadata = listed(owner)
+    station.store.apply(metadata.table, metadata.live)
+    metadata.put(owner.record(None, [OTHER]))
+    station.store.apply(metadata.table, metadata.live)
+    station.store.close()
+    station.loop.run(5.0)
+    assert station.push(None, owner.push([PART], [300])) == (Push.POISONED, owner.frames[-1][0])
+    station.restart()
+    assert VSEG in station.store.copies, "the next process decides what is garbage"
+
+
+class _Replaced:
+    """A disk that is another one but for what a test replaces."""
+
+    def __init__(self, disk: Any) -> None:
+        self._disk = disk
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._disk, name)
+
+
+def between(station: Station, **replaced: Callable[..., Any]) -> None:
+    """The store has a disk of which some operations are ``replaced``."""
+    store: Any = station.store
+    station.disk = store.disk = _Replaced(station.disk)
+    vars(station.disk).update(replaced)
+
+
+@pytest.mark.parametrize("frames", [0, 2])
+def test_half_a_write_is_no_copy_of_the_frame(frames: int) -> None:
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner, frames)
+    before = owner.end
+    write = station.disk.pwritev
+
+    def half(fd: int, pieces: Any, position: int, length: int = -1) -> int:
+        data = b"".join(map(bytes, pieces))
+        wrote: int = write(fd, [data[: len(data) // 2]], position)
+        return wrote
+
+    between(station, pwritev=half)
+    answer = station.push(owner.header_for(before), owner.push([PART], [300]))
+    assert answer is not None
+    assert answer[0] is Push.POISONED
+    assert len(station.poison) == 1
+    station.disk = station.disk._disk
+    station.restart()
+    assert station.seal(VSEG) == ((before, True) if frames else (-1, True))
+
+
+def test_a_frame_from_before_the_begin_of_a_copy_is_not_taken_for_a_repetition() -> None:
+    station, owner, stranger = Station(), Owner(VSEG, start=70_000), Owner(VSEG, start=60_000)
+    filled(station, owner)
+    stranger.push([PART], [300])
+    assert station.push(None, stranger.frames[0][1]) == (Push.CONFLICT, owner.end)
+    assert stored_bytes(station, owner) == wire_bytes(owner)
+
+
+def test_a_frame_that_begins_within_another_one_is_not_taken_for_a_repetition() -> None:
+    station, owner, stranger = Station(), Owner(VSEG), Owner(VSEG)
+    filled(station, owner)
+    for size in (120, 300):
+        stranger.push([PART], [size])
+    assert station.push(None, stranger.frames[1][1]) == (Push.CONFLICT, owner.end)
+    assert stored_bytes(station, owner) == wire_bytes(owner)
+
+
+def test_what_cannot_be_compared_is_not_acked_again() -> None:
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner)
+    station.disk.fail = failing("read")
+    assert station.push(owner.first, owner.frames[0][1]) == (Push.CONFLICT, owner.end)
+    assert station.store.poisoned
+
+
+def test_a_copy_that_was_replaced_while_it_was_synced_is_closed_then() -> None:
+    """A repair puts a whole copy in its place; the old file stays open until the sync is over."""
+    station, owner = Station(), Owner(VSEG, policy=SYNCED)
+    frame = owner.push([PART], [300])
+    answers: list[Push] = []
+    station.store.push(owner.first, memoryview(frame), lambda verdict, _: answers.append(verdict))
+    old = station.store.copies[VSEG]
+    assert (old.pins, answers) == (1, [])
+    fd = old.fd
+    metadata = Metadata(5, 9)
+    metadata.fence(5)
+    del station.store.copies[VSEG]
+    station.loop.run(1.0)
+    assert answers == [Push.STORE]
+    assert fd not in station.disk._open
+    assert old.pins == 0
+
+
+def test_the_judgement_after_a_power_loss_fails_as_any_write_does() -> None:
+    station, owner = Station(), Owner(VSEG)
+    station.lose_power(2)
+    metadata = listed(owner)
+    station.disk.fail = failing("write")
+    station.store.apply(metadata.table, metadata.live)
+    assert station.store.poisoned
+    assert station.store.limbo == {VSEG}
+    station.disk.fail = whole
+    station.restart()
+    station.store.apply(metadata.table, metadata.live)
+    assert station.store.limbo == {VSEG}, "judged again"
+
+
+def test_a_judgement_that_waits_for_room_is_not_written_over_the_end() -> None:
+    station, owner = Station(), Owner(VSEG)
+    station.lose_power(2)
+    metadata = listed(owner)
+    station.disk.fail = failing("write", errno.ENOSPC)
+    station.store.apply(metadata.table, metadata.live)
+    station.disk.fail = whole
+    station.store.close()
+    station.loop.run(60)
+    station.restart()
+    station.store.apply(metadata.table, metadata.live)
+    assert station.store.limbo == {VSEG}
+    answer = station.push(owner.first, owner.push([PART], [300]))
+    assert answer is not None
+    assert answer[0] is Push.LIMBO
+
+
+@pytest.mark.parametrize("policy", [FlushPolicy.MEMORY, FlushPolicy.TIMED])
+def test_a_closed_copy_that_cannot_be_synced_is_poison(policy: FlushPolicy) -> None:
+    """Its recovery counts on it."""
+    station, owner = Station(), Owner(VSEG, policy=policy)
+    filled(station, owner)
+    station.disk.fail = failing("sync")
+    metadata = listed(owner, owner.end)
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert len(station.poison) == 1
+    assert "fdatasync" in station.store.poisoned
+
+
+def test_a_file_that_cannot_be_deleted_is_poison() -> None:
+    """Its bytes would count against the disk for ever, and nobody would know."""
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner)
+
+    def unlink(path: str) -> None:
+        raise OSError(errno.EIO, path)
+
+    between(station, unlink=unlink)
+    metadata = Metadata(5)
+    metadata.put(owner.record(None, [OTHER]))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert "deleting a copy" in station.store.poisoned
+    assert VSEG not in station.store.copies
+
+
+def test_files_of_others_are_left_alone() -> None:
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner)
+    names = {name: os.path.join("data", DIRECTORY, name) for name in ("notes.txt", "1-2.replica")}
+    for path in names.values():
+        station.disk.close(station.disk.open(path, create=True))
+    station.restart()
+    station.loop.run(1.0)
+    left = station.disk.listdir(station.store.directory)
+    assert "notes.txt" in left
+    assert "1-2.replica" not in left, "left behind by this store"
+    assert set(station.store.copies) == {VsegId(5, 1, 2)}
