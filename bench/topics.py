@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.brokers import Target
+from bench.brokers import ApacheKafka, Target
 
 TIMEOUT_S = 180.0
 DELETE_DELAY_MS = 1000
@@ -70,7 +70,7 @@ def disk_bytes(directory: Path) -> int:
 
 def await_files_gone(target: Target, prefix: str) -> None:
     """Wait until Apache Kafka has deleted the files of deleted topics whose names begin like that."""
-    directory = directories(target)
+    directory = directories(target) if target.name == ApacheKafka.name else None
     deadline = time.monotonic() + TIMEOUT_S
     quiet = 0
     while directory is not None and quiet < 3 and time.monotonic() < deadline:

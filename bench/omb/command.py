@@ -18,8 +18,8 @@ from bench.omb.runner import Hooks, NotReadyError, run
 from bench.omb.settings import SettingsError, read_driver, read_workload
 from bench.workers import WorkerError
 
-FULL = Scale(minutes=0.5, warmup_minutes=1 / 6, pairs=3)
-QUICK = Scale(minutes=1 / 6, warmup_minutes=1 / 15, pairs=1, backlog_gb=0.125)
+FULL = Scale(minutes=0.5, warmup_minutes=1 / 6, pairs=3, by_need=True)
+QUICK = Scale(minutes=1 / 12, warmup_minutes=1 / 20, pairs=1, backlog_gb=1 / 16, by_need=True)
 BROKER_WARMUP_MINUTES, QUICK_BROKER_WARMUP_MINUTES = 0.5, 1 / 12
 
 
@@ -149,11 +149,12 @@ def command(
 def scale_of(
     base: Scale, minutes: float | None, warmup: float | None, pairs: int | None, backlog_gb: float | None
 ) -> Scale:
-    """``base`` with what was asked for instead."""
+    """``base`` with what was asked for instead; a warm-up that was asked for is just that long."""
     return replace(
         base,
         minutes=base.minutes if minutes is None else minutes,
         warmup_minutes=base.warmup_minutes if warmup is None else warmup,
+        by_need=base.by_need and warmup is None,
         pairs=pairs or base.pairs,
         backlog_gb=base.backlog_gb if backlog_gb is None else backlog_gb,
     )

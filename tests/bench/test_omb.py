@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bench.histogram import Histogram
-from bench.omb.command import chosen, target_of
+from bench.omb.command import QUICK, chosen, scale_of, target_of
 from bench.omb.compare import (
     BACKLOG,
     DRIVERS,
@@ -16,6 +16,8 @@ from bench.omb.compare import (
     MAX,
     SEARCH,
     SHOWN,
+    WARMUP_OF_MANY,
+    WARMUP_OF_SEARCH,
     WORKLOADS,
     DiskError,
     Scale,
@@ -307,6 +309,23 @@ def test_scaled_workloads_keep_their_shape(workload: Workload) -> None:
     assert (scaled.topics, scaled.producerRate) == (workload.topics, workload.producerRate)
     backlog = read_workload(WORKLOADS / "backlog-1-topic-16-partitions-1kb.yaml")
     assert Scale(None, None, 1, 0.25).of(backlog).consumerBacklogSizeGB == 0.25
+
+
+def test_many_clients_and_a_search_warm_up_longer_unless_a_time_was_asked_for() -> None:
+    one, many, search = (
+        read_workload(WORKLOADS / f"{stem}-1kb.yaml")
+        for stem in (
+            "fixed-1-topic-100-partitions",
+            "max-100-topics-1-partition",
+            "sustainable-1-topic-16-partitions",
+        )
+    )
+    wanted = [QUICK.warmup_minutes or 0, scale_of(QUICK, None, 0.01, None, None).warmup_minutes]
+    assert QUICK.of(one).warmupDurationMinutes == wanted[0]
+    assert QUICK.of(many).warmupDurationMinutes == wanted[0] * WARMUP_OF_MANY
+    assert QUICK.of(search).warmupDurationMinutes == wanted[0] * WARMUP_OF_SEARCH
+    for workload in (one, many, search):
+        assert scale_of(QUICK, None, 0.01, None, None).of(workload).warmupDurationMinutes == wanted[1] == 0.01
 
 
 def test_a_full_disk_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
