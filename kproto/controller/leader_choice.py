@@ -88,7 +88,7 @@ async def elect(
         wishes = [Wish(one.topic_id, one.index, one.replicas[0]) for one in records]
         await controller.decide(lambda: decide_moves(controller.image, controller.table, wishes))
     else:
-        controller.proposals.accept_loss(_unsealed(controller.image, controller.table, records))
+        controller.proposals.accept_loss(losses(controller.image, controller.table, records))
     loop = asyncio.get_running_loop()
     until = loop.time() + min(seconds, MOST_SECONDS)
     while True:
@@ -114,10 +114,16 @@ def _is_elected(image: MetadataImage, kind: ElectionType, before: StreamletRecor
     return is_led(image, record) and (kind is ElectionType.UNCLEAN or record.leader == before.replicas[0])
 
 
-def _unsealed(image: MetadataImage, table: VlogTable, records: Sequence[StreamletRecord]) -> list[VsegId]:
+def losses(image: MetadataImage, table: VlogTable, records: Sequence[StreamletRecord]) -> list[VsegId]:
     """Virtual segments of their sources that wait for their ends."""
-    epochs = sorted({epoch for record in records for epoch in record.sources})
-    return [vseg.id for epoch in epochs for vseg in table.of_owner(epoch) if rules.is_sealing(image, vseg)]
+    found = {
+        vseg.id
+        for record in records
+        for epoch in dict.fromkeys(record.sources)
+        for vseg in table.of_owner(epoch)
+        if rules.is_sealing(image, vseg) and rules.may_have(image, record, vseg)
+    }
+    return sorted(found)
 
 
 def decide_unregister(image: MetadataImage, table: VlogTable, node_id: int) -> Decision[None]:

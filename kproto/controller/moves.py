@@ -18,7 +18,7 @@ from kproto.controller.recovery import Sources, candidates, find_streamlet
 from kproto.controller.repair import wanted_copies
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE, StreamletRecord
-from kproto.metadata.vlogs import Move, VlogTable, VsegRecord, given_key
+from kproto.metadata.vlogs import Move, VlogTable, VsegRecord, given_key, moved_from_key
 
 MOVES_AT_ONCE: Final = 100
 """Moves under way that the controller began by itself."""
@@ -116,6 +116,9 @@ def decide_tidy(image: MetadataImage, table: VlogTable) -> Decision[int]:
     for epoch, vlog in sorted(table.given_upto):
         if epoch not in live and not table.of_owner(epoch):
             decision.deletes.append(given_key(epoch, vlog))
+    for (node_id, copies), epoch in sorted(table.moved_from.items()):
+        if epoch <= table.moved_upto.get(node_id, -1):
+            decision.deletes.append(moved_from_key(node_id, copies))
     decision.answer = len(decision.deletes)
     return decision
 

@@ -113,7 +113,7 @@ def _change_factor(
     """The new number of copies, for what is written from now on; what is there already gets more copies by
     repair, never fewer."""
     records = image.streamlets[topic.topic_id]
-    changed = topic._replace(replication_factor=factor)
+    changed = topic.with_copies(factor)
     decision.puts[changed.key] = changed.encode()
     for epoch in sorted({epoch for record in records for epoch in record.sources}):
         for vseg in table.of_owner(epoch):

@@ -10,7 +10,7 @@ from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
-from kproto.metadata.vlogs import VlogTable, VsegRecord
+from kproto.metadata.vlogs import VlogTable, VsegRecord, moved_from_key
 
 STREAMLETS_PER_TRANSACTION: Final = 100
 """Stores allow 128 operations per transaction (rule 19b)."""
@@ -42,27 +42,41 @@ class Sources:
     def __init__(self, image: MetadataImage, table: VlogTable) -> None:
         self._image = image
         self._table = table
-        self._known: dict[int, tuple[bool, list[VsegRecord]]] = {}
+        self._known: dict[int, tuple[list[VsegRecord], list[VsegRecord]]] = {}
 
     def sealed(self, record: StreamletRecord) -> bool:
         """No virtual segment that may hold its chunks is still waiting for its end."""
-        return all(self._of(epoch)[0] for epoch in record.sources)
+        return not self._those(record, 0)
 
     def orphans(self, record: StreamletRecord) -> list[VsegRecord]:
         """Those that no member has a listed copy of (rule 27b wants one of each)."""
-        return [vseg for epoch in record.sources for vseg in self._of(epoch)[1]]
+        return self._those(record, 1)
 
-    def _of(self, epoch: int) -> tuple[bool, list[VsegRecord]]:
+    def missing(self, epoch: int) -> list[VsegRecord]:
+        """Those of an owner that wait for their ends, or for a copy."""
+        sealing, orphans = self._of(epoch)
+        return sealing + orphans
+
+    def _those(self, record: StreamletRecord, which: int) -> list[VsegRecord]:
+        return [
+            vseg
+            for epoch in record.sources
+            for vseg in self._of(epoch)[which]
+            if rules.may_have(self._image, record, vseg)
+        ]
+
+    def _of(self, epoch: int) -> tuple[list[VsegRecord], list[VsegRecord]]:
+        """Virtual segments that wait for their ends, and closed ones that wait for a copy."""
         known = self._known.get(epoch)
         if known is None:
             vsegs = self._table.of_owner(epoch)
-            sealed = not any(rules.is_sealing(self._image, vseg) for vseg in vsegs)
+            sealing = [vseg for vseg in vsegs if rules.is_sealing(self._image, vseg)]
             orphans = [
                 vseg
                 for vseg in vsegs
                 if not vseg.open and rules.needs_copy(vseg) and not rules.live_copies(self._image, vseg)
             ]
-            known = self._known[epoch] = (sealed, orphans)
+            known = self._known[epoch] = (sealing, orphans)
         return known
 
 
@@ -125,7 +139,7 @@ def decide_assign(
     """
     decision: Decision[list[StreamletRecord]] = Decision([])
     sources = Sources(image, table)
-    moved: dict[int, int] = {}
+    moved: dict[str, int] = {}
     for each in due:
         if len(decision.answer) == STREAMLETS_PER_TRANSACTION:
             break
@@ -142,11 +156,30 @@ def decide_assign(
         decision.puts[assigned.key] = assigned.encode()
         decision.answer.append(assigned)
         for node_id, epoch in _given_away(image, table, record, leader):
-            moved[node_id] = max(epoch, moved.get(node_id, -1))
-    for node_id, epoch in sorted(moved.items()):
-        if epoch > table.moved_upto.get(node_id, -1):
-            decision.puts[f"{MOVED}{node_id}"] = str(epoch).encode()
+            key = _moved_key(image, table, record, sources, node_id, epoch)
+            if key is not None:
+                moved[key] = max(epoch, moved.get(key, -1))
+    decision.puts.update((key, str(epoch).encode()) for key, epoch in sorted(moved.items()))
     return decision
+
+
+def _moved_key(
+    image: MetadataImage,
+    table: VlogTable,
+    record: StreamletRecord,
+    sources: Sources,
+    node_id: int,
+    epoch: int,
+) -> str | None:
+    """Where to note that the owner's files are no copy any more: of none of its virtual segments, or, while
+    some without chunks of this streamlet wait for their ends or for a copy, which the owner may have, of the
+    others only. None: it is known."""
+    if epoch <= table.moved_upto.get(node_id, -1):
+        return None
+    if all(rules.may_have(image, record, vseg) for vseg in sources.missing(epoch)):
+        return f"{MOVED}{node_id}"
+    fewest = image.topics_by_id[record.topic_id].fewest_copies
+    return moved_from_key(node_id, fewest) if epoch > table.moved_from.get((node_id, fewest), -1) else None
 
 
 def _given_away(

@@ -44,8 +44,11 @@ def wanted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> i
         vseg.node_id in table.fenced or rules.owner_holds(image, table, vseg)
     )
     own = own and not rules.is_draining(image, vseg.node_id)
-    moved = table.moved_upto.get(vseg.node_id, -1) >= vseg.id.owner_epoch
-    return vseg.copies - 1 if own and not moved and not rules.was_given(table, vseg) else vseg.copies
+    return (
+        vseg.copies - 1
+        if own and not table.is_moved(vseg) and not rules.was_given(table, vseg)
+        else vseg.copies
+    )
 
 
 class Repairs:

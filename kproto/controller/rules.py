@@ -40,8 +40,7 @@ def owner_holds(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> boo
 
     Its own journal and segment files are then a copy of what the virtual segment holds.
     """
-    kept = table.moved_upto.get(vseg.node_id, -1) < vseg.id.owner_epoch
-    return kept and may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
+    return not table.is_moved(vseg) and may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
 
 
 def is_draining(image: MetadataImage, node_id: int) -> bool:
@@ -92,6 +91,13 @@ def live_copies(image: MetadataImage, vseg: VsegRecord) -> list[CopyTarget]:
     return [target for target in vseg.backups if may_hold(image, target)]
 
 
+def may_have(image: MetadataImage, record: StreamletRecord, vseg: VsegRecord) -> bool:
+    """A virtual segment of its sources may hold chunks of the streamlet: not with fewer copies than its topic
+    ever had (12c). Its copies may have become more since it was opened, never fewer."""
+    topic = image.topics_by_id.get(record.topic_id)
+    return topic is None or vseg.copies >= topic.fewest_copies
+
+
 def needs_copy(vseg: VsegRecord) -> bool:
     """A virtual segment that was closed without a byte needs no copy (rule 23)."""
     return not vseg.empty
@@ -136,7 +142,7 @@ def may_lose(image: MetadataImage, vseg: VsegRecord) -> bool:
     return all(
         image.topics_by_id[topic_id].configs.get(UNCLEAN) == "true"
         for topic_id, part in image.streamlets.items()
-        if any(vseg.id.owner_epoch in record.sources for record in part)
+        if any(vseg.id.owner_epoch in record.sources and may_have(image, record, vseg) for record in part)
     )
 
 

@@ -261,15 +261,7 @@ def decide_create_partitions(
         except KafkaError as error:
             decision.answer.append(TopicOutcome(request.name, error))
             continue
-        grown = TopicRecord(
-            topic.name,
-            topic.topic_id,
-            request.count,
-            topic.replication_factor,
-            topic.active_groups,
-            topic.configs,
-            topic.internal,
-        )
+        grown = topic._replace(partitions=request.count)
         decision.puts[grown.key] = grown.encode()
         decision.puts.update((record.key, record.encode()) for record in streamlets)
         decision.answer.append(TopicOutcome(request.name, None, grown, grown.topic_id))

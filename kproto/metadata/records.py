@@ -9,15 +9,17 @@ Keys and values are text and bytes that any of the stores can keep::
     brokers/<node id>                 [epoch, host, port, rack, internal host, internal port, store id]
     fenced/<node id>                  the same, of a broker that is no live member any more (rule 19)
     moved/<node id>                   newest owner epoch whose streamlets were given to others
+    moved-from/<node id>/<copies>     the same, where only those were given that never had fewer copies
     given/<E>/<vlog>                  newest virtual segment of what its live owner gave away (``vlogs``)
     moves/<topic id>/<index>          a planned move of a streamlet (see ``vlogs``; rule 12b)
     configs/<node id, or default>     {name: value}, dynamic broker configs
-    topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal]
+    topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal, fewest copies]
     streamlets/<topic id>/<index>     [leader, leader epoch, [replica, ...], state, [owner epoch, ...]]
     vsegs/<E>/<vlog>/<seq>            a virtual segment (see ``vlogs``)
     starts/<topic id>/<index>         log start offset of a partition with more than one copy (rule 44)
 
-The last two fields of a streamlet are left out while it has only one copy. Values are compact JSON. Topic
+The last two fields of a streamlet are left out while it has only one copy, the last one of a topic when it is
+R. Values are compact JSON. Topic
 ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet indexes have 8 hex digits, so that
 a range comes in order.
 """
@@ -41,6 +43,7 @@ TOPICS: Final = "topics/"
 STREAMLETS: Final = "streamlets/"
 FENCED: Final = "fenced/"
 MOVED: Final = "moved/"
+MOVED_FROM: Final = "moved-from/"
 GIVEN: Final = "given/"
 MOVES: Final = "moves/"
 DEFAULT_BROKER: Final = "default"
@@ -93,7 +96,7 @@ class TopicRecord(NamedTuple):
     """A topic (a stream, in KerA's words).
 
     ``partitions`` is at least 1; ``active_groups`` (Q) never changes; ``configs`` are the overrides as the
-    client wrote them. Partition p belongs to streamlet ``p // active_groups``.
+    client wrote them. Partition p belongs to streamlet ``p // active_groups``; ``fewest``: `fewest_copies`.
     """
 
     name: str
@@ -103,10 +106,22 @@ class TopicRecord(NamedTuple):
     active_groups: int
     configs: Mapping[str, str]
     internal: bool
+    fewest: int = 0
 
     @property
     def key(self) -> str:
         return topic_key(self.name)
+
+    @property
+    def fewest_copies(self) -> int:
+        """No virtual segment with fewer copies than this can hold anything of it (rule 12c): the least number
+        above 1 that it ever had."""
+        return self.fewest or self.replication_factor
+
+    def with_copies(self, factor: int) -> TopicRecord:
+        """The record with another number of copies."""
+        fewest = min(factor, self.fewest_copies if self.fewest_copies > 1 else factor)
+        return self._replace(replication_factor=factor, fewest=fewest if fewest != factor else 0)
 
     @property
     def streamlets(self) -> int:
@@ -114,16 +129,8 @@ class TopicRecord(NamedTuple):
         return -(-self.partitions // self.active_groups)
 
     def encode(self) -> bytes:
-        return _json(
-            [
-                self.topic_id.hex(),
-                self.partitions,
-                self.replication_factor,
-                self.active_groups,
-                dict(self.configs),
-                int(self.internal),
-            ]
-        )
+        fields = [self.topic_id.hex(), self.partitions, self.replication_factor, self.active_groups]
+        return _json([*fields, dict(self.configs), int(self.internal), *[self.fewest] * bool(self.fewest)])
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> TopicRecord:
@@ -132,7 +139,7 @@ class TopicRecord(NamedTuple):
     @classmethod
     def of_fields(cls, name: str, fields: list[object]) -> TopicRecord:
         """The record of an already parsed value."""
-        topic_id, partitions, factor, active_groups, configs, internal = fields
+        topic_id, partitions, factor, active_groups, configs, internal, *fewest = fields
         return cls(
             name,
             bytes.fromhex(topic_id),  # type: ignore[arg-type]
@@ -141,6 +148,7 @@ class TopicRecord(NamedTuple):
             active_groups,  # type: ignore[arg-type]
             configs,  # type: ignore[arg-type]
             bool(internal),
+            *fewest,  # type: ignore[arg-type]
         )
 
 

@@ -10,7 +10,15 @@ import json
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from kproto.metadata.records import FENCED, GIVEN, MOVED, MOVES, TOPIC_ID_DIGITS, BrokerRecord
+from kproto.metadata.records import (
+    FENCED,
+    GIVEN,
+    MOVED,
+    MOVED_FROM,
+    MOVES,
+    TOPIC_ID_DIGITS,
+    BrokerRecord,
+)
 from kproto.metadata.store import Change, Entry
 
 VSEGS: Final = "vsegs/"
@@ -118,6 +126,11 @@ class Move(NamedTuple):
         return cls(*_indexed(key, MOVES), target, leader_epoch, began, tuple(before))
 
 
+def moved_from_key(node_id: int, copies: int) -> str:
+    """Key of up to which owner epoch a node's streamlets that never had fewer copies were given away."""
+    return f"{MOVED_FROM}{node_id}/{copies}"
+
+
 def given_key(owner_epoch: int, vlog: int) -> str:
     """Key of how far a live owner gave away what is in a virtual log."""
     return f"{GIVEN}{owner_epoch:016x}/{vlog:08x}"
@@ -136,6 +149,7 @@ class VlogTable:
         "_open",
         "fenced",
         "given_upto",
+        "moved_from",
         "moved_upto",
         "moves",
         "revision",
@@ -152,6 +166,8 @@ class VlogTable:
         self.moved_upto: dict[int, int] = {}
         """Node id -> newest owner epoch whose streamlets were given to others: the node's own files are no
         copy of what those virtual logs hold any more."""
+        self.moved_from: dict[tuple[int, int], int] = {}
+        """(Node id, copies) -> the same, but only of virtual segments with at least so many copies."""
         self.given_upto: dict[tuple[int, int], int] = {}
         """(Owner epoch, virtual log) -> newest segment that has chunks of streamlets which the owner gave to
         others while it was alive: up to there its own files are no copy of all of it."""
@@ -167,6 +183,13 @@ class VlogTable:
     def open_vsegs(self) -> list[VsegRecord]:
         """All that are not closed, in order."""
         return [self.vsegs[vseg] for vseg in sorted(self._open)]
+
+    def is_moved(self, vseg: VsegRecord) -> bool:
+        """Whether streamlets that may have chunks in it were given from its owner to others."""
+        return self.moved_upto.get(vseg.node_id, -1) >= vseg.id.owner_epoch or any(
+            node_id == vseg.node_id and copies <= vseg.copies and epoch >= vseg.id.owner_epoch
+            for (node_id, copies), epoch in self.moved_from.items()
+        )
 
     def log_start(self, topic_id: bytes, index: int) -> int:
         """The log start offset that the store knows; 0 when none was ever written."""
@@ -203,6 +226,8 @@ class VlogTable:
             self.fenced[broker.node_id] = broker
         elif key.startswith(MOVED):
             self.moved_upto[int(key[len(MOVED) :])] = int(value)
+        elif key.startswith(MOVED_FROM):
+            self.moved_from[_moved_of_key(key)] = int(value)
         elif key.startswith(MOVES):
             move = Move.decode(key, value)
             self.moves[move.topic_id, move.streamlet] = move
@@ -224,6 +249,8 @@ class VlogTable:
             self.fenced.pop(int(key[len(FENCED) :]), None)
         elif key.startswith(MOVED):
             self.moved_upto.pop(int(key[len(MOVED) :]), None)
+        elif key.startswith(MOVED_FROM):
+            self.moved_from.pop(_moved_of_key(key), None)
         elif key.startswith(MOVES):
             self.moves.pop(_indexed(key, MOVES), None)
         elif key.startswith(GIVEN):
@@ -237,6 +264,11 @@ def _partition_of_key(key: str) -> tuple[bytes, int]:
 def _indexed(key: str, prefix: str) -> tuple[bytes, int]:
     begin = len(prefix)
     return bytes.fromhex(key[begin : begin + TOPIC_ID_DIGITS]), int(key[begin + TOPIC_ID_DIGITS + 1 :], 16)
+
+
+def _moved_of_key(key: str) -> tuple[int, int]:
+    node_id, copies = key[len(MOVED_FROM) :].split("/")
+    return int(node_id), int(copies)
 
 
 def _given_of_key(key: str) -> tuple[int, int]:

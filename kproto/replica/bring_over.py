@@ -23,7 +23,7 @@ from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach
-from kproto.replica.takeover import NotSealedError, older_sources, sources_of
+from kproto.replica.takeover import NotSealedError, fewest_copies, older_sources, sources_of
 from kproto.wire.batch import HEADER
 from kproto.wire.internal import Api
 
@@ -222,7 +222,8 @@ class BringOver:
         for epoch in sorted({epoch for epochs in sources.values() for epoch in epochs}):
             mine = {key: fillings[key] for key, epochs in sources.items() if epoch in epochs}
             try:
-                vlogs = sources_of(self._metadata.image, self._metadata.table, epoch)
+                image = self._metadata.image
+                vlogs = sources_of(image, self._metadata.table, epoch, fewest_copies(image, mine))
             except NotSealedError as error:
                 problems.append(str(error))
                 continue

@@ -29,6 +29,7 @@ from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica.looking import Looking, LostError
 from kproto.replica.messages import Look, PartitionKey, StateAnswer, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
+from kproto.replica.takeover import fewest_copies
 from kproto.replica.unneeded import led_from
 from kproto.vlog.side import DamagedError, OldChunks, is_side
 from kproto.wire.internal import Api
@@ -197,7 +198,8 @@ class Rewriting:
         vlog = [] if is_side(run[0].id.vlog) else self._vlog(run[0].id)
         before = [record for record in reversed(vlog) if record.id < run[0].id]
         after = [record for record in vlog if record.id > run[-1].id]
-        asked = sorted(keys)
+        image, most = self._metadata.image, max(record.copies for record in run)
+        asked = [key for key in sorted(keys) if fewest_copies(image, [key]) <= most]
         begins = await self._edges(before, asked, False)
         ends = await self._edges(after, asked, True)
         touched: list[Partition] = []

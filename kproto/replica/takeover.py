@@ -15,14 +15,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import GapError
 from kproto.metadata.records import RECOVERING, StreamletRecord
 from kproto.replica.messages import PartitionKey, ReadChunk
-from kproto.replica.reach import Metadata, NoCopyError, Reach, gather
+from kproto.replica.reach import Metadata, NoCopyError, Reach
 from kproto.replica.survey import Base, Found, ordered, survey
 
 if TYPE_CHECKING:
@@ -65,11 +65,15 @@ class Logs(Protocol):
 class Part:
     """One partition while it is rebuilt."""
 
-    __slots__ = ("all_sources", "chunks", "claim", "key", "log_start", "sources", "state")
+    __slots__ = ("all_sources", "chunks", "claim", "fewest", "key", "log_start", "sources", "state")
 
-    def __init__(self, claim: Claim, key: PartitionKey, sources: Sequence[int], log_start: int) -> None:
+    def __init__(
+        self, claim: Claim, key: PartitionKey, sources: Sequence[int], log_start: int, fewest: int = 0
+    ) -> None:
         self.claim = claim
         self.key = key
+        self.fewest = fewest
+        """See `TopicRecord.fewest_copies`."""
         self.all_sources = sources
         self.sources = by_last_time(sources)
         """Owner epochs to look at, the newest last."""
@@ -251,7 +255,7 @@ class Takeover:
             first = claim.streamlet * topic.active_groups
             for index in range(first, min(first + topic.active_groups, topic.partitions)):
                 key = (claim.topic_id, index)
-                parts.append(Part(claim, key, record.sources, table.log_start(*key)))
+                parts.append(Part(claim, key, record.sources, table.log_start(*key), topic.fewest_copies))
         return parts
 
     async def _look(self, parts: list[Part], failed: dict[Claim, str]) -> None:
@@ -264,18 +268,33 @@ class Takeover:
             *(self._source(epoch, wanted) for epoch, wanted in by_source.items()), return_exceptions=True
         )
         for wanted, result in zip(by_source.values(), results, strict=True):
-            if isinstance(result, NoCopyError | NotSealedError):
+            if isinstance(result, NotSealedError):
                 failed.update((part.claim, str(result)) for part in wanted)
             elif isinstance(result, BaseException):
                 raise result
+            else:
+                failed.update(result)
 
-    async def _source(self, epoch: int, parts: list[Part], deep: bool = False) -> None:
-        """Look at all virtual logs of one owner."""
-        wanted = {part.key: part.needed_from for part in parts}
-        vlogs = sources_of(self._metadata.image, self._metadata.table, epoch)
-        for found in await gather([survey(self._reach, vsegs, wanted, deep) for vsegs in vlogs]):
-            for part in parts:
-                part.add(found)
+    async def _source(self, epoch: int, parts: list[Part], deep: bool = False) -> dict[Claim, str]:
+        """Look at all virtual logs of one owner; returns what cannot be recovered now for want of a copy."""
+        fewest = min(part.fewest for part in parts)
+        looks: list[tuple[list[Part], Awaitable[Found]]] = []
+        for vsegs in sources_of(self._metadata.image, self._metadata.table, epoch, fewest):
+            most = max(record.copies for record in vsegs)
+            mine = [part for part in parts if part.fewest <= most]
+            wanted = {part.key: part.needed_from for part in mine}
+            looks.append((mine, survey(self._reach, vsegs, wanted, deep)))
+        results = await asyncio.gather(*(look for _, look in looks), return_exceptions=True)
+        failed: dict[Claim, str] = {}
+        for (mine, _), result in zip(looks, results, strict=True):
+            if isinstance(result, NoCopyError):
+                failed.update((part.claim, str(result)) for part in mine)
+            elif isinstance(result, BaseException):
+                raise result
+            else:
+                for part in mine:
+                    part.add(result)
+        return failed
 
     async def _finish(self, ready: list[Claim], parts: list[Part], failed: dict[Claim, str]) -> int:
         """Give the log what was found, and commit. Returns how many streamlets are online."""
@@ -304,7 +323,8 @@ class Takeover:
         """Chunks are missing behind the newest state: look everywhere, and do not stop at the first state."""
         record = self._metadata.image.streamlets[part.claim.topic_id][part.claim.streamlet]
         for epoch in dict.fromkeys(reversed(record.sources)):
-            await self._source(epoch, [part], deep=True)
+            for why in (await self._source(epoch, [part], deep=True)).values():
+                raise NoCopyError(why)
 
     def _hand_over(self, parts: list[Part]) -> None:
         for part in parts:
@@ -360,8 +380,9 @@ class Takeover:
             self._forget([claim])
 
 
-def sources_of(image: MetadataImage, table: VlogTable, epoch: int) -> list[list[VsegRecord]]:
-    """The closed virtual segments of an owner, by virtual log, in order.
+def sources_of(image: MetadataImage, table: VlogTable, epoch: int, fewest: int) -> list[list[VsegRecord]]:
+    """The closed virtual segments of an owner, by virtual log, in order: those that can hold chunks of topics
+    which never had fewer copies than ``fewest``.
 
     A live owner's open ones hold nothing of what it handed over (rule 12b); those of one that is gone must be
     closed first (rule 20): `NotSealedError`.
@@ -369,11 +390,19 @@ def sources_of(image: MetadataImage, table: VlogTable, epoch: int) -> list[list[
     vlogs: dict[int, list[VsegRecord]] = {}
     live = {broker.epoch for broker in image.brokers.values()}
     for record in table.of_owner(epoch):
+        if record.copies < fewest:
+            continue
         if not record.open:
             vlogs.setdefault(record.id.vlog, []).append(record)
         elif epoch not in live:
             raise NotSealedError(f"virtual segment {'/'.join(map(str, record.id))} is not sealed")
     return list(vlogs.values())
+
+
+def fewest_copies(image: MetadataImage, keys: Iterable[PartitionKey]) -> int:
+    """The least of `TopicRecord.fewest_copies` of the partitions' topics; 0 for none."""
+    topics = (image.topics_by_id.get(topic_id) for topic_id in dict.fromkeys(key[0] for key in keys))
+    return min((topic.fewest_copies for topic in topics if topic is not None), default=0)
 
 
 def older_sources(image: MetadataImage, node_id: int, record: StreamletRecord) -> tuple[int, ...]:

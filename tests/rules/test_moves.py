@@ -21,7 +21,7 @@ from .test_owners import begun
 
 def found(world: World, node: int) -> int:
     """Up to where the next leader finds what ``node`` wrote: rule 12b lets it read closed segments only."""
-    vlogs = sources_of(world.image, world.table, world.epoch(node))
+    vlogs = sources_of(world.image, world.table, world.epoch(node), 0)
     return max((vseg.end for vlog in vlogs for vseg in vlog if vseg.end is not None), default=0)
 
 
