@@ -17,7 +17,7 @@ from typing import Final
 import click
 from rich.console import Console
 
-from bench.results import KAFKA, KPROTO, Result, in_short
+from bench.results import FAILED_RUN, KAFKA, KPROTO, Result, in_short
 from bench.tables import terminal
 
 OUT: Final = Path("out/bench")
@@ -98,7 +98,7 @@ def noted(what: str, notes: list[str], screen: Console) -> Iterator[None]:
     try:
         yield
     except Exception as failure:
-        notes.append(f"{what} failed: {in_short(failure)}")
+        notes.append(f"{what}{FAILED_RUN}{in_short(failure)}")
         screen.print(notes[-1], style="red", highlight=False, markup=False)
 
 

@@ -21,6 +21,8 @@ from typing import Any
 
 KPROTO = "kproto"
 KAFKA = "kafka"
+FAILED_RUN = " failed: "
+"""What is in a note about a run that is missing."""
 MARGIN = 0.01
 """A difference smaller than that is none: at a fixed rate both reach it, but for the last record."""
 

@@ -21,7 +21,7 @@ from bench.histogram import Histogram
 from bench.omb.result import Period
 from bench.omb.runner import TOPIC_PREFIX, Hooks, Outcome, run
 from bench.omb.settings import Driver, Workload, read_driver, read_workload
-from bench.results import Result, Run, in_short
+from bench.results import FAILED_RUN, Result, Run, in_short
 from bench.topics import await_files_gone, modest_files
 from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH
 
@@ -340,7 +340,7 @@ class Comparison:
                     try:
                         result.runs.append(self.measure(system, path, pair, hooks))
                     except Exception as failure:
-                        text = in_short(failure)
-                        result.notes.append(f"{path.stem} failed on {self._clusters[system].name}: {text}")
-                        hooks.say(f"failed: {text}")
+                        name = f"{path.stem} on {self._clusters[system].name}"
+                        result.notes.append(f"{name}{FAILED_RUN}{in_short(failure)}")
+                        hooks.say(result.notes[-1])
                     result.save(self._out)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.results import Result, load
+from bench.results import FAILED_RUN, Result, load
 
 STATUS = "all-suites.json"
 """What `kproto bench all` leaves beside the results: a row for each command, see `Outcome`."""
@@ -30,9 +30,19 @@ class Gathered:
     results: list[Result]
     outcomes: list[Outcome] = field(default_factory=list)
 
+    @property
+    def failed(self) -> list[str]:
+        """What the page says was not measured: whole commands, and single runs of the others."""
+        found = [one.command for one in self.outcomes if one.failed]
+        for result in self.results:
+            if count := sum(FAILED_RUN in note for note in result.notes):
+                found.append(f"{count} {'run' if count == 1 else 'runs'} of {result.suite}-{result.name}")
+        return found
+
 
 def gather(directory: Path) -> Gathered:
-    """Every file in it that `Result.save` wrote, suites together; other JSON is passed over."""
+    """Every file in it that `Result.save` wrote, suites together; other JSON is passed over. A result without
+    runs is a command that failed."""
     found = []
     for path in sorted(directory.glob("*.json")):
         content = json.loads(path.read_text())
@@ -40,7 +50,9 @@ def gather(directory: Path) -> Gathered:
             found.append(load(path))
     status = directory / STATUS
     rows = json.loads(status.read_text()) if status.exists() else []
-    return Gathered([each for each in found if each.runs], [Outcome(**row) for row in rows])
+    outcomes = [Outcome(**row) for row in rows]
+    outcomes += [Outcome(each.command, 0, "\n".join(each.notes)) for each in found if not each.runs]
+    return Gathered([each for each in found if each.runs], outcomes)
 
 
 def environment(results: list[Result]) -> dict[str, str]:

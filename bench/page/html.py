@@ -72,7 +72,7 @@ def heading_of(suite: str) -> str:
 
 def opening(gathered: Gathered, found: Sequence[Finding]) -> str:
     """The first paragraph: every case that is lost or misses a target, and by how much."""
-    text = escape(" ".join(story.opening(found, [one.command for one in gathered.outcomes if one.failed])))
+    text = escape(" ".join(story.opening(found, gathered.failed)))
     text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
     text = re.sub(r"`(.+?)`", r"<code>\1</code>", text)
     text = re.sub(r"\[\[(\S+) (.+?)\]\]", r'<a href="#\1">\1 \2</a>', text)

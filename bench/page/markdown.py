@@ -34,7 +34,7 @@ def markdown(gathered: Gathered, found: Sequence[Finding], plots: Mapping[str, S
 
 def opening(gathered: Gathered, found: Sequence[Finding]) -> str:
     """As the page's first paragraph; places are named, not linked."""
-    sentences = story.opening(found, [one.command for one in gathered.outcomes if one.failed])
+    sentences = story.opening(found, gathered.failed)
     return re.sub(r"\[\[(\S+ .+?)\]\]", r"\1", " ".join(sentences))
 
 

@@ -17,7 +17,7 @@ from bench.options import command_line, systems, workspace
 from bench.pravega.cases import BURST, Case, Scale
 from bench.pravega.figures import Row, as_run, csv_rows, shown, targets, write_csv
 from bench.pravega.load import LATE_S, Raw, run
-from bench.results import KPROTO, Result, in_short
+from bench.results import FAILED_RUN, KPROTO, Result, in_short
 
 ATTEMPTS = 3
 """Runs of one case on one system before it is left out."""
@@ -94,6 +94,7 @@ class Suite:
                 )
             result.runs.append(as_run(system, pair, outcome))
             return csv_rows(system, pair, outcome)
+        result.notes.append(f"{case.name} on {system}, pair {pair},{FAILED_RUN}{ATTEMPTS} times, left out")
         return []
 
     def warm_up(self, case: Case, seconds: float) -> None:

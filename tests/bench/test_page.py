@@ -15,8 +15,9 @@ from bench.page.command import REASONS as REASONS_FILE
 from bench.page.command import command
 from bench.page.drawing import inline
 from bench.page.gathered import STATUS, environment, gather
+from bench.page.html import page
 from bench.page.panels import MAX_POINTS, groups, thinned, warmup_s
-from bench.results import KPROTO, Run
+from bench.results import KPROTO, Result, Run
 from tests.bench.made_up import alone, figure, workloads
 
 REASONS = """
@@ -268,3 +269,16 @@ def test_no_results_are_an_error_in_one_line(tmp_path: Path) -> None:
     run = CliRunner().invoke(command, [str(tmp_path)])
     assert run.exit_code == 1
     assert "no results in" in run.output
+
+
+def test_runs_that_failed_are_told_whether_or_not_others_of_the_suite_did_not(tmp_path: Path) -> None:
+    partly = workloads()
+    partly.notes += ["bursts on kproto failed: the broker is gone", "all else is well"]
+    partly.save(tmp_path)
+    Result("cluster", "java", "t", "kproto bench cluster", {}, notes=["8 on kafka failed: none"]).save(
+        tmp_path
+    )
+    found = gather(tmp_path)
+    assert found.failed == ["kproto bench cluster", f"1 run of {partly.suite}-{partly.name}"]
+    text = first_paragraph(page(found, []))
+    assert "failed: kproto bench cluster, 1 run of omb" in text
