@@ -46,13 +46,15 @@ class Step:
 
 
 RAW = ("--raw", "{out}/raw")
-QUICK_FIGURES = tuple(text for number in ("8", "10", "12", "14") for text in ("--figure", number))
+QUICK_COPIES = tuple(
+    text for kind in ("fixed", "max", "backlog") for text in ("--case", f"{kind}-1-topic-16-partitions-1kb")
+)
 STEPS: Sequence[Step] = (
-    Step("selftest", minutes=2),
+    Step("selftest", minutes=1.5),
     Step("single", minutes=5),
-    Step("omb", minutes=8),
-    Step("omb", ("--copies", "3"), ("--quick", "--copies", "3", "--case", "1-topic-16-partitions-1kb"), 2),
-    Step("kera", ("--scale", "full"), ("--quick", *QUICK_FIGURES), 7),
+    Step("omb", minutes=9),
+    Step("omb", ("--copies", "3"), ("--quick", "--copies", "3", *QUICK_COPIES), 3),
+    Step("kera", ("--scale", "full"), minutes=14),
     Step("pravega", quick=("--quick", *RAW), minutes=4),
     Step("pravega", ("--copies", "3"), None),
     Step("pravega", ("--flush", "--label", "-flush"), None),
@@ -62,8 +64,8 @@ STEPS: Sequence[Step] = (
     Step("startup", minutes=2),
     Step("idle", minutes=2),
     Step("failover", ("--rounds", "20", "--all-at-once", "5", "--pause", "5"), minutes=3),
-    Step("recovery", minutes=2),
-    Step("stall", minutes=1),
+    Step("recovery", minutes=1),
+    Step("stall", minutes=0.5),
 )
 """In this order; a suite may come more than once."""
 
@@ -126,14 +128,14 @@ def last_words(output: str, code: int) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Short runs, one pair: about 40 minutes on two cores.")
+@click.option("--quick", is_flag=True, help="Short runs, one pair: about 50 minutes on two cores.")
 @click.option(
     "--only",
     multiple=True,
     type=click.Choice(list(dict.fromkeys(step.suite for step in STEPS))),
     help="Only this suite; repeatable.",
 )
-@click.option("--limit", type=float, help="Minutes after which a suite is ended: 300, or 20 with --quick.")
+@click.option("--limit", type=float, help="Minutes after which a suite is ended: 300, or 30 with --quick.")
 @options.data_dir_option
 @options.out_option
 def command(
@@ -141,7 +143,7 @@ def command(
 ) -> None:
     """Every suite, one after another, then the report. Exit code 1 when one of them failed."""
     screen, steps = options.console(), chosen(only, quick)
-    limit_s = 60 * (limit or (20 if quick else 300))
+    limit_s = 60 * (limit or (30 if quick else 300))
     out.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(out / "raw", ignore_errors=True)  # Else the events of the last pass would count again.
     outcomes = []

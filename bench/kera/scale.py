@@ -34,7 +34,7 @@ class Scale:
 
 
 SCALES: Final[Mapping[str, Scale]] = {
-    "quick": Scale(seconds=4, warmup_seconds=2, pairs=1, producers_per_core=4),
+    "quick": Scale(seconds=3, warmup_seconds=1.5, pairs=1, producers_per_core=4),
     "full": Scale(seconds=15, warmup_seconds=4, pairs=2, producers_per_core=8),
 }
 
