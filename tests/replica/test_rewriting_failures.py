@@ -1,0 +1,248 @@
+"""Pushing again what has no copy, when it cannot be done now, and old data that cannot be brought over."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.partition import Partition
+from kproto.metadata.vlogs import VsegId
+from kproto.net.ports import Answer
+from kproto.replica import bring_over, rewriting, takeover
+from kproto.replica.looking import LostError
+from kproto.replica.messages import PartitionKey, Read, encode_read_answer
+from kproto.wire.internal import Api, InternalError
+from tests.replica.test_bring_over import bringing, finished
+from tests.replica.test_rewriting import Case, directed
+from tests.replica.test_takeover import Run, simulate
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(bring_over, "FIRST_REST_S", 0.0)
+    monkeypatch.setattr(bring_over, "AGAIN_S", 0.01)
+    monkeypatch.setattr(bring_over, "REST_S", 0.0)
+    monkeypatch.setattr(rewriting, "REST_SECONDS", 0.0)
+
+
+def first_lost(this: Case) -> list[VsegId]:
+    """The first virtual segment with anything in it has no copy now."""
+    lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
+    this.lose(lost)
+    return lost
+
+
+def concerned(this: Case, lost: list[VsegId]) -> Partition:
+    """A partition with chunks in it."""
+    key: PartitionKey = min(one[0] for one in this.live_in(lost))
+    return this.world.log.partition(key[1])
+
+
+def damage(this: Case, partition: Partition) -> Callable[[], None]:
+    """Another byte in the first record; returns what makes it good again."""
+    segment = partition.segments[0]
+    with open(segment.path, "r+b") as file:
+        before = file.read()
+        file.seek(70)
+        file.write(bytes([before[70] ^ 1]))
+
+    def mend() -> None:
+        with open(segment.path, "r+b") as file:
+            file.write(before)
+
+    return mend
+
+
+def block(this: Case, partition: Partition) -> Callable[[], None]:
+    this.side.blocked = True
+    return lambda: setattr(this.side, "blocked", False)
+
+
+def start(this: Case, partition: Partition) -> Callable[[], None]:
+    """Records were deleted, and the store does not know yet: the chunks are to be pushed again, and are not
+    here any more."""
+    partition.log_start_offset = partition.high_watermark
+    known = this.metadata.table.starts
+    return lambda: known.__setitem__((partition.topic_id, partition.index), partition.log_start_offset)
+
+
+@pytest.mark.parametrize("why", [block, start, damage])
+def test_what_cannot_be_pushed_again_now_is_tried_later_and_not_reported(
+    why: Callable[[Case, Partition], Callable[[], None]],
+) -> None:
+    async def go(this: Case) -> None:
+        lost = first_lost(this)
+        mend = why(this, concerned(this, lost))
+        assert await this.look() == 1
+        assert not this.reported, "there is no copy of it"
+        mend()
+        await this.rewriting.look()
+        assert not this.reported, "not at once"
+        this.clock.advance(rewriting.RETRY_SECONDS)
+        await this.rewriting.look()
+        assert set(this.reported) == set(lost)
+
+    directed(go)
+
+
+def test_only_so_much_is_on_its_way_to_backups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rewriting, "READ_BYTES", 2_000)
+    monkeypatch.setattr(rewriting, "WINDOW_BYTES", 4_000)
+
+    async def go(this: Case) -> None:
+        lost = sorted(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)
+        this.lose(lost)
+        this.side.held = True
+        look = asyncio.ensure_future(this.look())
+        pauses = 0
+        while not look.done():
+            while not this.side.waiters and not look.done():
+                await asyncio.sleep(0)
+            if this.side.waiters:
+                pauses += 1
+                assert this.rewriting._unacked <= 4_000 + 2_000 + 3 * 2_100, "a window, a read and a chunk"
+                this.side.waiters.pop()()
+                await asyncio.sleep(0)
+        assert pauses > 2
+        assert this.live_in(lost) <= this.side.chunks()
+        assert sorted(set(this.reported)) == lost
+
+    directed(go, 60)
+
+
+def test_an_ownership_that_is_lost_while_it_waits_ends_it() -> None:
+    async def go(this: Case) -> None:
+        first_lost(this)
+        this.side.held = True
+        look = asyncio.ensure_future(this.look())
+        while not this.side.waiters:
+            await asyncio.sleep(0)
+        this.side.lost = True
+        this.side.waiters.pop()()
+        with pytest.raises(LostError):
+            await look
+        assert not this.reported, "another one leads"
+
+    directed(go)
+
+
+def test_a_partition_that_went_meanwhile_is_not_spoken_for() -> None:
+    """It may have come back from copies: what was pushed was of its former life, so it is done again."""
+
+    async def go(this: Case) -> None:
+        lost = first_lost(this)
+        this.knows = False
+        await this.look()
+        assert this.side.refs
+        concerned(this, lost).deleted = True
+        this.knows = True
+        await this.rewriting.look()
+        assert not this.reported
+        assert not this.rewriting._done
+
+    directed(go)
+
+
+def test_what_is_on_other_brokers_only_waits_until_it_is_here() -> None:
+    async def go(run: Run) -> None:
+        await run.online()
+        this = Case(run.world, run)
+        lost = first_lost(this)
+        await this.look()
+        assert not this.reported
+        assert not this.side.refs, "it cannot be read here, and nobody else has it"
+        assert lost
+
+    simulate(4, 2, go)
+
+
+def stuck(run: Run, times: int) -> list[int]:
+    """So many answers to READ say that nothing follows, and have nothing. Returns how many are left."""
+    call = run.world.peers.call
+    left = [times]
+
+    async def stopping(node: int, api: int, body: Any = b"", timeout: float = 1.0) -> Any:
+        if api == Api.READ and left[0] > 0:
+            left[0] -= 1
+            pieces = encode_read_answer(Read.decode(body).begin, [], [])
+            return Answer(InternalError.NONE, memoryview(b"".join(map(bytes, pieces))))
+        return await call(node, api, body, timeout)
+
+    run.world.peers.call = stopping  # type: ignore[method-assign,assignment]
+    return left
+
+
+def test_a_copy_that_does_not_get_on_is_no_endless_loop() -> None:
+    """Neither while partitions are taken over nor while old data is brought over; later it works."""
+
+    async def go(run: Run) -> None:
+        left = stuck(run, 2)
+        await run.online()
+        assert left == [0]
+        left[0] = 3
+        bring = bringing(run)
+        bring.add(run.world.keys)
+        await finished(bring)
+        assert left == [0]
+        await run.check()
+
+    simulate(4, 2, go)
+
+
+def test_what_is_brought_over_is_forgotten_when_somebody_else_leads() -> None:
+    async def go(run: Run) -> None:
+        await run.online()
+        bring = bringing(run)
+        logs: Any = SimpleNamespace(may_lack=lambda *_: True, partition=partition)
+        bring._logs = logs
+        bring.add(run.world.keys[:1])
+        await asyncio.sleep(0.03)
+        assert bring.state()["partitions"] == 1, "a failing disk is looked at again"
+        problem[0] = KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        await finished(bring)
+
+    def partition(*_: object) -> None:
+        raise problem[0]
+
+    problem: list[Exception] = [OSError(5, "disk")]
+    simulate(4, 2, go)
+
+
+def test_a_file_whose_records_were_deleted_meanwhile_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hole that it was for is gone; a start would find a file that nobody knows."""
+    complete = bring_over.BringOver._complete
+
+    async def late(self: bring_over.BringOver, filling: Any) -> None:
+        partition = filling.partition
+        if filling.segment is not None and not partition.deleted and partition not in deleted:
+            deleted.append(partition)
+            partition.delete_records(-1)
+        await complete(self, filling)
+
+    deleted: list[Partition] = []
+
+    async def go(run: Run) -> None:
+        await run.online()
+        monkeypatch.setattr(bring_over.BringOver, "_complete", late)
+        bring = bringing(run)
+        bring.add(run.world.keys)
+        await finished(bring)
+        assert deleted
+        for partition in deleted:
+            known = {os.path.basename(segment.path) for segment in partition.segments}
+            folder = partition.directory
+            there = (
+                {name for name in os.listdir(folder) if name.endswith(".log")}
+                if os.path.isdir(folder)
+                else set()
+            )
+            assert there <= known, "files of nobody"
+
+    simulate(4, 2, go)
