@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 from dataclasses import dataclass
 from enum import Enum
@@ -19,6 +20,7 @@ from typing import Final
 
 from kproto.disk import Disk
 
+log = logging.getLogger(__name__)
 FORMAT_VERSION: Final = 1
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 
@@ -50,10 +52,15 @@ class DataDirectory:
     _lock: int
 
     def close(self, *, clean: bool) -> None:
-        """Give the directory up; ``clean`` leaves the marker of a clean stop."""
-        if clean:
-            self.disk.write_atomically(self._at("clean"), boot_id().encode())
-        os.close(self._lock)
+        """Give the directory up; ``clean`` leaves the marker of a clean stop, if the disk has room for it:
+        else the next start takes this end for a crash."""
+        try:
+            if clean:
+                self.disk.write_atomically(self._at("clean"), boot_id().encode())
+        except OSError as error:
+            log.warning("%s: the clean stop cannot be noted: %s", self.path, error.strerror)
+        finally:
+            os.close(self._lock)
 
     def distrusted(self) -> None:
         """After `LeftAs.POWER_LOST`: nothing relies on unsynced bytes any more. A process that ends before

@@ -1,5 +1,6 @@
 """The data directory: one user at a time, an identity that lasts, and how it was left (rule 3)."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -46,6 +47,19 @@ def test_a_power_loss_counts_until_nothing_relies_on_unsynced_bytes(tmp_path: Pa
 def test_the_clean_marker_holds_for_one_start_only(tmp_path: Path) -> None:
     open_directory(str(tmp_path), 1, Disk()).close(clean=True)
     open_directory(str(tmp_path), 1, Disk()).close(clean=False)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
+
+
+def test_a_full_disk_is_no_reason_to_keep_the_directory(tmp_path: Path) -> None:
+    """Found by simulation: a clean stop on a full disk ended with an error, and left the lock."""
+
+    class Full(Disk):
+        def write_atomically(self, path: str, content: bytes) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device", path)
+
+    first = open_directory(str(tmp_path), 1, Disk())
+    first.disk = Full()
+    first.close(clean=True)
     assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
 
 
