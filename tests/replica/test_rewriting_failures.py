@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log.files import CHUNKS
 from kproto.log.partition import Partition
 from kproto.metadata.vlogs import VsegId
 from kproto.net.ports import Answer
@@ -239,7 +240,7 @@ def test_a_file_whose_records_were_deleted_meanwhile_does_not_stay(monkeypatch: 
             known = {os.path.basename(segment.path) for segment in partition.segments}
             folder = partition.directory
             there = (
-                {name for name in os.listdir(folder) if name.endswith(".log")}
+                {name for name in os.listdir(folder) if name.endswith(CHUNKS)}
                 if os.path.isdir(folder)
                 else set()
             )
