@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -118,9 +119,11 @@ class Verdict:
     def severity(self) -> float:
         """How much worse than Apache Kafka, as a factor: 2 is half as good, 1 or less is no loss."""
         ratio = self.ratio
-        if not ratio:
+        if ratio is None:
             return 0.0
-        return 1 / ratio if direction(self.metric) > 0 else ratio
+        if direction(self.metric) > 0:
+            return 1 / ratio if ratio else inf
+        return ratio
 
     def _worse(self, value: float, than: float) -> bool:
         return value < than if direction(self.metric) > 0 else value > than

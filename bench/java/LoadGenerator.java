@@ -347,13 +347,16 @@ public final class LoadGenerator {
       }
       long start = System.nanoTime();
       double period = settings.rate() == 0 ? 0 : 1e9 * settings.producers() / settings.rate();
-      for (long number = 0; producing && failure.get() == null; number++) {
-        long due;
+      for (long number = 0; failure.get() == null; number++) {
+        long due = settings.rate() == 0 ? System.nanoTime() : start + (long) (number * period);
+        // What was due in the measured part is sent, however late: else a broker that stalls would hide it.
+        if (!producing && (settings.rate() == 0 || due >= measureUntil)) {
+          break;
+        }
         if (settings.rate() == 0) {
           waitForConsumers();
           due = System.nanoTime();
         } else {
-          due = start + (long) (number * period);
           waitFor(due);
         }
         send(producer, value, mine.get((int) ((share + number) % mine.size())), due, number, acks, sends);

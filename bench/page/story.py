@@ -16,6 +16,10 @@ HOW_TO_READ = (
 )
 
 
+MOST_AMOUNTS = 2
+"""Of a case, in the first paragraph."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """A sentence for the losses whose "suite-name/case" and metric match the shell patterns."""
@@ -108,7 +112,10 @@ class Case:
 
     @property
     def amounts(self) -> str:
-        return ", ".join(one.amount for one in self.findings)
+        """The worst ones; the tables have all."""
+        more = len(self.findings) - MOST_AMOUNTS
+        named = [one.amount for one in self.findings[:MOST_AMOUNTS]]
+        return ", ".join(named) + (f" and {more} more" if more > 0 else "")
 
     @property
     def why(self) -> str:

@@ -26,6 +26,13 @@ def only(result: Result) -> Verdict:
     return found
 
 
+def test_nothing_at_all_is_the_worst_throughput() -> None:
+    found = only(of_pairs([0.0], [100.0], "records_per_s"))
+    assert found.lost
+    assert found.severity == float("inf")
+    assert only(of_pairs([0.0], [100.0], "cpu_s_per_gb")).severity == 0
+
+
 def test_ratios_are_medians_over_pairs_not_ratios_of_medians() -> None:
     result = of_pairs([1.0, 10.0, 3.0], [2.0, 100.0, 4.0])
     assert result.ratios("x") == {"cpu_s_per_gb": [0.5, 0.1, 0.75]}
