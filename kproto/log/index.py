@@ -61,12 +61,6 @@ class SparseIndex:
         j = bisect_left(self.max_before, timestamp)
         return j - 1, j
 
-    def position_of(self, entry: int, end: int) -> int:
-        """Position of entry ``entry``; 0 for -1, ``end`` behind the last one."""
-        if entry < 0:
-            return 0
-        return self.positions[entry] if entry < len(self.positions) else end
-
     def cut(self, position: int) -> None:
         """Forget the entries at or above ``position``."""
         keep = bisect_left(self.positions, position)

@@ -1,0 +1,224 @@
+"""Files that are not what they were, memory that is not there, work that is interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kproto.directory import LeftAs
+from kproto.disk import Disk
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log import reader
+from kproto.log.blocks import SIZES, size_class_for
+from kproto.log.index import SparseIndex, Summary, decode, encode
+from kproto.log.partition import Partition
+from kproto.log.reader import FileRange, RemoteRange, complete, load_blocking, load_nowait
+from kproto.log.times import check_records
+from kproto.wire.crc import crc32c
+from tests.log.support import Log, batch, everything
+from tests.log.test_blocks import pool
+
+START = 1_700_000_000_000
+
+
+def in_files(tmp_path: Path, **settings: str) -> Log:
+    """A log of 20 records of which none is in memory any more."""
+    log = Log(tmp_path, {"segment.bytes": "1048576"})
+    for i in range(20):
+        log.partition().append(batch(5_000, time=START + i))
+    log.restart(LeftAs.CLEAN)
+    return log
+
+
+def range_of(partition: Partition, offset: int = 0) -> FileRange:
+    (piece,) = [one for one in partition.read(offset, 1 << 20).pieces if isinstance(one, FileRange)]
+    return piece
+
+
+def refused(call: Any, *arguments: Any) -> ErrorCode:
+    with pytest.raises(KafkaError) as caught:
+        call(*arguments)
+    return caught.value.code
+
+
+def test_a_file_that_is_gone_is_a_storage_error_and_no_end_of_the_log(tmp_path: Path) -> None:
+    log = in_files(tmp_path)
+    load_blocking([range_of(log.partition())])
+    piece = range_of(log.partition())
+    assert piece.position >= 0, "its index was loaded with it"
+    log.manager.files.close_all()
+    os.unlink(piece.file)
+    assert refused(load_blocking, [piece]) is ErrorCode.KAFKA_STORAGE_ERROR
+    assert refused(load_nowait, [piece]) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_a_file_that_is_shorter_than_it_was_gives_nothing_away(tmp_path: Path) -> None:
+    """Half a chunk must not go to a consumer."""
+    log = in_files(tmp_path)
+    piece = range_of(log.partition())
+    assert len(load_blocking([piece])[0]) > 90_000
+    piece = range_of(log.partition())
+    os.truncate(piece.file, 4_000)
+    assert load_nowait([piece]) is None
+    assert refused(load_blocking, [piece]) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+@pytest.mark.parametrize("number", [11, 5])
+def test_only_what_the_page_cache_lacks_is_read_in_a_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """EAGAIN says that it lacks it; EIO is an error at once."""
+    log = in_files(tmp_path)
+    load_blocking([range_of(log.partition())])
+    piece = range_of(log.partition())
+    assert load_nowait([piece]) is not None
+
+    def fail(*_: object) -> int:
+        raise OSError(number, "made up")
+
+    monkeypatch.setattr(os, "preadv", fail)
+    piece = range_of(log.partition())
+    if number == 11:
+        assert load_nowait([piece]) is None
+    else:
+        assert refused(load_nowait, [piece]) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_a_look_up_reads_in_a_thread_what_would_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = in_files(tmp_path)
+    monkeypatch.setattr(reader, "_RWF_NOWAIT", 0)
+    asked: list[int] = []
+
+    async def blocking(load: Any, ranges: Sequence[FileRange]) -> list[memoryview]:
+        asked.append(len(ranges))
+        loaded: list[memoryview] = load(ranges)
+        return loaded
+
+    found = asyncio.run(complete(log.partition().offset_for_time(START + 7), blocking))
+    assert found is not None
+    assert (found.timestamp, found.offset) == (START + 7, 7)
+    assert asked
+
+
+def test_what_is_elsewhere_is_an_error_where_nobody_can_be_asked(tmp_path: Path) -> None:
+    log = in_files(tmp_path)
+    assert log.manager.ports.remote is None
+    missing = RemoteRange(log.partition(), 0, 5, 100, True)
+    assert refused(missing.load) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+@pytest.mark.parametrize("more", [-1, 1, 20])
+def test_an_index_that_is_shorter_or_longer_than_it_says_is_none(more: int) -> None:
+    """Its checksum is right: it was written by something else. It is made again from the headers."""
+    index = SparseIndex()
+    index.add(10, 4_096, START + 5)
+    data = encode(index, Summary(0, 0, 20, 9_000, START + 9, 10, 9_000, START, 0, 0), b"producers", b"epochs")
+    assert decode(data) is not None
+    other = bytearray(data[:more] if more < 0 else data + bytes(more))
+    other[8:12] = crc32c(memoryview(other)[12:]).to_bytes(4, "little")
+    assert decode(bytes(other)) is None
+
+
+def test_large_and_given_memory_stays_within_the_budget() -> None:
+    blocks = pool(SIZES[3], stuck=True)
+    first = blocks.take_large(SIZES[3])
+    assert first is not None
+    assert blocks.take_large(1) is None, "the disk is full: nothing goes out, so nothing comes in"
+    assert blocks.adopt(memoryview(bytearray(100))) is None
+    assert blocks.used == SIZES[3]
+    blocks.release(first)
+    assert blocks.used == 0
+    assert blocks.adopt(memoryview(bytearray(100))) is not None
+    assert size_class_for(SIZES[-1] + 1) == -1, "a block of its own"
+
+
+def test_memory_beyond_the_budget_is_not_kept() -> None:
+    blocks = pool(SIZES[3])
+    first, second = blocks.take(3), blocks.take(3)
+    assert first is not None
+    assert second is not None
+    blocks.release(second)
+    assert blocks.used == SIZES[3]
+
+
+class Stubborn(Disk):
+    """Some files cannot be removed."""
+
+    __slots__ = ("stays",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stays = ""
+
+    def unlink(self, path: str) -> None:
+        if self.stays and self.stays in path:
+            raise OSError(5, "made up")
+        super().unlink(path)
+
+
+def test_a_file_that_cannot_be_removed_keeps_no_other_one(tmp_path: Path) -> None:
+    disk = Stubborn()
+    configs = {"segment.ms": "1000", "file.delete.delay.ms": "0"}
+    log = Log(tmp_path, configs, disk=disk)
+    partition = log.partition()
+    for second in (0, 50, 100):
+        partition.append(batch(b"x", time=START + second * 1000))
+        log.tick(60.0)
+    partition.flush()
+    disk.stays = partition.segments[0].path
+    partition.delete_records(-1)
+    for _ in range(4):
+        log.tick(6.0)
+    left = [str(path) for path in tmp_path.rglob("*.chunks")]
+    assert left == [disk.stays]
+    assert not log.poisoned, "space is lost, nothing else"
+    log.restart(LeftAs.CLEAN)
+    assert log.partition().log_start_offset == 3
+
+
+def test_retention_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at one partition may take all the time that one tick has."""
+    log = Log(tmp_path, {"retention.ms": "1000", "segment.ms": "1000"}, partitions=5)
+    for index in range(5):
+        log.partition(index).append(batch(b"x", time=START))
+    retain = Partition.retain
+
+    def slow(self: Partition) -> None:
+        retain(self)
+        log.clock.advance(0.5)
+
+    monkeypatch.setattr(Partition, "retain", slow)
+    log.clock.advance(10_000.0)
+    log.tick(10_000_000.0)
+    ticks = 0
+    while any(log.partition(index).log_start_offset == 0 for index in range(5)):
+        log.tick(0.0)
+        ticks += 1
+        assert ticks < 50
+    assert [everything(log.partition(index)) for index in range(5)] == [b""] * 5
+
+
+def test_a_partition_whose_topic_goes_while_retention_is_under_way(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"retention.ms": "1000"}, partitions=2)
+    log.partition(0).append(batch(b"x", time=START))
+    second = log.partition(1)
+    second.append(batch(b"x", time=START))
+    second.close_deleted()
+    log.tick(10_000_000.0)
+    assert log.partition(0).log_start_offset == 1
+    assert second.log_start_offset == 0, "nothing of it is touched any more"
+
+
+def test_the_full_look_refuses_records_that_cannot_be_read() -> None:
+    good = batch(b"a", b"b")
+    check_records(good)
+    bad = memoryview(bytearray(good))
+    bad[-3] = 0xFF
+    assert refused(check_records, bad) is ErrorCode.INVALID_RECORD
