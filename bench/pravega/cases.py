@@ -23,6 +23,10 @@ MIN_EVENT_BYTES = 8
 """An event that is read carries the moment it was due."""
 
 
+LATE = 3
+"""Times the measured part; see `Scale.late_s`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """How long."""
@@ -30,6 +34,11 @@ class Scale:
     seconds: float
     warmup_s: float
     window_s: float = 1.0
+
+    @property
+    def late_s(self) -> float:
+        """How much longer than planned a schedule may take before the run gives up the rest of it."""
+        return LATE * self.seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from bench.environment import environment
 from bench.options import command_line, systems, workspace
 from bench.pravega.cases import BURST, Case, Scale
 from bench.pravega.figures import Row, as_run, csv_rows, shown, targets, write_csv
-from bench.pravega.load import LATE_S, Raw, run
+from bench.pravega.load import Raw, run
 from bench.results import FAILED_RUN, KPROTO, Result, in_short
 
 ATTEMPTS = 3
@@ -90,7 +90,7 @@ class Suite:
             if outcome.unsent:
                 result.notes.append(
                     f"{case.name} on {system}, pair {pair}: the rate was out of reach, {outcome.unsent:,} "
-                    f"events were not sent {LATE_S:g} s after the end; latencies are of those that were."
+                    f"events were not sent {case.scale.late_s:g} s after the end; latencies are of those that were."
                 )
             result.runs.append(as_run(system, pair, outcome))
             return csv_rows(system, pair, outcome)

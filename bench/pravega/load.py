@@ -16,9 +16,6 @@ from bench.omb.compare import Watch
 from bench.pravega.cases import BURST, Case
 from bench.workers import KINDS, Counters, Workers
 
-LATE_S = 30.0
-"""How much longer than planned a schedule may take before the run gives up the rest of it."""
-
 TAIL_S = 0.1
 """Length of the windows after the planned end."""
 
@@ -203,7 +200,7 @@ def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, r
             watch.end()
         look.take(TAIL)
         if due is not None:
-            outcome.unsent = _send_the_rest(look, due)
+            outcome.unsent = _send_the_rest(look, due, case.scale.late_s)
         workers.flush()
         if case.consumers and not workers.await_received(timeout=RECEIVE_TIMEOUT_S):
             counted = workers.counters()
@@ -246,9 +243,9 @@ def _windows(look: _Look, seconds: float, window_s: float, part: str, histograms
         look.take(part) if histograms else look.count(part)
 
 
-def _send_the_rest(look: _Look, due: int) -> int:
+def _send_the_rest(look: _Look, due: int, late_s: float) -> int:
     """Wait until so many events were sent and no more come; how many were not when it took too long."""
-    deadline = time.monotonic() + LATE_S
+    deadline = time.monotonic() + late_s
     before, sent = -1, look.take(TAIL).sent
     while (sent < due or sent > before) and time.monotonic() < deadline:
         time.sleep(TAIL_S)
