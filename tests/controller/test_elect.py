@@ -1,0 +1,256 @@
+"""ElectLeaders waits for what it began, and the controller moves leaders by itself: what it begins when."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kproto.config import load
+from kproto.controller.arranging import AGAIN_SECONDS, SETTLED_SECONDS, Arranger
+from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
+from kproto.controller.decision import Decision
+from kproto.controller.leader_choice import ElectionType, all_partitions, decide_unregister, elect
+from kproto.controller.reassignment import NewReplicas, decide_reassign
+from kproto.errors import ErrorCode
+from kproto.metadata.vlogs import VsegId
+from tests.controller.cluster_world import SETTINGS, World, cluster
+from tests.controller.test_moves import begin, hand_over
+
+
+class Acting:
+    """A controller that decides on a world; in the place of `Controller`."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.decided = 0
+        self.accepted: list[VsegId] = []
+        self.proposals = SimpleNamespace(accept_loss=self.accepted.extend)
+
+    @property
+    def image(self) -> Any:
+        return self.world.image
+
+    @property
+    def table(self) -> Any:
+        return self.world.table
+
+    async def decide(self, decision: Callable[[], Any]) -> Any:
+        self.decided += 1
+        return self.world.commit(decision())
+
+
+def codes(answers: Sequence[Any]) -> list[ErrorCode | None]:
+    return [None if answer is None else answer.code for answer in answers]
+
+
+def electing(
+    acting: Acting, kind: ElectionType, names: list[tuple[str, int]], meanwhile: Callable[[], object]
+) -> list[ErrorCode | None]:
+    """What is answered when ``meanwhile`` happens after the election began."""
+    controller: Any = acting
+
+    async def go() -> list[ErrorCode | None]:
+        election = asyncio.ensure_future(elect(controller, kind, names, 0.05))
+        await asyncio.sleep(0)
+        assert not election.done() or meanwhile is nothing
+        meanwhile()
+        return codes(await election)
+
+    return asyncio.run(go())
+
+
+def nothing() -> None:
+    """Nothing happens meanwhile."""
+
+
+def other_leader() -> Acting:
+    """t-0 is led by broker 1, its preferred leader is 3."""
+    world = cluster(4, t=(2, 3, [1, 2]))
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (3, 1, 2))]))
+    world.open(1, seq=0)
+    return Acting(world)
+
+
+def moved(world: World) -> None:
+    """The leader hands over, the target recovers."""
+    world.open(1, seq=1, start=500)
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+
+
+def test_an_election_is_answered_when_the_preferred_one_leads() -> None:
+    acting = other_leader()
+    names = [("t", 0), ("t", 1), ("t", 7), ("x", 0)]
+    answers = electing(acting, ElectionType.PREFERRED, names, lambda: moved(acting.world))
+    assert answers == [
+        None,
+        ErrorCode.ELECTION_NOT_NEEDED,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ]
+    assert acting.world.streamlet("t").leader == 3
+
+
+def test_an_election_that_is_not_needed_changes_nothing_and_waits_for_nothing() -> None:
+    acting = other_leader()
+    assert electing(acting, ElectionType.PREFERRED, [("t", 1)], nothing) == [ErrorCode.ELECTION_NOT_NEEDED]
+    assert acting.decided == 0
+
+
+def test_a_leader_that_does_not_hand_over_in_time() -> None:
+    acting = other_leader()
+    assert electing(acting, ElectionType.PREFERRED, [("t", 0)], nothing) == [ErrorCode.REQUEST_TIMED_OUT]
+    assert acting.table.moves, "it goes on"
+
+
+def test_a_topic_that_is_deleted_meanwhile_has_no_leader() -> None:
+    acting = other_leader()
+    answers = electing(acting, ElectionType.PREFERRED, [("t", 0)], lambda: acting.world.delete("t"))
+    assert answers == [ErrorCode.REQUEST_TIMED_OUT]
+
+
+def without_copies() -> tuple[Acting, VsegId]:
+    """The owners of t-0 and of other-0 are gone, and both backups of the first one's open virtual segment."""
+    world = cluster(5, t=(1, 3, [1]), other=(1, 3, [4]))
+    vseg = world.open(1)
+    world.open(4)
+    for node in {1, 4, *(target.node_id for target in vseg.backups)}:
+        world.fence(node)
+    return Acting(world), vseg.id
+
+
+def test_an_unclean_election_gives_up_what_waits_and_nothing_else() -> None:
+    acting, lost = without_copies()
+    world = acting.world
+
+    def recovered() -> None:
+        assert acting.accepted == [lost], "what another topic waits for is not given up"
+        record = world.table.vsegs[lost]
+        empty = record._replace(end=record.start)
+        world.commit(Decision(None, {empty.key: empty.encode()}))
+        world.commit_all(world.assign())
+
+    assert electing(acting, ElectionType.UNCLEAN, [("t", 0)], recovered) == [None]
+    assert world.streamlet("t").leader in world.image.brokers
+
+
+def test_an_unclean_election_that_finds_nobody() -> None:
+    acting, lost = without_copies()
+    answers = electing(acting, ElectionType.UNCLEAN, [("t", 0)], nothing)
+    assert answers == [ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE]
+    assert acting.accepted == [lost]
+
+
+def test_all_partitions_are_those_of_all_topics() -> None:
+    world = cluster(3, b=(2, 1, [1, 1]), a=(1, 1, [1]))
+    assert all_partitions(world.image) == [("a", 0), ("b", 0), ("b", 1)]
+
+
+def test_what_was_configured_for_a_broker_is_forgotten_with_it() -> None:
+    world = cluster(3, t=(1, 1, [1]))
+    drain(world, 3)
+    world.fence(3)
+    assert "3" in world.image.configs
+    world.commit(decide_unregister(world.image, world.table, 3))
+    assert "3" not in world.image.configs
+
+
+# By itself
+
+
+def drain(world: World, node: int) -> None:
+    change = ConfigChange(ResourceType.BROKER, str(node), (ConfigOp("kproto.drain", OpType.SET, "true"),))
+    world.commit(decide_alter(world.image, [change], SETTINGS))
+
+
+def arranger(acting: Acting, now: float = 0.0, automatic: bool = True) -> Arranger:
+    controller: Any = acting
+    settings = load(
+        None,
+        {
+            "auto.leader.rebalance.enable": str(automatic).lower(),
+            "leader.imbalance.check.interval.seconds": "60",
+        },
+    )
+    found = Arranger(controller, settings, now)
+    found.follow(acting.image.brokers, now)
+    return found
+
+
+def look(one: Arranger, now: float) -> None:
+    asyncio.run(one.look(now))
+
+
+@pytest.mark.parametrize("automatic", [True, False])
+def test_leaders_go_back_to_preferred_replicas_when_it_is_time(automatic: bool) -> None:
+    acting = other_leader()
+    one = arranger(acting, automatic=automatic)
+    look(one, 30.0)
+    assert not acting.table.moves, "not between two checks"
+    look(one, 61.0)
+    assert [move.target for move in acting.table.moves.values()] == ([3] if automatic else [])
+
+
+def test_nothing_is_given_to_a_broker_that_has_just_come() -> None:
+    """It may go again; what it would get has a leader."""
+    acting = other_leader()
+    one = arranger(acting)
+    acting.world.register(3)
+    one.follow(acting.image.brokers, 60.0)
+    look(one, 61.0)
+    assert not acting.table.moves
+    acting.world.register(4)
+    one.follow(acting.image.brokers, 60.0 + SETTLED_SECONDS)
+    look(one, 121.5)
+    assert [move.target for move in acting.table.moves.values()] == [3]
+
+
+def test_nothing_is_decided_while_nothing_changes() -> None:
+    acting = Acting(cluster(3, t=(1, 3, [1])))
+    one = arranger(acting)
+    for now in (10.0, 20.0, 30.0):
+        look(one, now)
+    assert acting.decided == 0
+
+
+def test_a_drained_broker_is_replaced_and_hands_over() -> None:
+    acting = Acting(cluster(4, t=(1, 3, [1])))
+    world = acting.world
+    world.open(1, seq=0)
+    drain(world, 1)
+    one = arranger(acting)
+    look(one, 10.0)
+    assert world.streamlet("t").replicas == (4, 2, 3)
+    (move,) = world.table.moves.values()
+    assert move.target in (2, 3, 4)
+    world.open(1, seq=1, start=10)
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+    look(one, 20.0)
+    assert not world.table.moves
+    assert world.streamlet("t").leader != 1
+
+
+def test_void_moves_are_tidied_away_and_begin_anew_later() -> None:
+    acting = other_leader()
+    world = acting.world
+    begin(world, 4)
+    world.fence(4)
+    one = arranger(acting)
+    look(one, 61.0)
+    targets = [move.target for move in world.table.moves.values()]
+    assert targets == [3]
+    world.fence(3)
+    one.follow(world.image.brokers, 62.0)
+    look(one, 63.0)
+    assert not world.table.moves
+    world.register(3)
+    one.follow(world.image.brokers, 64.0)
+    look(one, 64.0 + SETTLED_SECONDS)
+    assert not world.table.moves, "it was tried a moment ago"
+    look(one, 62.0 + AGAIN_SECONDS + 61.0)
+    assert [move.target for move in world.table.moves.values()] == [3]
