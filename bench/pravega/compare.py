@@ -90,7 +90,8 @@ class Suite:
             if outcome.unsent:
                 result.notes.append(
                     f"{case.name} on {system}, pair {pair}: the rate was out of reach, {outcome.unsent:,} "
-                    f"events were not sent {case.scale.late_s:g} s after the end; latencies are of those that were."
+                    f"events were not sent {case.scale.late_s:g} s after the end; latencies are of those "
+                    "that were."
                 )
             result.runs.append(as_run(system, pair, outcome))
             return csv_rows(system, pair, outcome)
