@@ -130,7 +130,7 @@ class ClusterMember:
         self._unneeded: UnneededReports | None = None
         self._rewriting: Rewriting | None = None
         self._widening: Widening | None = None
-        self._starts: dict[tuple[bytes, int], int] = {}
+        self._starts: dict[tuple[bytes, int], tuple[Partition, int]] = {}
         """Log starts that the store does not know yet, by topic id and partition."""
         self._tasks: set[asyncio.Task[None]] = set()
         self.suspects = Suspects()
@@ -252,7 +252,7 @@ class ClusterMember:
             self._rewriting,
             lambda: self.epoch,
             self._knows_without,
-            self.note_log_start,
+            lambda partition: self.note_log_start(partition, partition.log_start_offset),
         )
         vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
         vlogs.follow_backups(self._epoch_of)
@@ -402,28 +402,31 @@ class ClusterMember:
                     vlogs.write_down(partition)
         return not missing
 
-    def note_log_start(self, partition: Partition) -> None:
-        """The log start of a partition moved: the store has to know before chunks are freed (rule 44)."""
+    def note_log_start(self, partition: Partition, offset: int) -> None:
+        """A partition is to start at ``offset``: the store has to know first (rule 44)."""
         if not self._starts:
             self._begin(self._propose_starts())
-        self._starts[partition.topic_id, partition.index] = partition.log_start_offset
+        self._starts[partition.topic_id, partition.index] = partition, offset
 
     async def _propose_starts(self) -> None:
         """Tell the controller what came together, until it has taken it or this owner epoch is over."""
         while self._starts:
             await asyncio.sleep(STARTS_SECONDS)
             starts = list(self._starts.items())[:STARTS_AT_ONCE]
-            rows = [[topic_id.hex(), index, offset] for (topic_id, index), offset in starts]
+            rows = [[topic_id.hex(), index, offset] for (topic_id, index), (_, offset) in starts]
             try:
-                await self.controller.propose("starts", {"starts": rows})
+                known = await self.controller.propose("starts", {"starts": rows})
             except KafkaError as error:
                 if error.code is ErrorCode.STALE_BROKER_EPOCH:
                     return
                 log.warning("%d log starts wait to be stored: %s", len(self._starts), error)
                 continue
-            for key, offset in starts:
-                if self._starts[key] == offset:
+            for (key, wanted), is_known in zip(starts, known, strict=True):
+                if self._starts[key] == wanted:
                     del self._starts[key]
+                partition, offset = wanted
+                if is_known and not partition.deleted and offset > partition.log_start_offset:
+                    partition.start_at(offset)
 
     async def _disown(self, vsegs: list[list[int]]) -> None:
         """Have the controller forget a copy, so that it is made anew (rule 17); again and again, because the

@@ -150,7 +150,8 @@ def decide_emptied(image: MetadataImage, table: VlogTable, rewritten: Unneeded) 
 def decide_starts(
     image: MetadataImage, table: VlogTable, node_id: int, epoch: int, starts: Sequence[Start]
 ) -> Decision[list[bool]]:
-    """Write log start offsets before chunks are freed (rule 44); they only grow.
+    """Write log start offsets before chunks are freed (rule 44); they only grow. Also of streamlets that get
+    their first copies.
 
     One answer per entry: True when the store knows this offset or a later one, False for who does not lead.
     """
@@ -161,7 +162,9 @@ def decide_starts(
             decision.answer.append(False)
             continue
         record = image.partition_streamlet(topic, start.partition)
-        leading = rules.leads(image, record, node_id, epoch)
+        leading = rules.leads(image, record, node_id, epoch) or rules.is_copying(
+            image, record, node_id, epoch
+        )
         key = start_key(start.topic_id, start.partition)
         newest = max(table.log_start(start.topic_id, start.partition), int(decision.puts.get(key, b"0")))
         if leading and start.offset > newest:

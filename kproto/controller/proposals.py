@@ -239,7 +239,7 @@ class Proposals:
 
         def decide() -> Decision[list[bool]]:
             image = controller.image
-            decision = decide_copied(image, node_id, epoch, wanted)
+            decision = decide_copied(image, controller.table, node_id, epoch, wanted)
             mine = [
                 image.streamlet(each.topic_id, each.streamlet).copied_by(epoch)
                 for each, done in zip(wanted, decision.answer, strict=True)

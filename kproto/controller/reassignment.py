@@ -158,10 +158,11 @@ class Copied(NamedTuple):
 
 
 def decide_copied(
-    image: MetadataImage, node_id: int, epoch: int, wanted: Sequence[Copied]
+    image: MetadataImage, table: VlogTable, node_id: int, epoch: int, wanted: Sequence[Copied]
 ) -> Decision[list[bool]]:
     """Streamlets of one copy have more from now on, because their leader, as ``epoch``, has all of it in
-    virtual segments with backups. One answer each: False for who does not lead under that leader epoch."""
+    virtual segments with backups. One answer each: False for who does not lead under that leader epoch. Log
+    starts that were stored meanwhile do not go back."""
     decision: Decision[list[bool]] = Decision([])
     for each in wanted:
         topic = image.topics_by_id.get(each.topic_id)
@@ -170,18 +171,17 @@ def decide_copied(
         done = (
             topic is not None
             and record is not None
-            and topic.replication_factor > 1
-            and not record.sources
-            and (record.leader, record.leader_epoch) == (node_id, each.leader_epoch)
-            and rules.is_current(image, node_id, epoch)
+            and rules.is_copying(image, record, node_id, epoch)
+            and record.leader_epoch == each.leader_epoch
         )
         decision.answer.append(done)
         if done and record is not None and topic is not None:
             copied = record.copied_by(epoch)
             decision.puts[copied.key] = copied.encode()
             for at, start in enumerate(each.starts):
-                key = start_key(each.topic_id, each.streamlet * topic.active_groups + at)
-                decision.puts[key] = str(start).encode()
+                index = each.streamlet * topic.active_groups + at
+                newest = max(start, table.log_start(each.topic_id, index))
+                decision.puts[start_key(each.topic_id, index)] = str(newest).encode()
     return decision
 
 

@@ -136,6 +136,13 @@ def leads(image: MetadataImage, record: StreamletRecord | None, node_id: int, ep
     )
 
 
+def is_copying(image: MetadataImage, record: StreamletRecord, node_id: int, epoch: int) -> bool:
+    """The broker has the only copy of the streamlet, and makes more because its topic is to have more."""
+    topic = image.topics_by_id.get(record.topic_id)
+    more = topic is not None and topic.replication_factor > 1 and not record.sources
+    return more and record.leader == node_id and is_current(image, node_id, epoch)
+
+
 def may_lose(image: MetadataImage, vseg: VsegRecord) -> bool:
     """Every topic that may have chunks in it prefers being served to being complete
     (``unclean.leader.election.enable``)."""

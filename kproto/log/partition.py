@@ -611,7 +611,8 @@ class Partition:
         start.
 
         Raises OFFSET_OUT_OF_RANGE above the high watermark; an offset below the log start changes nothing.
-        Whole groups below go at once, the checkpoint with the new start is written soon.
+        Whole groups below go at once, the checkpoint with the new start is written soon. Where there are
+        several copies the store has to know the offset (rule 44).
         """
         offset = self.high_watermark if before_offset == -1 else before_offset
         if not 0 <= offset <= self.high_watermark:
@@ -633,8 +634,6 @@ class Partition:
             self.roll_group()
         self._drop_groups_below(offset)
         self.epochs.cut_front(offset)
-        if self.copies > 1:
-            self.manager.ports.on_log_start(self)
         self.manager.checkpoint_soon(self)
         self.notify()
 
@@ -643,7 +642,7 @@ class Partition:
         self._drop_groups_below(self.log_start_offset)
 
     def retain(self) -> None:
-        """Apply retention.ms and retention.bytes."""
+        """Apply retention.ms and retention.bytes; where there are several copies, once the store knows."""
         config = self.config
         if "delete" not in config.cleanup_policy or (config.retention_ms < 0 and config.retention_bytes < 0):
             return
@@ -657,7 +656,10 @@ class Partition:
             self.high_watermark,
         )
         if start is not None and start > self.log_start_offset:
-            self.start_at(start)
+            if self.copies > 1:
+                self.manager.ports.on_log_start(self, start)
+            else:
+                self.start_at(start)
 
     def _groups(self) -> Iterator[GroupState]:
         known = self.log_start_offset

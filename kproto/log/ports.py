@@ -78,8 +78,9 @@ class RemoteReader(Protocol):
         ...
 
 
-def _nobody_cares(_: Partition) -> None:
+def _at_once(partition: Partition, offset: int) -> None:
     """A log whose log starts need not be known to others."""
+    partition.start_at(offset)
 
 
 @dataclass(slots=True)
@@ -98,9 +99,10 @@ class LogPorts:
     """Opaque journal position that goes into the checkpoint; see "Start" above."""
     remote: RemoteReader | None = None
     """Where the chunks of taken-over partitions are read that are not here (`RemoteRange.load`)."""
-    on_log_start: Callable[[Partition], object] = _nobody_cares
-    """The log start of a partition with several copies moved: the store must learn it before the chunks below
-    are given up anywhere else (rule 44)."""
+    on_log_start: Callable[[Partition, int], object] = _at_once
+    """A partition with several copies is to start at an offset: to be stored, then done with
+    `Partition.start_at`. Else the next leader might not know, and clients see the log start go back (rules 38
+    and 44)."""
 
 
 class VirtualLogPort(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kproto.controller.freeing import Unneeded, decide_free
+from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
 from kproto.controller.reassignment import (
     Copied,
     NewReplicas,
@@ -29,7 +29,7 @@ def reassign(world: World, *replicas: tuple[int, ...], name: str = "t") -> list[
 def copied(world: World, node: int, streamlets: Sequence[int], starts: Sequence[int] = (0,)) -> list[bool]:
     topic = world.image.topics["t"].topic_id
     wanted = [Copied(topic, index, world.streamlet("t", index).leader_epoch, starts) for index in streamlets]
-    return world.commit(decide_copied(world.image, node, world.epoch(node), wanted))
+    return world.commit(decide_copied(world.image, world.table, node, world.epoch(node), wanted))
 
 
 def test_more_copies_are_for_what_is_there_too() -> None:
@@ -138,3 +138,21 @@ def test_internal_topics_get_more_copies_when_brokers_join() -> None:
     assert more_internal_copies(world.image, {1, 2, 3, 4}, 4) == [], "one step after the other"
     assert copied(world, 1, [0, 1, 2]) == [True] * 3
     assert len(more_internal_copies(world.image, {1, 2, 3, 4}, 4)) == 3
+
+
+def test_a_log_start_that_was_stored_while_copies_were_made_does_not_go_back() -> None:
+    """Rules 38, 44: the leader said where the log starts, records were deleted, then it was decided."""
+    world = cluster(3, t=(2, 1, [1, 1]))
+    topic_id = world.image.topics["t"].topic_id
+    starts = [Start(topic_id, 0, 7), Start(topic_id, 1, 3)]
+
+    def store(node: int) -> list[bool]:
+        epoch = world.epoch(node)
+        return world.commit(decide_starts(world.image, world.table, node, epoch, starts))
+
+    assert store(1) == [False, False], "nobody else will ever need them"
+    assert reassign(world, (1, 2), (1, 3)) == [ErrorCode.NONE] * 2
+    assert store(2) == [False, False]
+    assert store(1) == [True, True]
+    assert copied(world, 1, [0, 1], [5]) == [True, True]
+    assert [world.table.log_start(topic_id, index) for index in (0, 1)] == [7, 5]

@@ -282,3 +282,22 @@ def test_retention_waits_for_what_is_in_a_hole(tmp_path: Path) -> None:
     log.journal.push()
     log.tick(4000.0)
     assert partition.log_start_offset == 0
+
+
+def test_retention_where_there_are_copies_waits_until_the_store_knows(tmp_path: Path) -> None:
+    """Rules 38 and 44: a leader that dies before would let clients see the log start go back."""
+    log = Replicated(tmp_path, Sealed())
+    log.configs = {**CONFIGS, "retention.ms": "1000", "segment.ms": "1000"}
+    log.lead(ME)
+    log.take_over(0)
+    wanted: list[int] = []
+    log.manager.ports.on_log_start = lambda partition, offset: wanted.append(offset)
+    partition = log.partition()
+    partition.append(batch(b"x", time=START))
+    log.journal.push()
+    for _ in range(4):
+        log.tick(2000.0)
+    assert partition.log_start_offset == 0
+    assert set(wanted) == {1}
+    partition.start_at(1)
+    assert partition.log_start_offset == 1

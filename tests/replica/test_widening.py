@@ -122,7 +122,9 @@ class Case:
         if kind != "copied":
             return []
         copied = [Copied(bytes.fromhex(topic), *rest) for topic, *rest in args["streamlets"]]
-        return self.world.commit(decide_copied(self.world.image, ME, self.world.epoch(ME), copied))
+        return self.world.commit(
+            decide_copied(self.world.image, self.world.table, ME, self.world.epoch(ME), copied)
+        )
 
     def told(self) -> list[int]:
         """Streamlets that the controller was told of."""
