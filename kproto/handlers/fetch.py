@@ -320,6 +320,7 @@ class _Fetch:
         if not self._watches:
             return
         self._exchange.interrupt = None
+        self._fetcher.deadlines.end(self._max_wait_ms, self)
         for partition, callback in self._watches:
             partition.waiters.remove(callback)
         self._watches = []

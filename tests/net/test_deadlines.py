@@ -3,8 +3,9 @@
 import asyncio
 import random
 import time
+import weakref
 
-from kproto.net.deadlines import SWEEP_EVERY, Deadlines
+from kproto.net.deadlines import Deadlines
 
 
 class Wait:
@@ -43,19 +44,41 @@ def test_ended_waits_are_not_called_and_not_kept():
         deadlines = Deadlines(asyncio.get_running_loop())
         kept = Wait(60_000)
         deadlines.add(60_000, kept)
-        for i in range(SWEEP_EVERY * 3):
-            wait = Wait(60_000 + i % 7)
-            deadlines.add(60_000 + i % 7, wait)
-            wait.done = True
-        assert sum(map(len, deadlines._queues.values())) <= SWEEP_EVERY
-        done = Wait(10)
-        deadlines.add(10, done)
-        done.done = True
+        ended = []
+        for i in range(100):
+            wait_ms = 60_000 + i % 7
+            ended.append(weakref.ref(wait := Wait(wait_ms)))
+            deadlines.add(wait_ms, wait)
+            deadlines.end(wait_ms, wait)
+            deadlines.end(wait_ms, wait)
+        del wait
+        assert not [one for one in ended if one() is not None]
+        assert deadlines._queues.keys() == {60_000}
+        gone = Wait(10)
+        deadlines.add(10, gone)
+        deadlines.end(10, gone)
         await asyncio.sleep(0.05)
-        assert done.late is None
-        assert 10 not in deadlines._queues
+        assert gone.late is None
         assert not kept.done
 
+    asyncio.run(run())
+
+
+def test_a_wait_that_another_one_ends_while_both_are_due_is_not_called():
+    class Ends(Wait):
+        def expire(self) -> None:
+            super().expire()
+            other.done = True
+
+    async def run() -> None:
+        deadlines = Deadlines(asyncio.get_running_loop())
+        deadlines.add(10, Ends(10))
+        deadlines.add(10, other)
+        await asyncio.sleep(0.05)
+        assert other.late is None
+        assert not deadlines._queues
+
+    other = Wait(10)
     asyncio.run(run())
 
 
