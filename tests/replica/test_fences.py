@@ -1,4 +1,4 @@
-"""The file of fences by itself: what is asked for while a write is under way, and what a power loss leaves."""
+"""The file of fences: what is asked for while a write is under way, and what a later start finds."""
 
 from __future__ import annotations
 
