@@ -1,0 +1,179 @@
+"""Own disks that fail under virtual logs: what is acknowledged, what is poison, what takes less room."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kproto.vlog.scan_point import ScanStart, decode_starts, encode_starts
+from kproto.vlog.side import DamagedError, OldChunks
+from tests.vlog.cluster import ClusterWorld, MemoryDisk
+from tests.vlog.conftest import TestLoop
+from tests.vlog.support import FaultyDisk, World, chunk
+from tests.vlog.test_faults import SMALL, everything_is_somewhere
+
+
+def failing(number: int = errno.EIO) -> Any:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+def test_a_failed_fdatasync_is_no_copy_though_all_backups_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The owner's journal counts as a copy in the synced class; nothing is tried again (35)."""
+    world = ClusterWorld.begin()
+    part = world.partition(flush__messages="1")
+    part.append()
+    world.flow()
+    assert part.high_watermark == 1
+    monkeypatch.setattr(MemoryDisk, "datasync", failing())
+    part.append()
+    world.flow()
+    assert part.high_watermark == 1
+    assert len(world.poison) == 1
+    monkeypatch.undo()
+    assert part.vlog.blocked
+    world.flow()
+    world.loop.advance(10.0)
+    assert part.high_watermark == 1
+
+
+def test_a_lost_ownership_ends_what_has_backups_and_nothing_else() -> None:
+    """The journal is the only copy of what has none, whatever the epoch (16)."""
+    world = ClusterWorld.begin()
+    world.manager.replicate(world.backups, world.vsegs, lambda topic: 3 if topic[-1] == 1 else 1)
+    world.manager.members_changed(range(1, 4))
+    shared, alone = world.partition(topic=1), world.partition(topic=2)
+    shared.append()
+    world.flow()
+    told: list[bool] = []
+    shared.vlog.when_durable(shared.append(), lambda: told.append(shared.vlog.lost))
+    world.manager.lose_ownership()
+    assert told == [True], "whoever waits hears that nobody knows"
+    alone.append()
+    world.flow()
+    assert (shared.high_watermark, alone.high_watermark) == (1, 1)
+    assert (world.manager.lost, world.vsegs.told_lost) == (True, 1)
+
+
+def test_a_broker_without_a_cluster_has_no_ownership_to_lose(tmp_path: Path, loop: TestLoop) -> None:
+    world = World.start(str(tmp_path), loop, **SMALL)
+    part = world.partition()
+    world.manager.follow_backups(lambda _: None)
+    world.manager.lose_ownership()
+    part.append()
+    loop.until(lambda: part.high_watermark == 1)
+    assert not world.manager.lost
+    world.manager.close()
+
+
+def test_an_end_is_told_of_virtual_logs_alone_that_are_all_durable() -> None:
+    """The store would close the others at an end that backups do not have."""
+    world = ClusterWorld.begin(kproto__vlogs__per__broker="2")
+    first, second = world.partition(index=0), world.partition(index=1)
+    assert first.vlog is not second.vlog
+    for part in (first, second):
+        part.append()
+    world.flow()
+    first.append()
+    world.loop.turn()
+    ends = world.manager.finish()
+    assert ends == [(second.vlog.vlog_id, 1, second.vlog.position)]
+
+
+class Undeletable(FaultyDisk):
+    """Files of the journal cannot be deleted."""
+
+    __slots__ = ("stays",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stays = False
+
+    def unlink(self, path: str) -> None:
+        if self.stays:
+            raise OSError(errno.EIO, path)
+        super().unlink(path)
+
+
+@pytest.mark.parametrize("what", ["deletion", "sync"])
+def test_a_journal_that_cannot_be_given_back_is_poison_and_loses_nothing(
+    tmp_path: Path, loop: TestLoop, what: str
+) -> None:
+    disk = Undeletable()
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition()
+    disk.stays, disk.syncs_fail = what == "deletion", what == "sync"
+    for _ in range(600):
+        if world.poison:
+            break
+        part.append(50_000)
+        loop.until(lambda: part.vlog.durable == part.vlog.end or part.vlog.blocked or world.poison)
+        loop.turn()
+    assert len(world.poison) == 1
+    assert part.vlog.blocked, "nothing is taken any more"
+    disk.stays = False
+    for base in [base for base in part.chunks if base >= part.high_watermark]:
+        del part.chunks[base]  # never acknowledged
+    everything_is_somewhere(world, part)
+
+
+def test_on_a_nearly_full_disk_smaller_files_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk with room for less than an ordinary file is not full."""
+    world = ClusterWorld.begin()
+    part = world.partition()
+    allocate = MemoryDisk.allocate
+
+    def small(self: MemoryDisk, fd: int, position: int, length: int) -> None:
+        if length >= 1 << 20:
+            raise OSError(errno.ENOSPC, "made up")
+        allocate(self, fd, position, length)
+
+    part.append()
+    world.flow()
+    monkeypatch.setattr(MemoryDisk, "allocate", small)
+    for _ in range(60):
+        part.append(50_000)
+        world.flow()
+    assert part.high_watermark == 61
+    assert not part.vlog.blocked
+    assert not world.poison
+    world.check()
+
+
+def test_a_disk_that_cannot_reserve_is_poison(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = ClusterWorld.begin()
+    part = world.partition()
+    part.append()
+    world.flow()
+    monkeypatch.setattr(MemoryDisk, "allocate", failing())
+    for _ in range(60):
+        if world.poison:
+            break
+        part.append(50_000)
+        world.flow()
+    assert len(world.poison) == 1
+    assert part.vlog.blocked
+
+
+def test_a_scan_point_of_another_form_is_not_believed() -> None:
+    """The scan begins at the oldest file then, which is always right."""
+    starts = [ScanStart(3, 1, 2, 700, 9)]
+    assert decode_starts(encode_starts(starts)) == starts
+    assert decode_starts(encode_starts(starts)[:-1]) == []
+
+
+def test_a_damaged_chunk_is_not_pushed_again() -> None:
+    partition: Any = ClusterWorld.begin().partition()
+    stand_in = OldChunks(partition)
+    data = bytearray(chunk(0, 100) + chunk(1, 100) + chunk(2, 100))
+    data[150] ^= 1
+    references = stand_in.references
+    assert [ref[3] for ref in references(memoryview(data), 2, 9)] == [2], "the others are not looked at"
+    with pytest.raises(DamagedError, match="offset 1"):
+        references(memoryview(data), 0, 9)
