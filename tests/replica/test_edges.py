@@ -1,0 +1,217 @@
+"""Whom a reader asks, what a store says that cannot persist a fence, and orders that come twice."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import BrokerRecord
+from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
+from kproto.net.internal import Caller
+from kproto.net.ports import Answer, PeerError
+from kproto.replica import service
+from kproto.replica.messages import PartitionState, Read, Repair
+from kproto.replica.reach import NoCopyError, Reach
+from kproto.replica.scrub import Scrub
+from kproto.replica.survey import Found, survey
+from kproto.wire import WireError
+from kproto.wire.internal import Api, InternalError
+from tests.replica.support import TOPIC, Metadata, Owner, Station
+from tests.replica.test_service import PARTS, VSEG, Backup, LocalPeers, TestRepair, two_frames
+
+# Whom to ask
+
+
+def reach(me: int, stores: dict[int, str], peers: Any = None) -> Reach:
+    brokers = {node: BrokerRecord(node, node, "h", 1, None, "h", 2, store) for node, store in stores.items()}
+    office: Any = SimpleNamespace(image=MetadataImage(1, brokers=brokers))
+    return Reach(peers, office, me)
+
+
+def record(*backups: int, seq: int = 0) -> VsegRecord:
+    """Owner 1; copies in the directories ``s<node>``."""
+    return VsegRecord(
+        VsegId(9, 1, seq), 1, "s1", 3, 0, 0, 100, tuple(CopyTarget(node, f"s{node}") for node in backups)
+    )
+
+
+def test_the_own_copy_is_asked_first_and_others_in_turn() -> None:
+    stores = {node: f"s{node}" for node in range(1, 6)}
+    assert reach(3, stores).nodes(record(2, 3, 4)) == [3, 2, 4]
+    asked_first = [reach(5, stores).nodes(record(2, 3, 4, seq=seq))[0] for seq in range(3)]
+    assert sorted(asked_first) == [2, 3, 4], "each segment begins with another copy"
+
+
+def test_the_owner_is_asked_when_no_backup_is_there_and_its_directory_is_the_same() -> None:
+    """Its journal may be the only copy that is left (18b)."""
+    assert reach(5, {1: "s1", 2: "s2", 5: "s5"}).nodes(record(2, 3)) == [2]
+    assert reach(5, {1: "s1", 2: "wiped", 5: "s5"}).nodes(record(2, 3)) == [1]
+    assert reach(1, {1: "s1"}).nodes(record(2, 3)) == [1]
+    assert reach(5, {1: "wiped", 5: "s5"}).nodes(record(2, 3)) == []
+
+
+def test_every_copy_is_asked_and_what_each_said_is_told() -> None:
+    asked: list[int] = []
+
+    class Peers:
+        async def call(self, node: int, api: int, body: Any, timeout: float) -> Answer:
+            asked.append(node)
+            if node == 2:
+                raise PeerError("silent")
+            if node == 3:
+                return Answer(InternalError.LIMBO, memoryview(b""))
+            return Answer(InternalError.NONE, memoryview(b"rubbish"))
+
+    def decode(_: memoryview) -> None:
+        raise WireError("rubbish")
+
+    one = reach(5, {node: f"s{node}" for node in range(1, 6)}, Peers())
+    with pytest.raises(NoCopyError, match="9/1/0 cannot be read") as told:
+        asyncio.run(one.ask(record(2, 3, 4), Api.READ, b"", decode))
+    assert all(why in str(told.value) for why in ("2: no answer", "3: error 4", "4: rubbish"))
+    assert sorted(asked) == [2, 2, 3, 4], "only who was silent is asked again"
+    assert one.nodes(record(2, 3, 4))[-1] == 2, "and then last"
+    with pytest.raises(NoCopyError, match="no broker with a copy is a member"):
+        asyncio.run(reach(5, {5: "s5"}, Peers()).ask(record(2, 3), Api.READ, b"", decode))
+
+
+# What is found
+
+
+def test_the_newest_of_two_states_counts_in_whatever_order_they_come() -> None:
+    key = (TOPIC, 0)
+    states = [PartitionState(0, 0, end, b"e%d" % end, b"") for end in (5, 9, 7)]
+    found = Found()
+    for state in states:
+        found.note_states([key], [state])
+    assert (found.states[key].end_offset, found.states[key].epochs) == (9, b"e9")
+
+
+def test_empty_virtual_segments_are_asked_of_nobody() -> None:
+    empty = record(2)._replace(end=0)
+    nobody: Any = None
+    found = asyncio.run(survey(nobody, [empty], {(TOPIC, 0): 0}))
+    assert not found.states
+    assert not found.chunks
+
+
+# Fences
+
+
+def test_a_fence_that_is_not_on_the_medium_is_no_answer() -> None:
+    """Whoever seals believes that nothing is added any more, also after a power loss (20)."""
+    station, owner = Station(), Owner(VSEG)
+    station.push(owner.first, owner.push([PARTS[0]], [300]))
+
+    def fail(name: str) -> None:
+        if name == "sync":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    station.disk.fail = fail
+    assert station.seal(VSEG) is None
+    assert len(station.poison) == 1
+    station.disk.fail = lambda _: None
+    assert station.seal(VSEG) is None, "nor when it is asked again"
+    assert station.seal(VsegId(9, 1, 1)) is None
+
+
+def test_fences_that_come_while_one_is_written_share_the_next_write() -> None:
+    station = Station()
+    told: list[int] = []
+    for epoch in (1, 2, 3, 2):
+        station.store.fences.add(epoch, lambda epoch=epoch: told.append(epoch))  # type: ignore[misc]
+    before = station.disk.syncs
+    station.loop.run()
+    assert sorted(told) == [1, 2, 2, 3]
+    assert station.disk.syncs - before == 2
+    station.store.fences.add(2, lambda: told.append(20))
+    assert told[-1] == 20, "it is there already"
+
+
+# Reads
+
+
+def test_a_read_from_before_the_begin_of_a_copy_is_refused() -> None:
+    backup, owner = Backup(), Owner(VSEG, start=1000)
+    owner.push([PARTS[0]], [300])
+    backup.hold(owner)
+    good = Read(VSEG, 1000, owner.end, PARTS, 1 << 20)
+    assert backup.ask(Api.READ, good.encode())[0] == InternalError.NONE
+    assert backup.ask(Api.READ, good._replace(begin=900).encode())[0] == InternalError.BAD_REQUEST
+
+
+def test_a_read_that_fails_in_an_unexpected_way_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is called damaged because of it."""
+    backup, owner = Backup(), two_frames()
+    backup.hold(owner)
+
+    def broken(*_: object) -> None:
+        raise ValueError("what is this?")
+
+    monkeypatch.setattr(service, "select", broken)
+    error, _ = backup.ask(Api.READ, Read(VSEG, 0, owner.end, PARTS, 1 << 20).encode())
+    assert error == InternalError.CONFLICT
+    assert not backup.damage
+    monkeypatch.undo()
+    assert backup.ask(Api.READ, Read(VSEG, 0, owner.end, PARTS, 1 << 20).encode())[0] == InternalError.NONE
+
+
+# Repairs and the scrub
+
+
+def test_the_same_repair_is_not_done_twice_at_a_time() -> None:
+    _, _, target, _, whole = TestRepair().two()
+
+    async def run() -> list[int]:
+        body = memoryview(Repair(whole, 8).encode())
+        tasks = [asyncio.ensure_future(target.service.repairer.handle(Caller(3, 5), body)) for _ in range(2)]
+        while not all(task.done() for task in tasks):
+            await asyncio.sleep(0)
+            target.station.loop.run()
+        return [task.result()[0] for task in tasks]
+
+    assert sorted(asyncio.run(run())) == sorted([InternalError.NONE, InternalError.REFUSED])
+    assert target.station.store.unfit() == []
+
+
+def test_a_source_that_sends_more_than_was_asked_for_is_no_source() -> None:
+    peers, _, target, _, whole = TestRepair().two()
+    peers.answers = lambda answer: Answer(answer.error, memoryview(bytes(answer.body) + b"more"))
+    assert TestRepair().repair(target, whole) == InternalError.GAP
+    assert VSEG not in target.station.store.copies
+
+
+def test_a_repair_on_a_failing_disk_is_poison() -> None:
+    _, _, target, _, whole = TestRepair().two()
+
+    def fail(name: str) -> None:
+        if name == "write":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    target.station.disk.fail = fail
+    assert TestRepair().repair(target, whole) == InternalError.REFUSED
+    assert len(target.station.poison) == 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.5, 3.5])
+def test_a_scrub_that_is_stopped_reads_no_more(seconds: float) -> None:
+    backup, metadata, owner = Backup(LocalPeers()), Metadata(5), Owner(VSEG)
+    for _ in range(40):
+        owner.push(PARTS, [300, 200, 100, 90])
+    backup.hold(owner)
+    metadata.put(owner.record(owner.end))
+    backup.apply(metadata)
+    scrub = Scrub(backup.service, piece_bytes=2000, pause_s=1.0, round_s=1000.0)
+    scrub.start()
+    backup.station.loop.run(seconds)
+    scrub.stop()
+    read = scrub.bytes
+    assert read < owner.end - owner.start
+    backup.station.loop.run(5000.0)
+    assert (scrub.bytes, scrub.rounds) == (read, 0)
