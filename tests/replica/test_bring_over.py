@@ -7,6 +7,8 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,7 +22,8 @@ from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import BrokerRecord
 from kproto.replica import bring_over, takeover
-from kproto.replica.bring_over import BringOver, first_of
+from kproto.replica.bring_over import BringOver, Filling, first_of
+from kproto.replica.messages import ReadChunk
 from tests.log.support import batch
 from tests.replica.sealed_world import World
 from tests.replica.test_takeover import Run, simulate
@@ -129,6 +132,21 @@ def test_each_new_leader_begins_at_another_segment(monkeypatch: pytest.MonkeyPat
         await run.check()
 
     simulate(2, 2, go)
+
+
+def test_a_chunk_behind_a_gap_waits_for_what_is_before_it() -> None:
+    """A partition that was in another virtual log for a while has a gap in the middle of this one."""
+    filling = Filling(cast(Partition, SimpleNamespace(deleted=False)), 10, 40)
+
+    def chunk(base: int, after: int) -> ReadChunk:
+        return ReadChunk(0, base, after, memoryview(b""))
+
+    assert filling.wants(chunk(10, 15))
+    assert filling.wants(chunk(8, 11)), "the log may start in the middle of a chunk"
+    assert not filling.wants(chunk(15, 20)), "nothing is left out"
+    assert not filling.wants(chunk(5, 10)), "it is here already"
+    filling.next = 40
+    assert not filling.wants(chunk(40, 41)), "the hole is full"
 
 
 def test_live_brokers_spread_over_the_segments() -> None:
