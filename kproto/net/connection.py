@@ -129,6 +129,7 @@ class Connection:
         "pending",
         "sent",
         "server",
+        "trusted",
         "unsent",
     )
 
@@ -143,6 +144,9 @@ class Connection:
         """Room for the dispatcher: what this client said about itself."""
         self.max_frame = server.first_frame
         """Bytes of the largest frame it may send; more are refused before there is memory for them."""
+        self.trusted = False
+        """A frame gets all its memory as soon as its length is known, within the budget. Set for senders that
+        would not announce what they do not send."""
         self.pending: deque[Exchange] = deque()
         self.held = 0
         self.unsent = 0
@@ -182,7 +186,8 @@ class Connection:
                 return
             stash = self._stash
             if stash is None:
-                view = server.first_view if self._proven else server.scratch_view
+                direct = self._proven > (SCRATCH_BYTES if self.trusted else 0)
+                view = server.first_view if direct else server.scratch_view
                 received = end = self._recv_into(view)
             else:
                 base = len(stash)
@@ -258,7 +263,8 @@ class Connection:
     def _grow(self, received: Buffer) -> bool:
         """Give the unfinished frame more memory, ``received`` at its head; False: must wait for memory."""
         budget = self.server.budget
-        capacity = self._size if self._size <= self._proven else min(self._size, 4 * self._have)
+        believed = self.trusted or self._size <= self._proven
+        capacity = self._size if believed else min(self._size, 4 * self._have)
         if not budget.may_grow(self, capacity - self._partial, self._size - self._partial):
             self._wait_for_memory()
             return False

@@ -183,6 +183,7 @@ class InternalListener:
         if error is InternalError.NONE:
             connection.context = Caller(node_id, epoch)
             connection.max_frame = self._server.max_frame
+            connection.trusted = True
         else:
             connection.finish()
 

@@ -8,6 +8,7 @@ import pytest
 from talking import SECRET, Fake, is_closed, listening, peers_to, run, until
 
 from kproto.net import internal
+from kproto.net.connection import SCRATCH_BYTES
 from kproto.net.internal import Caller, InternalListener
 from kproto.net.peers import Answer, PeerError, Peers
 from kproto.wire import WireError
@@ -100,6 +101,40 @@ def test_bodies_are_the_handlers_own_unless_borrowed():
         await link.call(2, Api.PUSH, b"first")
         await link.call(2, Api.PUSH, b"later")
         assert bytes(kept[-2]) == b"later"
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_a_long_request_of_a_broker_gets_its_memory_at_once_and_a_shorter_one_needs_none():
+    async def test() -> None:
+        listener, port = listening()
+        lent: list[memoryview] = []
+
+        def look(caller: Caller, body: memoryview, reply: internal.Reply) -> None:
+            lent.append(body)
+            reply(InternalError.NONE, bytes(body[-1:]))
+
+        listener.serve(Api.PUSH, look, borrowing=True)
+        loop = asyncio.get_running_loop()
+        sock = socket.create_connection(("127.0.0.1", port))
+        sock.setblocking(False)
+        await loop.sock_sendall(sock, hello())
+        assert len(await loop.sock_recv(sock, 1000)) == 10
+        size = 3_000_000
+        frame = struct.pack(">ihhiiq", 20 + size, Api.PUSH, 0, 2, 1, 7) + bytes(size - 1) + b"!"
+        await loop.sock_sendall(sock, frame[:20_000])
+        await until(lambda: listener.memory.partial > 0)
+        assert listener.memory.partial == 20 + size
+        await loop.sock_sendall(sock, frame[20_000:])
+        assert (await loop.sock_recv(sock, 1000))[-1:] == b"!"
+        assert listener.memory.partial == 0
+        sock.close()
+        link = peers_to(port)
+        for length in (600_000, 200_000, 100_000):
+            await link.call(2, Api.PUSH, bytes(length))
+        assert [len(body.obj) == SCRATCH_BYTES for body in lent[1:]] == [False, False, True]
         link.close()
         listener.close()
 
