@@ -7,6 +7,7 @@ after a power loss looks at whole files, one with every pause.
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from typing import Final
 
@@ -15,6 +16,8 @@ from kproto.replica.copies import Copy
 from kproto.replica.reading import DamagedError, Extent, verify
 from kproto.replica.rules import Presence, Worth
 from kproto.replica.service import ReplicaService
+
+log = logging.getLogger(__name__)
 
 PIECE_BYTES: Final = 1 << 20
 PAUSE_S: Final = 0.25
@@ -109,11 +112,12 @@ class Scrub:
                 self.bytes += reached[0] - begin
                 self._store.loop.call_later(self._pause_s, self._piece, copy, extent, reached[0])
                 return
-            if not isinstance(error, DamagedError | OSError):
-                raise error
-            copy.presence = Presence.UNREADABLE
-            copy.problem = str(error)
-            self._service.on_damage(copy.vseg, copy.problem)
+            if isinstance(error, DamagedError | OSError):
+                copy.presence = Presence.UNREADABLE
+                copy.problem = str(error)
+                self._service.on_damage(copy.vseg, copy.problem)
+            else:
+                log.error("looking at the copy of %s failed", copy.vseg, exc_info=error)
             self._next_soon()
 
         self._store.workers.reads.submit(lambda: reached.append(job()), done)

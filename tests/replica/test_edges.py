@@ -15,9 +15,11 @@ from kproto.metadata.records import BrokerRecord
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.net.internal import Caller
 from kproto.net.ports import Answer, PeerError
+from kproto.replica import scrub as scrub_module
 from kproto.replica import service
 from kproto.replica.messages import PartitionState, Read, Repair
 from kproto.replica.reach import NoCopyError, Reach
+from kproto.replica.reading import verify
 from kproto.replica.scrub import Scrub
 from kproto.replica.survey import Found, survey
 from kproto.wire import WireError
@@ -215,3 +217,29 @@ def test_a_scrub_that_is_stopped_reads_no_more(seconds: float) -> None:
     assert read < owner.end - owner.start
     backup.station.loop.run(5000.0)
     assert (scrub.bytes, scrub.rounds) == (read, 0)
+
+
+def test_a_scrub_goes_on_after_what_nobody_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ended for ever before, and no damage was found any more."""
+    backup, metadata = Backup(LocalPeers()), Metadata(5)
+    owners = [Owner(VsegId(5, 1, seq)) for seq in (1, 2)]
+    for owner in owners:
+        owner.push(PARTS, [300, 200, 100, 90])
+        backup.hold(owner)
+        metadata.put(owner.record(owner.end))
+    backup.apply(metadata)
+    looks: list[VsegId] = []
+
+    def failing(disk: Any, extent: Any, *more: Any) -> int:
+        looks.append(extent.vseg)
+        if len(looks) == 1:
+            raise ValueError("what is this?")
+        return verify(disk, extent, *more)
+
+    monkeypatch.setattr(scrub_module, "verify", failing)
+    scrub = Scrub(backup.service, pause_s=1.0, round_s=1000.0)
+    scrub.start()
+    backup.station.loop.run(100.0)
+    assert looks == [owner.vseg for owner in owners]
+    assert scrub.rounds == 1
+    assert not backup.damage, "the copy is as good as before"
