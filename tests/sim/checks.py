@@ -3,7 +3,7 @@
 What is watched all the time: every PUSH and SEAL on the network (S7, S10), every transaction of the store
 (S6, S9, S15, and that nothing is sealed below what was durable). `look` compares what brokers believe
 with what is true (S4, S6, S8), `settle` waits for rest (L1-L4), `finish` reads everything again (S1, S5, S13,
-S14).
+S14). What was said to be synced is looked for on the medium (`media`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from kproto.vlog.frame import (
     FILE_HEADER_SIZE,
     FRAME_SIZE,
     KIND_CHUNKS,
+    PartitionSnapshot,
     decode_frame_header,
+    decode_state,
 )
 from kproto.vlog.replicated import ReplicatedPusher
 from kproto.wire.batch import hop
@@ -34,6 +36,7 @@ from kproto.wire.internal import Api, InternalError
 
 from .clients import Clients, Consumer, Unanswered, fetch, services_of
 from .disk import SimDisk
+from .media import Media
 
 if TYPE_CHECKING:
     from kproto.net.internal import Caller
@@ -52,12 +55,17 @@ class Checks:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.media = Media(world)
         self.sealed: dict[str, set[int]] = {}
         """Store id to the owner epochs that it said it had fenced."""
         self.frames: dict[tuple[str, VsegId], dict[int, int]] = {}
         """What a store acknowledged: position to chain."""
         self.contents: dict[VsegId, dict[int, tuple[int, list[tuple[PartitionKey, int]]]]] = {}
         """Of each virtual segment, position to end and (partition, next offset) of the chunks of a frame."""
+        self.framed: dict[PartitionKey, int] = {}
+        """By partition, the largest next offset of a chunk in any frame that was pushed."""
+        self.unseen = False
+        """Some virtual segment had no backup: its frames were in no push."""
         self.recorded: set[VsegId] = set()
         """Virtual segments that the store knew at some time."""
         self.durable: dict[VsegId, int] = {}
@@ -101,6 +109,7 @@ class Checks:
         store = self._store(number)
         vseg = VsegId(header.owner_epoch, header.vlog, header.vseg)
         fenced = header.owner_epoch in self.sealed.get(store, ())
+        self._look_at_owner(vseg)
 
         def told(error: int, _: bytes) -> None:
             if error != InternalError.NONE:
@@ -115,13 +124,33 @@ class Checks:
                 self.world.failed(
                     f"rule 4: n{number} took a push of {tuple(vseg)}, which the store does not know"
                 )
+            self.media.pushed(number, vseg, header.position + header.length)
             known = self.frames.setdefault((store, vseg), {})
             if known.setdefault(header.position, header.chain) != header.chain:
                 self.world.failed(f"S10: n{number} has two frames at {header.position} of {tuple(vseg)}")
 
         if header.kind == KIND_CHUNKS:
             self._index(vseg, header, body, at)
+        else:
+            self._look_at_states(number, vseg, decode_state(memoryview(body)[at : at + header.length]))
         return told
+
+    def _look_at_states(self, number: int, vseg: VsegId, states: list[PartitionSnapshot] | None) -> None:
+        """28b: a state frame tells of no chunk that is not in a frame before it. A reader would go on from
+        there, and never look for it."""
+        if states is None:
+            self.world.failed(f"28b: n{number} got a state frame of {tuple(vseg)} that is none")
+            return
+        topics = {topic.name for topic in self.world.plan.topics if topic.copies > 1}
+        for state in states:
+            key = state.topic_id, state.index
+            topic = self.world.image.topics_by_id.get(state.topic_id)
+            seen = self.framed.get(key, 0)
+            if topic is not None and topic.name in topics and not self.unseen and state.end_offset > seen:
+                self.world.failed(
+                    f"28b: a state frame of {tuple(vseg)} says that {topic.name}-{state.index} ends at "
+                    f"{state.end_offset}, frames have it up to {seen}"
+                )
 
     def _index(self, vseg: VsegId, header: Any, body: bytes, at: int) -> None:
         found = self.contents.setdefault(vseg, {})
@@ -130,7 +159,9 @@ class Checks:
         chunks: list[tuple[PartitionKey, int]] = []
         for number in range(header.chunks):
             entry = ENTRY.unpack_from(body, at + FRAME_SIZE + number * ENTRY_SIZE)
-            chunks.append(((entry[0], entry[1]), entry[5] + entry[8]))
+            key, end = (entry[0], entry[1]), entry[5] + entry[8]
+            chunks.append((key, end))
+            self.framed[key] = max(self.framed.get(key, 0), end)
         found[header.position] = (header.position + header.length, chunks)
 
     def _index_file(self, number: int, vseg: VsegId) -> None:
@@ -151,16 +182,19 @@ class Checks:
             self.world.count("seals")
             if error == InternalError.NONE and not seal.journal:
                 self.sealed.setdefault(store, set()).add(seal.vseg.owner_epoch)
+                self.media.sealed(number, seal.vseg.owner_epoch)
 
         return told
 
     def _watch_repair(self, number: int, body: bytes) -> Told:
-        vseg = messages.Repair.decode(body).record.id
+        record = messages.Repair.decode(body).record
+        vseg = record.id
         store = self._store(number)
 
         def told(error: int, _: bytes) -> None:
             if error == InternalError.NONE:
                 self.world.count("repairs")
+                self.media.repaired(number, record)
                 self.lost.get(store, set()).discard(vseg)
                 self._index_file(number, vseg)
 
@@ -207,6 +241,7 @@ class Checks:
             world.failed(f"rule 4: vseg {name} of n{record.node_id} has its copies on {targets}")
         if known is None and len(targets) < record.copies - 1:
             world.count("smaller sets")
+            self.unseen |= not targets
         if record.emptied and known is not None and not known.emptied:
             world.count("pushed again")
             self._elsewhere(record)
@@ -276,6 +311,9 @@ class Checks:
                 missing = self.sealed.get(self._store(node.number), set()) - fences
                 if missing:
                     self.world.failed(f"S7: n{node.number} has forgotten the fences of {sorted(missing)}")
+                for epoch in self.sealed.get(self._store(node.number), ()):
+                    self.media.sealed(node.number, epoch)
+                self.media.look(node)
         self._look_at_budget()
 
     def _look_at_leader(self, node: Node) -> None:
@@ -297,6 +335,15 @@ class Checks:
                         f"S6: {known} and {node.process.name} lead {partition.topic}-{partition.index} under "
                         f"epoch {partition.leader_epoch}"
                     )
+
+    def _look_at_owner(self, vseg: VsegId) -> None:
+        """S4, while a push arrives: with several in flight an owner may take an answer for more than it
+        says, and a moment later that is true."""
+        for node in self.world.nodes.values():
+            if node.up and node.ready and self.world.epoch_of(node) == vseg.owner_epoch:
+                for pusher in node.broker._vlogs._replicated():
+                    if pusher.vlog.vlog_id == vseg.vlog:
+                        self._look_at_copies(node, pusher)
 
     def _look_at_copies(self, node: Node, pusher: ReplicatedPusher) -> None:
         """S4: what is durable is on all copies of the open segment."""

@@ -94,6 +94,7 @@ class Clients:
 
     def begin(self) -> None:
         """A producer and a consumer or two for every partition; visitors and operators."""
+        from .hasty import Hasty
         from .operators import Operators
         from .visitors import Visitors
 
@@ -106,6 +107,8 @@ class Clients:
                     self.tasks.append(self.loop.create_task(Consumer(self, ledger).run()))
         for others in (Visitors(self.world, self), Operators(self.world, self)):
             self.tasks.append(self.loop.create_task(others.run()))
+        if self.world.plan.hasty:
+            self.tasks.append(self.loop.create_task(Hasty(self.world, self).run()))
         if self.world.plan.deletes:
             self.tasks.append(self.loop.create_task(self._delete_sometimes()))
 

@@ -26,10 +26,12 @@ import kproto.member
 import kproto.replica.store
 import kproto.replica.takeover
 import kproto.replica.unneeded
+import kproto.vlog.cleaner
 import kproto.vlog.manager
 import kproto.vlog.replicated
 import kproto.vlog.replication
 import kproto.vlog.states
+from kproto.controller.controller import CONTROLLER_EPOCH_KEY
 from kproto.metadata.memory import MemoryStore
 from kproto.metadata.store import StoreError, UnknownOutcomeError
 from kproto.replica.scrub import Scrub
@@ -57,6 +59,7 @@ CONSTANTS: dict[Any, dict[str, Any]] = {
     },
     kproto.vlog.replicated: {"WIDEN_S": 0.5, "WIDEN_MOST_S": 4.0, "FRAME_CHUNKS": 8},
     kproto.vlog.replication: {"SUSPECT_S": 0.5, "LONGEST_SUSPICION_S": 4.0},
+    kproto.vlog.cleaner: {"BYTES_PER_SYNC": 1 << 10},
     kproto.replica.unneeded: {"LOOK_SECONDS": 1.5},
     kproto.replica.takeover: {"MOST_RETRY_SECONDS": 1.0},
     kproto.replica.store: {"HELD_S": 5.0},
@@ -146,7 +149,7 @@ class SimStore(MemoryStore):
     """The metadata store, which outlives every process. ``down``: nobody gets an answer. ``slow``: a factor.
     ``on_change`` is told every transaction before its caller hears of it."""
 
-    __slots__ = ("away", "down", "loop", "on_change", "slow")
+    __slots__ = ("away", "down", "loop", "on_change", "on_unguarded", "slow")
 
     def __init__(self, clock: SimClock) -> None:
         super().__init__(clock)
@@ -156,6 +159,8 @@ class SimStore(MemoryStore):
         self.away: set[int] = set()
         """Nodes that do not reach a store that is shared."""
         self.on_change: Callable[[Any, Any], object] = lambda puts, deletes: None
+        self.on_unguarded: Callable[[str], object] = lambda _: None
+        """Told the keys of a transaction that would be done whoever is the controller (19b)."""
 
     async def wait(self) -> None:
         await asyncio.sleep(self.slow * random_wait(self.loop.random, STORE_S))
@@ -177,6 +182,8 @@ class SimStore(MemoryStore):
     async def change(self, conditions: Any, puts: Any, deletes: Any) -> Any:
         """The transaction itself, in no time."""
         revision = self._revision
+        if not any(one.key == CONTROLLER_EPOCH_KEY for one in conditions):
+            self.on_unguarded(", ".join([*puts, *deletes]))
         done = await super().transact(conditions, puts, deletes)
         if self._revision != revision:
             self.on_change(puts, deletes)

@@ -52,6 +52,8 @@ class Plan:
     """At the end two disks are lost at once."""
     emptied: bool = True
     """At the end all records are deleted, and everything is to be freed (L4)."""
+    hasty: bool = False
+    """Some write with acks=1, so that several frames are in flight."""
 
 
 def plan_of(seed: int) -> Plan:
@@ -86,4 +88,5 @@ def plan_of(seed: int) -> Plan:
         clocks=random.random() < 0.25,
         two_disks=random.random() < 0.2 and kind == "disks" and nodes > 3,
         emptied=random.random() < 0.4,
+        hasty=random.random() < 0.4,
     )

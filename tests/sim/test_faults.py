@@ -20,6 +20,7 @@ from kproto.metadata.store import Condition, StoreError, UnknownOutcomeError
 from . import parts
 from .disk import Machine, SimDisk
 from .loop import SimLoop
+from .media import is_unsynced
 from .net import UNANSWERED_SECONDS, Connection, Network, SimListener
 from .parts import SharedStore, SimClock, SimStore
 from .plan import Plan, plan_of
@@ -39,6 +40,7 @@ EVERYTHING = {
     "rot": True,
     "clocks": True,
     "emptied": True,
+    "hasty": True,
 }
 """A plan that leaves nothing out."""
 
@@ -49,7 +51,7 @@ def with_everything(seed: int) -> Plan:
 
 def test_the_plans_of_many_seeds_have_everything() -> None:
     plans = [plan_of(seed) for seed in range(200)]
-    for name in ("deletes", "zombies", "trouble", "moves", "shared", "outages", "clocks", "emptied"):
+    for name in ("deletes", "zombies", "trouble", "moves", "shared", "outages", "clocks", "emptied", "hasty"):
         assert {getattr(plan, name) for plan in plans} == {False, True}, name
     assert {plan.kind for plan in plans} == {"disks", "synced", "kills"}
     assert {plan.nodes for plan in plans} == {3, 4, 5}
@@ -123,6 +125,26 @@ def test_a_clogged_direction_keeps_what_is_sent_in_order() -> None:
 
 
 # Disks
+
+
+def test_what_a_power_loss_may_change() -> None:
+    disk = SimDisk(Machine(1, "/sim/n1", Random(3)))
+    fd = disk.open("/sim/n1/f", create=True)
+    inode = disk.machine.find("/sim/n1/f")
+    assert inode is not None
+    disk.pwritev(fd, [bytes(100)], 0)
+    assert is_unsynced(inode, 99, 100)
+    disk.datasync(fd)
+    assert not is_unsynced(inode, 0, 100)
+    disk.pwritev(fd, [bytes(10)], 40)
+    assert [is_unsynced(inode, *part) for part in ((0, 40), (0, 41), (49, 60), (50, 60))] == [0, 1, 1, 0]
+    disk.datasync(fd)
+    disk.allocate(fd, 100, 50)
+    assert not is_unsynced(inode, 0, 100), "room behind the end"
+    assert is_unsynced(inode, 0, 101)
+    disk.datasync(fd)
+    disk.truncate(fd, 80)
+    assert [is_unsynced(inode, 0, end) for end in (80, 81)] == [False, True]
 
 
 def test_what_rots_and_what_cannot_be_read() -> None:

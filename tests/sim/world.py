@@ -135,6 +135,7 @@ class World:
         self.network = Network(self.loop, Random(f"network {seed}"))
         self.store = SimStore(self.clock)
         self.store.on_change = self._stored
+        self.store.on_unguarded = lambda keys: self.failed(f"19b: {keys} are written without a condition")
         self.image = MetadataImage()
         self.table = VlogTable()
         self.ahead: dict[int, int] = {}

@@ -1,0 +1,135 @@
+"""What was said to be synced is on the medium (rules 8, 17, 20, 36).
+
+A power loss shows such a mistake only when it comes between the answer and a later sync of the same file, and
+takes the right bytes, on all copies. So the simulated files are asked themselves, whenever somebody says that
+something would survive, and at every look.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kproto.metadata.vlogs import VsegId, VsegRecord
+from kproto.replica.fences import FILE_NAME, _record
+from kproto.replica.stored_file import file_name
+from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.frame import FILE_HEADER_SIZE
+
+if TYPE_CHECKING:
+    from kproto.log.partition import Partition
+    from kproto.vlog.virtual_log import VirtualLog
+    from kproto.vlog.virtual_segment import VirtualSegment
+
+    from .disk import Inode, Machine
+    from .world import Node, World
+
+
+def is_unsynced(inode: Inode, start: int, end: int) -> bool:
+    """A power loss may change bytes ``[start, end)`` of the file."""
+    for position, data, _, _, length in inode.pending:
+        if data is None:
+            if min(position, length) < end:
+                return True
+        elif position < end and position + len(data) > start:
+            return True
+    return False
+
+
+class Media:
+    """Looks at the files of a world. One per seed."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.kept: dict[VirtualLog, list[VirtualSegment]] = {}
+        """The virtual segments that were there at the last look, whose journal files were needed."""
+
+    # What was answered just now
+
+    def sealed(self, number: int, epoch: int) -> None:
+        """A broker said that it refuses an owner epoch for ever (rule 20)."""
+        if not self._has_fence(self.world.machines[number], epoch):
+            self.world.failed(f"S7: n{number} said that {epoch} is fenced, a power loss may undo it")
+
+    def _has_fence(self, machine: Machine, epoch: int) -> bool:
+        folder, record = f"{machine.root}/replicas", _record(epoch)
+        inode = machine.find(f"{folder}/{FILE_NAME}")
+        at = -1 if inode is None else inode.data.find(record)
+        if inode is None or at < 0 or FILE_NAME in _unsynced_names(machine, folder):
+            return False
+        return not is_unsynced(inode, at, at + len(record))
+
+    def repaired(self, number: int, record: VsegRecord) -> None:
+        """A broker said that it has a whole copy (rule 17)."""
+        end = FILE_HEADER_SIZE + (record.end or 0) - record.start
+        self._survives(number, record.id, end, "rule 17")
+
+    def pushed(self, number: int, vseg: VsegId, end: int) -> None:
+        """A broker said that it has everything below position ``end`` (rule 8)."""
+        record = self.world.table.vsegs.get(vseg)
+        if record is not None and record.policy == FlushPolicy.SYNCED:
+            self._survives(number, vseg, FILE_HEADER_SIZE + end - record.start, "rule 8")
+
+    def _survives(self, number: int, vseg: VsegId, end: int, rule: str) -> None:
+        machine = self.world.machines[number]
+        folder, name = f"{machine.root}/replicas", file_name(vseg)
+        inode = machine.find(f"{folder}/{name}")
+        if inode is None:
+            return
+        lost = "its name" if name in _unsynced_names(machine, folder) else ""
+        lost = lost or ("bytes" if is_unsynced(inode, 0, end) else "")
+        if lost:
+            self.world.failed(f"{rule}: n{number} has {tuple(vseg)}, but a power loss may take {lost}")
+
+    # What is believed
+
+    def look(self, node: Node) -> None:
+        """What a broker that serves takes for synced."""
+        assert node.broker is not None
+        for partition in node.broker._logs.partitions_open():
+            if not partition.deleted:
+                self._look_at_segments(node, partition)
+                self._look_at_checkpoint(node, partition)
+        for pusher in node.broker._vlogs._pushers.values():
+            self._look_at_journal(node, pusher.vlog)
+
+    def _look_at_segments(self, node: Node, partition: Partition) -> None:
+        for segment in partition.segments:
+            self._is_synced(node, partition, segment, segment.synced, "the log")
+
+    def _look_at_checkpoint(self, node: Node, partition: Partition) -> None:
+        """What a start after a power loss goes on from (`Checkpoint.distrust_unsynced`)."""
+        assert node.broker is not None
+        entry = node.broker._logs._checkpoint.get(partition.topic_id, partition.index)
+        if entry is None:
+            return
+        for segment in partition.segments:
+            if segment.base_offset == entry.synced_base:
+                self._is_synced(node, partition, segment, entry.synced, "the checkpoint")
+            elif segment.base_offset < entry.synced_base:
+                self._is_synced(node, partition, segment, segment.flushed, "the checkpoint")
+
+    def _is_synced(self, node: Node, partition: Partition, segment: Any, end: int, who: str) -> None:
+        inode = node.machine.find(segment.path)
+        if inode is not None and is_unsynced(inode, 0, end):
+            self.world.failed(
+                f"36: n{node.number} {partition!r}: {who} takes {end} bytes of the segment at "
+                f"{segment.base_offset} for synced"
+            )
+
+    def _look_at_journal(self, node: Node, vlog: VirtualLog) -> None:
+        """A virtual segment is forgotten, and its journal file given back, when all its chunks are in synced
+        segment files."""
+        for segment in self.kept.get(vlog, ()):
+            if segment in vlog.segments:
+                continue
+            self.world.count("journal files given back")
+            if segment.needed_from("synced") is not None:
+                self.world.failed(
+                    f"the journal: n{node.number} gave the journal of vseg {vlog.owner_epoch}/{vlog.vlog_id}/"
+                    f"{segment.number} back, and not all of its chunks are in synced files"
+                )
+        self.kept[vlog] = list(vlog.segments)
+
+
+def _unsynced_names(machine: Machine, folder: str) -> set[str]:
+    return {name for change in machine.changes.get(folder, ()) for name in change[1:3]}
