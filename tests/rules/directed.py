@@ -9,12 +9,14 @@ from typing import Final
 
 import kproto.controller.rules
 import kproto.replica.handing_over
+import kproto.replica.takeover
 import kproto.vlog.replicated
 from tests.sim.mutations import GONE, Mutation, _always
 
 LATE: Final = "a broker has one proposal under way, and hears of a lost one within milliseconds"
 WAITED: Final = "the leader itself waits until all of it is closed before it tells the controller"
 SOON: Final = "what is on its way to backups arrives before the next leader has begun to read"
+TWICE: Final = "an owner must lead twice, and write no state and no record the second time"
 IDLE: Final = "the pusher rolls when nothing is in flight: this is asked in case that it ever does otherwise"
 
 controller = kproto.controller.rules
@@ -32,6 +34,13 @@ DIRECTED: Final = [
         ((kproto.replica.handing_over, "all_durable"),),
         _always(True),
         SOON,
+    ),
+    Mutation(
+        "the newest state is believed",
+        "12b, 28b",
+        ((kproto.replica.takeover, "may_stop"),),
+        _always(True),
+        TWICE,
     ),
     Mutation("rolled in flight", "11", ((kproto.vlog.replicated, "may_roll"),), _always(True), IDLE),
 ]

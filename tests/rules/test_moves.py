@@ -10,10 +10,15 @@ from kproto.check import InvariantError
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves, decide_tidy
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata.records import RECOVERING
+from kproto.replica.survey import Base
 from kproto.replica.takeover import sources_of
 from tests.controller.cluster_world import World, cluster
 from tests.controller.test_moves import begin, hand_over, moving
+from tests.replica.sealed_world import Vlog
+from tests.replica.sealed_world import World as SealedWorld
 from tests.replica.test_handing_over import Bench, run
+from tests.replica.test_takeover import Run
+from tests.replica.test_takeover_failures import directed, written
 
 from .support import needs, promise
 from .test_owners import begun
@@ -150,3 +155,27 @@ def test_nothing_is_handed_over_before_it_is_durable() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         run(Path(folder), move)
+
+
+@needs("the newest state is believed")
+def test_who_led_between_two_times_of_an_owner_is_asked_too() -> None:
+    """Broker 10 leads and writes down what it knows; broker 11 leads and acknowledges a record; then broker
+    10 leads again and dies before it has written anything. The newest state of the last leader is of its
+    first time: who leads next must ask broker 11's copies, too (12b)."""
+
+    def twice(world: SealedWorld) -> None:
+        key = world.keys[0]
+        one, two = written(world, 2)
+        world.epochs[:] = [10, 11, 10]
+        first, second = Vlog(10, 1), Vlog(11, 1)
+        first.add([one])
+        first.add([], {key: Base(*world.truth[key].state(1) or (0, 0))})
+        second.add([two])
+        world.vlogs += [first, second]
+
+    async def take_over(run: Run) -> None:
+        await run.online()
+        found, acked = run.world.log.partition(0).log_end_offset, run.world.truth[run.world.keys[0]].end
+        promise(found == acked, f"S1: the log ends at {found}, {acked} was acknowledged")
+
+    directed(take_over, 0, twice)
