@@ -208,6 +208,8 @@ class Worker:
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
         self.seconds: list[Counters] = []
         """One entry per second since the clients were opened."""
+        self._said = ""
+        """The last line that was no answer."""
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -217,7 +219,11 @@ class Worker:
 
     def _read(self) -> None:
         for line in self._process.stdout or ():
-            found: dict[str, Any] = json.loads(line)
+            try:
+                found: dict[str, Any] = json.loads(line)
+            except ValueError:  # Not from the worker: the JVM says something.
+                self._said = line
+                continue
             if "second" in found:
                 self.seconds.append(Counters(**found["counters"]))
             else:
@@ -251,7 +257,7 @@ class Worker:
 
     def _last_words(self) -> str:
         self._errors.seek(0)
-        return self._errors.read()[-2000:]
+        return self._said + self._errors.read()[-2000:]
 
     def close(self) -> None:
         """End the process, whatever it does."""

@@ -321,7 +321,7 @@ public final class Worker {
   private final List<Sender> senders = new ArrayList<>();
   private final List<Reader> readers = new ArrayList<>();
   private final List<Thread> sending = new ArrayList<>();
-  private final PrintStream answers = System.out;
+  private final PrintStream answers;
   private FileChannel raw;
   private boolean carriesTime;
   private boolean flushEach;
@@ -331,7 +331,13 @@ public final class Worker {
   private volatile String firstError;
 
   public static void main(String[] arguments) throws Exception {
-    new Worker().serve();
+    PrintStream answers = System.out;
+    System.setOut(System.err); // Where a library's log lines go then: between answers they would be none.
+    new Worker(answers).serve();
+  }
+
+  private Worker(PrintStream answers) {
+    this.answers = answers;
   }
 
   private void serve() throws IOException {

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from math import ceil
 from random import Random
+from typing import Any
 
 import pytest
 
+from bench import workers
 from bench.histogram import Histogram
-from bench.workers import KINDS, Counters, Spec, Taken
+from bench.workers import KINDS, Counters, Spec, Taken, Worker, WorkerError
 
 # HdrHistogram 2.2.2 with five digits, of the values of `sequence`: percentiles (50, 75, 95, 99, 99.9, 100),
 # and the percentile iterator with 100 ticks: its steps without repetitions, their first three and last three.
@@ -107,3 +111,25 @@ def test_a_spec_without_threads_leaves_their_number_to_the_worker() -> None:
     assert "threads" not in wanted
     assert "raw" not in wanted
     assert wanted["producers"] == [{"topic": "t"}]
+
+
+PROGRAM = """
+import sys
+sys.stdin.readline()
+print("2026-11-21 a warning")
+print('{"reply": "stop"}')
+"""
+
+
+def test_a_line_that_is_no_answer_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = subprocess.Popen
+
+    def pretend(_command: list[str], **settings: Any) -> subprocess.Popen[str]:
+        return start([sys.executable, "-c", PROGRAM], **settings)
+
+    monkeypatch.setattr(workers, "worker_classpath", str)
+    monkeypatch.setattr(subprocess, "Popen", pretend)
+    with Worker(exact=False) as worker:
+        assert worker.ask("stop", timeout=60) == {"reply": "stop"}
+        with pytest.raises(WorkerError, match="a warning"):
+            worker.answer(60)
