@@ -18,7 +18,7 @@ from rich.console import Console
 
 from bench import generator, librdkafka, options
 from bench.brokers import Target
-from bench.cases import KIB, Case, Scale
+from bench.cases import KIB, WRITTEN_TWICE, Case, Scale
 from bench.clusters import Cluster, KprotoCluster, running
 from bench.environment import environment
 from bench.generator import Load, Measured, figures, quantiles, series
@@ -248,6 +248,7 @@ def command(
         environment(scale=str(scale)),
         targets={each.name: dict(each.targets) for each in cases},
         shown=list(SHOWN),
+        notes=[WRITTEN_TWICE],
     )
     systems = options.systems(only)
     with options.workspace(data_dir) as work, running(systems, COPIES, work) as clusters:

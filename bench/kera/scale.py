@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench.cases import KIB
+from bench.cases import KIB, WRITTEN_TWICE
 from bench.generator import Load
 from bench.kera.figures import Figure, Point
 from bench.results import KAFKA
@@ -122,7 +122,7 @@ def notes(figure: Figure, scale: Scale, cores: int) -> list[str]:
         )
     found.append(
         "disk_mb is what the brokers' directories grew by during the run, warm-up and space reserved ahead "
-        "included: many virtual logs reserve more."
+        "included: many virtual logs reserve more. " + WRITTEN_TWICE
     )
     if figure.beside_kafka:
         found.append(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.brokers import Usage
+from bench.cases import WRITTEN_TWICE
 from bench.clusters import Cluster
 from bench.histogram import Histogram
 from bench.omb.result import Period
@@ -55,7 +56,7 @@ TITLES = {
 
 NOTES = (
     "client RPCs are those of producers and consumers, by their own count; disk MB is what the brokers had "
-    "the kernel write, all copies and indexes together, by the kernel's count.",
+    "the kernel write, all copies and indexes together, by the kernel's count. " + WRITTEN_TWICE,
     "Publish latency counts from the call of send, as OMB has it; `intended` from when the schedule wanted "
     "the record sent. End-to-end latency is that of the records' timestamps: whole milliseconds, from 1 on.",
 )
