@@ -88,6 +88,7 @@ class Repairer:
             found = await self._work(look, store.workers.reads)
             if is_whole(found, record):
                 await self._work(partial(sync_path, store.disk, copy.path))
+                await self._work(partial(store.disk.sync_directory, store.directory))
                 store.hold(copy)
                 return True
         finally:

@@ -35,7 +35,7 @@ from kproto.replica.service import ReplicaService
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
-from tests.replica.support import ME, OTHER, TOPIC, Metadata, Owner, Station
+from tests.replica.support import ME, OTHER, TOPIC, MemoryDisk, Metadata, Owner, Station
 
 VSEG = VsegId(5, 1, 2)
 CALLER = Caller(3, 5)
@@ -490,6 +490,21 @@ class TestRepair:
         assert target.service.repairer.bytes > 0
         assert bytes(target.station.file(VSEG)) == owner.first + b"".join(frame for _, frame in owner.frames)
         assert peers.services
+
+    def test_the_name_of_a_copy_that_was_given_up_survives_a_power_loss(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Acks of its class waited for no sync: neither its bytes nor its name are on the medium (36)."""
+        _, _, target, owner, record = self.two()
+        twin = Owner(VSEG)
+        twin.frames = owner.frames
+        target.station.store.table = Metadata(5).table
+        target.hold(twin)
+        synced: list[str] = []
+        monkeypatch.setattr(MemoryDisk, "sync_directory", lambda _, path: synced.append(path))
+        assert self.repair(target, record) == InternalError.NONE
+        assert target.service.repairer.bytes == 0
+        assert synced == [target.station.store.directory]
 
     def test_what_is_whole_is_not_copied_again(self) -> None:
         _, _, target, _, record = self.two()
