@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kproto.config.definition import LONG_MAX
+from kproto.log import kept_producers
 from kproto.log.epochs import EpochCache
 from kproto.log.files import SegmentName, parse_name
 from kproto.log.index import SparseIndex, decode
@@ -44,6 +45,7 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
 
     ``exact``: after a clean stop, ``entry`` is what the files are (`checkpoint`).
     """
+    kept_producers.recall(partition)
     names = _names(partition, entry, exact)
     log_start = entry.log_start if entry is not None else 0
     if not names:
@@ -59,6 +61,7 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     _apply(partition, runs)
     if partition.log_start_offset > partition.log_end_offset:
         _restart_at(partition, partition.log_start_offset)
+    kept_producers.settle(partition)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
     partition.remove_dead_groups()
     config = partition.config
@@ -160,7 +163,7 @@ def _restore_state(partition: Partition, first: int) -> int:
         found = decode(read_file(before.index_path))
         if found is not None and found[1].next_offset == before.next_offset:
             _, summary, producers, epochs = found
-            partition.producers = Producers.decode(producers)
+            kept_producers.replace(partition, Producers.decode(producers), before.next_offset)
             partition.epochs = EpochCache.decode(epochs)
             before.max_ts, before.max_ts_base = summary.max_ts, summary.max_ts_base
             return number
@@ -311,15 +314,15 @@ def _restart_at(partition: Partition, offset: int) -> None:
     """The log start was moved behind everything that was found so far: begin again, empty, at ``offset``,
     which is not above it.
 
-    What producers sent between the two is not known, so nothing is: a sequence that is taken for wrong would
-    stop its producer for good.
+    What producers sent before is not known until the offset at which it was kept (`kept_producers`); without
+    that nothing is: a sequence that is taken for wrong would stop its producer for good.
     """
     log_start = partition.log_start_offset
     log.warning("%r: nothing is left above its log start %d", partition, log_start)
     for segment in partition.segments:
         segment.drop()
     cut_from(partition, 0, f"the log starts at {log_start}")
-    partition.producers = Producers()
+    kept_producers.replace(partition, Producers(), offset)
     partition.settled, partition.dirty_from = 0, -1
     partition.begin(offset)
     partition.log_start_offset = log_start

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
 from kproto.errors import ErrorCode, KafkaError
-from kproto.log import times
+from kproto.log import kept_producers, times
 from kproto.log.blocks import LARGEST, NO_BLOCK, SIZES, Block, size_class_for
 from kproto.log.checkpoint import Entry
 from kproto.log.checks import MAX_CODEC, examine
@@ -632,6 +632,8 @@ class Partition:
         self.log_start_offset = offset
         if offset == self.log_end_offset:
             self.roll_group()
+        if self.copies == 1:
+            kept_producers.keep(self)
         self._drop_groups_below(offset)
         self.epochs.cut_front(offset)
         self.manager.checkpoint_soon(self)

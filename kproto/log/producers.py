@@ -46,9 +46,15 @@ def last_sequence(first: int, records: int) -> int:
 
 
 class Producers(dict[int, Producer]):
-    """Producer id -> :class:`Producer`."""
+    """Producer id -> :class:`Producer`. ``kept``: an offset, and the state there (`encode`) as it was written
+    down once; `add` takes it when it gets to that offset.
+    """
 
-    __slots__ = ()
+    __slots__ = ("kept",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: tuple[int, bytes] | None = None
 
     def examine(self, pid: int, epoch: int, seq: int, records: int) -> Batch | None:
         """Whether a chunk may be appended.
@@ -89,6 +95,8 @@ class Producers(dict[int, Producer]):
 
     def add(self, pid: int, epoch: int, seq: int, records: int, base_offset: int, max_timestamp: int) -> None:
         """A chunk of ``pid`` was appended."""
+        if self.kept is not None and base_offset >= self.kept[0]:
+            self.catch_up()
         producer = self.get(pid)
         if producer is None:
             producer = self[pid] = Producer(epoch)
@@ -101,6 +109,13 @@ class Producers(dict[int, Producer]):
         batches.append((seq, last, base_offset, max_timestamp))
         if len(batches) > BATCHES_KEPT:
             del batches[0]
+
+    def catch_up(self) -> None:
+        """The fold is at the offset of what was kept: that is the state now."""
+        if self.kept is not None:
+            known, self.kept = Producers.decode(self.kept[1]), None
+            self.clear()
+            self.update(known)
 
     def expire(self, now_ms: int, after_ms: int) -> int:
         """Forget producers whose newest batch is at least ``after_ms`` old; returns how many."""

@@ -1,0 +1,77 @@
+"""What was known of the producers of a partition when records were deleted from it last (rule 40).
+
+Else a start could learn about them only from the chunks and indexes that are left, and would take what they
+repeat for something new. The file holds the state at one offset, the end of the log at that time: whoever
+folds the chunks again takes it when he gets there (`Producers.kept`). For partitions of one copy: the state
+of the others is in state frames (rule 28b).
+
+It is not synced: after a power loss it may be missing, and the producers forgotten.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from struct import Struct
+from typing import TYPE_CHECKING, Final
+
+from kproto.log.producers import Producers
+from kproto.log.segment import read_file
+from kproto.wire.crc import crc32c
+
+if TYPE_CHECKING:
+    from kproto.log.partition import Partition
+
+log = logging.getLogger(__name__)
+
+FILE: Final = "producers"
+_HEAD: Final = Struct(">Iq")
+"""CRC-32C of the rest, offset; the state follows (`Producers.encode`)."""
+_CRC_SIZE: Final = 4
+
+
+def keep(partition: Partition) -> None:
+    """Write down what is known at the end of the log. A full disk only means that it is forgotten."""
+    if not partition.producers:
+        return
+    rest = _HEAD.pack(0, partition.log_end_offset)[_CRC_SIZE:] + partition.producers.encode()
+    path = os.path.join(partition.directory, FILE)
+    disk = partition.disk
+    try:
+        disk.makedirs(partition.directory)
+        descriptor = disk.open(path + ".tmp", create=True)
+        try:
+            disk.truncate(descriptor, 0)
+            disk.pwritev(descriptor, [crc32c(rest).to_bytes(_CRC_SIZE, "big") + rest], 0)
+        finally:
+            disk.close(descriptor)
+        disk.rename(path + ".tmp", path)
+    except OSError as error:
+        log.warning("%s cannot be written: %s", path, error.strerror)
+
+
+def recall(partition: Partition) -> None:
+    """Before a partition (just made, empty) is opened: have what was kept in mind."""
+    data = read_file(os.path.join(partition.directory, FILE))
+    if len(data) >= _HEAD.size and crc32c(data[_CRC_SIZE:]) == _HEAD.unpack_from(data)[0]:
+        partition.producers.kept = _HEAD.unpack_from(data)[1], data[_HEAD.size :]
+
+
+def settle(partition: Partition) -> None:
+    """It is open. What is of a longer log, which was lost, is nothing that may be met later."""
+    kept = partition.producers.kept
+    if kept is None:
+        return
+    if kept[0] <= partition.log_end_offset:
+        partition.producers.catch_up()
+        return
+    partition.producers.kept = None
+    partition.disk.unlink(os.path.join(partition.directory, FILE))
+    partition.disk.sync_directory(partition.directory)
+
+
+def replace(partition: Partition, producers: Producers, offset: int) -> None:
+    """``producers`` are those at ``offset``; what was kept of a later one stays in mind."""
+    kept = partition.producers.kept
+    producers.kept = kept if kept is not None and offset < kept[0] else None
+    partition.producers = producers

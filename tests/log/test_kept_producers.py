@@ -1,0 +1,100 @@
+"""Producers are known after a restart though their records were deleted (rule 40)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kproto.directory import LeftAs
+from kproto.log.kept_producers import FILE
+from kproto.wire.records import Producer
+from tests.log.support import TOPIC_ID, Log, batch
+
+
+def kept(log: Log) -> Path:
+    return Path(log.partition().directory) / FILE
+
+
+def append(log: Log, pid: int, *sequences: int) -> list[tuple[int, bool]]:
+    """Base offset, and whether it was there already, of one record for each sequence."""
+    answers = [log.partition().append(batch(b"x", producer=Producer(pid, 0, seq))) for seq in sequences]
+    return [(base, again) for base, _, _, again in answers]
+
+
+def restart(log: Log, left_as: LeftAs, journal_from: int) -> None:
+    """When the checkpoint knows, and the journal begins at an offset."""
+    log.tick(6.0)
+    log.tick(6.0)
+    key = TOPIC_ID, 0
+    log.journal.stored[key] = [each for each in log.journal.stored[key] if each[0] >= journal_from]
+    log.restart(left_as)
+
+
+@pytest.mark.parametrize("left_as", [LeftAs.CLEAN, LeftAs.KILLED])
+@pytest.mark.parametrize("later", [[], [0], [0, 1]])
+@pytest.mark.parametrize("flushed", [True, False])
+def test_what_is_sent_again_after_everything_was_deleted(
+    tmp_path: Path, left_as: LeftAs, later: list[int], flushed: bool
+) -> None:
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"})
+    append(log, 7, 0, 1, 2)
+    append(log, 8, 0)
+    if flushed:
+        log.partition().flush()
+    assert log.partition().delete_records(-1) == 4
+    append(log, 9, *later)
+    before = log.partition().producers.encode()
+    restart(log, left_as, 4)
+    assert (log.partition().log_start_offset, log.partition().log_end_offset) == (4, 4 + len(later))
+    assert log.partition().producers.encode() == before
+    assert append(log, 7, 2, 3) == [(2, True), (4 + len(later), False)]
+    restart(log, LeftAs.KILLED, 4)
+    assert append(log, 7, 3) == [(4 + len(later), True)]
+
+
+def test_a_log_start_within_what_only_the_journal_has(tmp_path: Path) -> None:
+    """The file ends before what was deleted, and the journal begins behind it."""
+    log = Log(tmp_path)
+    append(log, 7, 0, 1)
+    log.partition().flush()
+    append(log, 7, 2, 3, 4)
+    append(log, 8, 0, 1)
+    log.partition().delete_records(4)
+    before = log.partition().producers.encode()
+    restart(log, LeftAs.KILLED, 4)
+    assert log.partition().log_end_offset == 7
+    assert log.partition().producers.encode() == before
+
+
+def test_what_was_kept_of_a_log_that_was_longer_is_forgotten(tmp_path: Path) -> None:
+    """It must not replace what is learned when the log gets there again with other records."""
+    log = Log(tmp_path)
+    append(log, 7, 0, 1, 2)
+    log.partition().delete_records(1)
+    assert kept(log).exists()
+    log.journal.stored[TOPIC_ID, 0] = log.journal.stored[TOPIC_ID, 0][:2]
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_end_offset == 2
+    assert not kept(log).exists()
+    append(log, 5, 0, 1)
+    log.restart(LeftAs.KILLED)
+    assert append(log, 5, 1) == [(3, True)]
+
+
+@pytest.mark.parametrize("damage", [b"", b"short", bytes(40)])
+def test_a_damaged_file_is_as_none(tmp_path: Path, damage: bytes) -> None:
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"})
+    append(log, 7, 0, 1, 2)
+    log.partition().delete_records(-1)
+    kept(log).write_bytes(damage)
+    restart(log, LeftAs.KILLED, 3)
+    assert log.partition().producers == {}
+    assert append(log, 7, 3) == [(3, False)]
+
+
+def test_nothing_is_kept_without_producers(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    log.partition().append(batch(b"x"))
+    log.partition().delete_records(-1)
+    assert not kept(log).exists()
