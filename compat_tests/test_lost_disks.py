@@ -10,7 +10,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from compat_tests.support.cluster import ClusterLoad, own_cluster
@@ -102,3 +102,42 @@ def test_what_is_lost_for_good_can_be_given_up_by_command(tmp_path: Path) -> Non
         again.produce("lost", b"new", on_delivery=lambda error, message: offsets.append(message.offset()))
         assert again.flush(20) == 0
         assert offsets == [0]
+
+
+def test_topics_with_more_copies_come_back_while_others_have_lost_all_of_theirs(tmp_path: Path) -> None:
+    """Two disks are lost, with all that a topic of two copies had there: one of three is served at once."""
+    with own_cluster(tmp_path, settings=SETTINGS) as cluster:
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        drain = ConfigEntry("kproto.drain", "true", incremental_operation=AlterConfigOpType.SET)
+        drained = ConfigResource(ResourceType.BROKER, "1", incremental_configs=[drain])
+        admin.incremental_alter_configs([drained])[drained].result(10)
+        partitions = 12
+        for name, replicas in (("few", 2), ("many", 3)):
+            create_topic(cluster.bootstrap_servers, name, partitions, replicas=replicas)
+        config = {"bootstrap.servers": cluster.bootstrap_servers, "acks": "all"}
+        producer = Producer(config)
+        for index in range(partitions):
+            for name in ("few", "many"):
+                producer.produce(name, b"kept", partition=index)
+        assert producer.flush(30) == 0
+
+        def led(name: str) -> int:
+            topic = admin.list_topics(name, timeout=10).topics[name]
+            return sum(part.leader in (1, 2) for part in topic.partitions.values())
+
+        for node in (3, 4):
+            cluster.pause(node)
+        for node in (3, 4):
+            cluster.kill(node)
+            cluster.wipe(node)
+        wait_until("all with three copies have leaders", lambda: led("many") == partitions, 60)
+        assert led("few") < partitions, "some had both copies there"
+        ends = {}
+        consumer = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "nobody"})
+        for index in range(partitions):
+            ends[index] = consumer.get_watermark_offsets(TopicPartition("many", index), timeout=10)
+        consumer.close()
+        assert set(ends.values()) == {(0, 1)}
+        rows = accept_loss(cluster, "few", "--yes")
+        assert {row["result"] for row in rows} == {"NONE"}
+        assert led("few") == partitions
