@@ -178,9 +178,24 @@ def _topic(workers: Workers, target: Cluster, case: Case) -> Iterator[str]:
 
 
 def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, raw: Raw | None) -> None:
-    """Producers, and consumers if there are any."""
+    """Producers, and consumers if there are any. Events of a run that fails are not kept: nothing describes
+    them."""
+    paths = raw.paths(case.workers) if raw else []
+    try:
+        began_us, from_us, until_us = _load(target, case, outcome, watch, paths)
+    except BaseException:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        raise
+    if raw:
+        raw.describe(paths, case, began_us, from_us, until_us)
+
+
+def _load(
+    target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, paths: list[Path]
+) -> tuple[int, int, int]:
+    """The load itself, its events into ``paths``: when it began, from and until when it was measured."""
     window_s, warmup_s = case.scale.window_s, case.scale.warmup_s
-    paths = raw.paths(case.workers) if raw else None
     with Workers(case.workers, heap(case)) as workers, _topic(workers, target, case) as topic:
         workers.open(case.specs(target.bootstrap, topic, [str(path) for path in paths] if paths else None))
         look = _Look(workers, outcome)
@@ -207,8 +222,7 @@ def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, r
             raise RuntimeError(f"{counted.received} events received of {counted.acked}")
         look.take(TAIL)
         workers.stop()
-    if raw and paths:
-        raw.describe(paths, case, look.began_us, from_us, until_us)
+    return look.began_us, from_us, until_us
 
 
 def _read(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None) -> None:

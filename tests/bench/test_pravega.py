@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from bench.histogram import Histogram
+from bench.pravega import load
 from bench.pravega.cases import (
     BURST,
     END_TO_END,
@@ -213,3 +215,20 @@ def test_the_command_refuses_what_cannot_be_run() -> None:
     done = CliRunner().invoke(command, ["--mode", "end-to-end", "--consumers", "16"])
     assert done.exit_code == 2
     assert "16 consumers" in done.output
+
+
+def test_events_of_a_run_that_fails_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[Path] = []
+
+    def broken(*given: Any) -> tuple[int, int, int]:
+        kept.extend(given[-1])
+        for path in kept:
+            path.write_bytes(b"half an event")
+        raise RuntimeError("the broker is gone")
+
+    monkeypatch.setattr(load, "_load", broken)
+    nobody: Any = None
+    with pytest.raises(RuntimeError, match="is gone"):
+        load.run(nobody, LIMITED, Raw(tmp_path, "r", "kproto", "c", 1), ours=False)
+    assert len(kept) == LIMITED.workers
+    assert list(tmp_path.iterdir()) == []
