@@ -250,11 +250,15 @@ class VlogManager:
 
     def covers(self, owner_epoch: int, vlog_id: int, seq: int, partition: tuple[bytes, int]) -> bool:
         """Whether the state of ``partition`` is in a durable state frame of this process that stays when the
-        given virtual segment, of this or of an earlier owner, and those before it are freed (rule 30)."""
+        given virtual segment, of this or of an earlier owner, and those before it are freed (rule 30): one
+        of the virtual log that it appends to. Where it left another, it is older than what it appended since.
+        """
         for pusher in self._replicated():
             number, partitions = pusher.states.covered
             same = (pusher.vlog.owner_epoch, pusher.vlog.vlog_id) == (owner_epoch, vlog_id)
-            if partition in partitions and pusher.states.is_led(partition) and not (same and number <= seq):
+            if partition not in partitions or (same and number <= seq):
+                continue
+            if pusher.states.is_current(partition, pusher.vlog):
                 return True
         return False
 

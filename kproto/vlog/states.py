@@ -98,12 +98,12 @@ class States:
         if partition.log_end_offset > 0 and self._waiting_since is None:
             self._waiting_since = now
 
-    def is_led(self, key: PartitionKey) -> bool:
-        """What state frames say of a partition is not of a time before another broker led it (12b)."""
+    def is_current(self, key: PartitionKey, vlog: VirtualLog) -> bool:
+        """The newest of a partition is in state frames of this virtual log, ``vlog``: it appends here. Of one
+        that went on elsewhere, or was led by another broker meanwhile (12b), they may say what was true once.
+        """
         partition = self._partitions.get(key)
-        if partition is None and key in self._frozen:
-            partition = self._frozen[key][0]
-        return partition is not None and not partition.lost
+        return partition is not None and partition.vlog is vlog and not partition.lost
 
     def begun(self, now: float) -> None:
         """Have a state frame soon, even without traffic: not the first segment was opened, and a recovery is

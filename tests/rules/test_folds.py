@@ -62,3 +62,34 @@ def test_a_state_frame_counts_when_all_copies_have_it(monkeypatch: pytest.Monkey
     assert not covered(), "nobody has it yet"
     world.flow()
     assert covered()
+
+
+def test_what_was_written_down_before_a_partition_went_on_elsewhere_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It appends to another virtual log now. When those records are deleted, and the virtual segment with
+    them is freed because of the old state, producers would be remembered as they were then (28b, 30, 40)."""
+    world = ClusterWorld.begin(3, 3)
+    part = world.partition()
+    key = (part.topic_id, part.index)
+    monkeypatch.setattr(states, "FIRST_AFTER", 1)
+    part.append()
+    world.flow()
+    (before,) = world.pushers
+    assert world.manager.covers(0, 1, 1, key)
+    other = world.partition(topic=9, kproto__vlogs="1")
+    assert other.vlog is not part.vlog
+    after = world.manager._of[other.vlog]  # type: ignore[index]
+    monkeypatch.setattr(states, "FIRST_AFTER", 1 << 30)
+    world.manager._move(part, part.vlog, after)  # type: ignore[arg-type]
+    part.append()
+    world.flow()
+    assert key in before.states.covered[1], "as it was then"
+    assert not world.manager.covers(0, 1, 1, key)
+    assert not world.manager.covers(1, after.vlog.vlog_id, 1, key)
+    monkeypatch.setattr(states, "FIRST_AFTER", 1)
+    world.manager.write_down(part)  # type: ignore[arg-type]
+    part.append()
+    world.flow()
+    assert world.manager.covers(0, 1, 1, key)
+    assert not world.manager.covers(1, after.vlog.vlog_id, 1, key), "it is in that very segment"
