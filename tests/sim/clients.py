@@ -310,7 +310,17 @@ async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple
     vlog, epoch = partition.vlog, partition.leader_epoch
     assert vlog is not None
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    vlog.when_durable(vlog.end, lambda: future.done() or future.set_result(None))
+    position = vlog.end
+
+    def told() -> None:
+        if vlog.durable < position and not vlog.lost:
+            ledger.world.failed(
+                f"rule 10: append {position} of {ledger.name} is acked, {vlog.durable} is durable"
+            )
+        if not future.done():
+            future.set_result(None)
+
+    vlog.when_durable(position, told)
     await future
     if vlog.lost:
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
