@@ -24,6 +24,7 @@ from kproto.vlog.frame import (
     decode_frame_header,
     decode_state,
     head_is_sound,
+    head_length,
 )
 from kproto.vlog.scan import CHUNK_HEAD, CRC_FROM, SMALLEST_CHUNK, JournalReader
 from kproto.wire.crc import crc32c
@@ -60,6 +61,8 @@ _KEY: Final = Struct(">16sI")
 _BRIEF: Final = Struct(">20s16xqi4xIIII")
 """An entry (`kproto.vlog.frame`) without what nobody asks for here: topic id and partition in one, base
 offset, leader epoch, offsets, length, CRC, flags."""
+HEAD_BYTES: Final = 16 * 1024
+"""Of a file at a time for the heads of its frames, which have 68 bytes for each chunk."""
 Catalog = dict[PartitionKey, list[int]]
 """Topic id and partition to ``[first offset, end offset, bytes, position of the first frame]``."""
 
@@ -122,19 +125,32 @@ def _frames(disk: Disk, extent: Extent) -> Iterator[tuple[FrameHeader, memoryvie
     """Headers and bytes of the frames. The bytes belong to a window of the file: copy what you keep."""
     reader = JournalReader(disk, extent.path)
     try:
-        position = extent.begin
-        while position < extent.end:
-            at = extent.base + position
-            header = decode_frame_header(reader.view(at, FRAME_SIZE))
-            if header is None or not _fits(header, position, extent):
-                raise DamagedError(f"{extent.path}: no frame of the segment at byte {at}")
-            frame = reader.view(at, header.length)
-            if len(frame) < header.length or not head_is_sound(frame, 0, header):
-                raise DamagedError(f"{extent.path}: the frame at byte {at} is damaged")
-            yield header, frame
-            position += header.length
+        yield from _walk(reader, extent, heads=False)
     finally:
         reader.close()
+
+
+def _heads(disk: Disk, extent: Extent) -> Iterator[tuple[FrameHeader, memoryview]]:
+    """As `_frames`, with header and entries of each frame alone: the chunks are not even read."""
+    reader = JournalReader(disk, extent.path, HEAD_BYTES)
+    try:
+        yield from _walk(reader, extent, heads=True)
+    finally:
+        reader.close()
+
+
+def _walk(reader: JournalReader, extent: Extent, heads: bool) -> Iterator[tuple[FrameHeader, memoryview]]:
+    position = extent.begin
+    while position < extent.end:
+        at = extent.base + position
+        header = decode_frame_header(reader.view(at, FRAME_SIZE))
+        if header is None or not _fits(header, position, extent):
+            raise DamagedError(f"{extent.path}: no frame of the segment at byte {at}")
+        frame = reader.view(at, head_length(header) if heads else header.length)
+        if at + header.length > reader.size or not head_is_sound(frame, 0, header):
+            raise DamagedError(f"{extent.path}: the frame at byte {at} is damaged")
+        yield header, frame
+        position += header.length
 
 
 def _fits(header: FrameHeader, position: int, extent: Extent) -> bool:
@@ -147,7 +163,7 @@ def _fits(header: FrameHeader, position: int, extent: Extent) -> bool:
 def catalogue(disk: Disk, extent: Extent) -> Catalog:
     """What every partition has in ``extent``."""
     found: dict[bytes, list[int]] = {}
-    for header, frame in _frames(disk, extent):
+    for header, frame in _heads(disk, extent):
         position = header.position
         end = FRAME_SIZE + header.chunks * ENTRY_SIZE
         for key, base, _, count, length, _, _ in _BRIEF.iter_unpack(frame[FRAME_SIZE:end]):

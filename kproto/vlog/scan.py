@@ -103,10 +103,12 @@ class ScannedFrame(NamedTuple):
 class JournalReader:
     """A journal file, read through a window. Raises OSError when the medium does."""
 
-    __slots__ = ("_at", "_disk", "_fd", "_window", "header", "path", "size")
+    __slots__ = ("_at", "_disk", "_fd", "_least", "_window", "header", "path", "size")
 
-    def __init__(self, disk: Disk, path: str) -> None:
+    def __init__(self, disk: Disk, path: str, least: int = _WINDOW) -> None:
+        """``least`` bytes are read at a time: fewer where much is skipped."""
         self._disk = disk
+        self._least = least
         self.path = path
         self._fd = disk.open(path, write=False)
         self._at = 0
@@ -122,7 +124,7 @@ class JournalReader:
         """``length`` bytes at file position ``at``; fewer only at the end of the file."""
         begin = at - self._at
         if begin < 0 or begin + length > len(self._window):
-            self._window = self._disk.pread(self._fd, max(length, _WINDOW), at)
+            self._window = self._disk.pread(self._fd, max(length, self._least), at)
             self._at = at
             begin = 0
         return memoryview(self._window)[begin : begin + length]

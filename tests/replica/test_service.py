@@ -328,6 +328,34 @@ class TestCatalogFiles:
         backup.station.store.copies[VSEG].catalog = None
         assert backup.ask(Api.CATALOG, look) == made
 
+    def test_making_it_reads_the_heads_of_frames_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        backup, metadata = Backup(), Metadata(5)
+        owner = owner_of([[(0, 60_000), (1, 40_000)], [(2, 90_000)], None, [(0, 70_000)]])
+        backup.hold(owner)
+        metadata.put(owner.record(owner.end))
+        backup.apply(metadata)
+        read: list[int] = []
+        pread = MemoryDisk.pread
+
+        def counted(disk: MemoryDisk, fd: int, length: int, position: int) -> bytes:
+            data = pread(disk, fd, length, position)
+            read.append(len(data))
+            return data
+
+        monkeypatch.setattr(MemoryDisk, "pread", counted)
+        error, body = backup.ask(Api.CATALOG, Look(VSEG, owner.end, PARTS).encode())
+        assert error == 0
+        assert [row.bytes for row in decode_catalog(body)] == [
+            sum(len(one[3]) for one in owner.chunks if one[0] == key) for key in PARTS
+        ]
+        assert sum(read) < (owner.end - owner.start) // 3
+
+    def test_a_copy_that_was_cut_behind_a_head_has_none(self) -> None:
+        backup, owner, look = self.held()
+        content = backup.station.disk.content(backup.station.store.path_of(VSEG))
+        del content[FILE_HEADER_SIZE + owner.end - owner.start - 1 :]
+        assert backup.ask(Api.CATALOG, look)[0] == InternalError.CONFLICT
+
     def test_it_goes_with_its_copy(self) -> None:
         backup, owner, look = self.held()
         backup.ask(Api.CATALOG, look)
