@@ -11,6 +11,9 @@ PERIOD_S = 3.0
 BACKLOG_LIMIT = 1_000
 """Records that may wait, to be sent or to be received."""
 
+LEAST_RATE = 1_000.0
+"""No lower, unlike OMB's own search: that falls to 0 when more waits than a period brings, and stays there."""
+
 RAMP_MIN, RAMP_MAX = 0.01, 1.0
 
 
@@ -18,7 +21,8 @@ RAMP_MIN, RAMP_MAX = 0.01, 1.0
 class RateSearch:
     """Doubles its step while both ends keep up, halves it when one does not.
 
-    Invariant: RAMP_MIN <= ramp <= RAMP_MAX. The ramp only grows by doubling and shrinks by halving.
+    Invariant: RAMP_MIN <= ramp <= RAMP_MAX, rate >= LEAST_RATE. The ramp only grows by doubling and shrinks
+    by halving.
     """
 
     rate: float = FIRST_RATE
@@ -49,4 +53,4 @@ class RateSearch:
 
     def _reduced(self, seconds: float, actual: int, left: int) -> float:
         self.ramp = max(RAMP_MIN, self.ramp / 2)
-        return min(actual / seconds, max(0, left) / seconds)
+        return max(LEAST_RATE, min(actual, left) / seconds)

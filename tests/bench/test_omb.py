@@ -25,7 +25,7 @@ from bench.omb.compare import (
     kind_of,
 )
 from bench.omb.compare import as_run as run_of
-from bench.omb.rate import RAMP_MIN, RateSearch
+from bench.omb.rate import LEAST_RATE, RAMP_MIN, RateSearch
 from bench.omb.result import Period, capped, result
 from bench.omb.runner import Outcome, heap, shares, specs, topic_names
 from bench.omb.settings import Driver, SettingsError, Workload, properties, read_driver, read_workload
@@ -201,11 +201,16 @@ def test_a_thousand_records_may_wait() -> None:
     assert RateSearch().next_rate(3.0, 30_000, 28_999) < 10_000
 
 
-def test_the_rate_is_never_negative_and_the_step_never_vanishes() -> None:
+def test_the_rate_grows_again_from_wherever_it_fell_to() -> None:
     search = RateSearch()
     for _ in range(20):
-        assert search.next_rate(3.0, 10**9, 0) >= 0
+        assert search.next_rate(3.0, 10**9, 0) == LEAST_RATE
     assert search.ramp == RAMP_MIN
+    both = 10**9
+    for _ in range(20):
+        both += int(search.rate * 3.0)
+        before = search.rate
+        assert search.next_rate(3.0, both, both) > before
 
 
 def test_topics_and_groups_are_named_as_there(workload: Workload, driver: Driver) -> None:
