@@ -12,7 +12,7 @@ BACKLOG_LIMIT = 1_000
 """Records that may wait, to be sent or to be received."""
 
 LEAST_RATE = 1_000.0
-"""No lower, unlike OMB's own search: that falls to 0 when more waits than a period brings, and stays there."""
+"""No lower. OMB's own search falls to 0 when more waits than a period brings, and stays there."""
 
 RAMP_MIN, RAMP_MAX = 0.01, 1.0
 
