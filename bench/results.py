@@ -24,6 +24,8 @@ KPROTO = "kproto"
 KAFKA = "kafka"
 FAILED_RUN = " failed: "
 """What is in a note about a run that is missing."""
+MOST_LETTERS = 300
+"""Of a failure in a note."""
 MARGIN = 0.01
 """A difference smaller than that is none: at a fixed rate both reach it, but for the last record."""
 
@@ -226,5 +228,6 @@ def load(path: Path) -> Result:
 
 
 def in_short(failure: BaseException) -> str:
-    """What a note says of a failure: its first two lines, as one, or what kind it is."""
-    return " ".join(str(failure).splitlines()[:2]) or type(failure).__name__
+    """What a note says of a failure: how its first two lines begin, as one, or what kind it is."""
+    text = " ".join(str(failure).splitlines()[:2]) or type(failure).__name__
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ..."

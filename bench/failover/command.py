@@ -21,7 +21,7 @@ from bench.failover.copies import compare
 from bench.failover.load import FailoverLoad
 from bench.failover.report import runs_of, summary, table
 from bench.failover.rounds import WHOLE_TIMEOUT_S, Round, Rounds, row
-from bench.results import KAFKA, KPROTO, Result
+from bench.results import KAFKA, KPROTO, Result, in_short
 from bench.spread import create, leaders
 
 TOPIC: Final = "failover"
@@ -193,7 +193,7 @@ def command(
         result.runs += runs_of(kind, session.results["rounds"], {"partitions": partitions, "rate": rate})
         if failed:
             failures.append(kind)
-            result.notes.append(f"{cluster.name} did not get through: {' '.join(failed.splitlines()[:2])}")
+            result.notes.append(f"{cluster.name} did not get through: {in_short(RuntimeError(failed))}")
             console.print(f"FAILED: {failed}\nThe data is kept in {work}", highlight=False)
         else:
             shutil.rmtree(work, ignore_errors=True)

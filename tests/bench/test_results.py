@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.results import KAFKA, KPROTO, Result, Run, Verdict, direction, load
+from bench.results import KAFKA, KPROTO, MOST_LETTERS, Result, Run, Verdict, direction, in_short, load
 from bench.tables import columns, factor, goal, heading, shown, terminal
 from tests.bench.made_up import alone, figure, workloads
 
@@ -31,6 +31,12 @@ def test_nothing_at_all_is_the_worst_throughput() -> None:
     assert found.lost
     assert found.severity == float("inf")
     assert only(of_pairs([0.0], [100.0], "cpu_s_per_gb")).severity == 0
+
+
+def test_a_failure_is_told_in_short() -> None:
+    assert in_short(OSError("first\nsecond\nthird")) == "first second"
+    assert in_short(KeyError()) == "KeyError"
+    assert len(in_short(OSError("x" * 10_000))) < MOST_LETTERS + 10
 
 
 def test_ratios_are_medians_over_pairs_not_ratios_of_medians() -> None:
