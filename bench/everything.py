@@ -59,7 +59,7 @@ STEPS: Sequence[Step] = (
     Step("pravega", ("--copies", "3"), None),
     Step("pravega", ("--flush", "--label", "-flush"), None),
     Step("pravega", ("--mode", "end-to-end", "--label", "-raw", *RAW), None),
-    Step("analyze", ("{out}/raw",), ("{out}/raw",), 1),
+    Step("analyze", ("{out}/raw",), ("{out}/raw",), 2),
     Step("cluster", minutes=3),
     Step("startup", minutes=2),
     Step("idle", minutes=2),
