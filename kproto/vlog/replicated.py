@@ -250,7 +250,8 @@ class ReplicatedPusher(Pusher):
             self._widen_wait = min(self._widen_wait * 2, WIDEN_MOST_S)
             self.renew()
         elif self.idle and self.states.overdue(now):
-            self._add_state(segment)
+            if not self._add_state(segment) and segment.end > segment.start:
+                self._renewing = True  # it does not fit, and without traffic nobody else goes on
             self.run()
 
     def _restarted(self) -> list[int]:
@@ -396,10 +397,12 @@ class ReplicatedPusher(Pusher):
         wanted = _measure(refs)[1] + self.states.last_bytes * 2
         return max(least, min(wanted, self._space.file_bytes - FILE_HEADER_SIZE))
 
-    def _add_state(self, segment: VirtualSegment) -> None:
+    def _add_state(self, segment: VirtualSegment) -> bool:
+        """Whether a state frame fits: it is the next one then."""
         frame = self.states.make(self.vlog, segment)
         if frame is not None:
             self.vlog.add(frame)
+        return frame is not None
 
     # The next segment
 

@@ -554,6 +554,30 @@ def test_a_partition_that_came_with_data_is_written_down_without_traffic() -> No
     world.check()
 
 
+def test_a_state_frame_without_room_is_written_in_the_next_segment() -> None:
+    """Found by simulation: nothing was appended any more, and nothing older was ever freed."""
+    world, part = begun()
+    segment = world.pushers[0].vlog.segments[0]
+    before = segment.end
+    part.append(1000)
+    world.flow()
+    part.append(segment.room() - (segment.end - before - 1000) - 20)
+    world.flow()
+    assert segment.room() == 20
+    taken = world.partition(topic=2, base=500)
+    for _ in range(4):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert world.manager.covered(1) == (2, frozenset({(part.topic_id, 0), (taken.topic_id, 0)}))
+    world.check_states()
+    for _ in range(4):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert len(world.vsegs.records) == 2, "once is enough"
+
+
 def test_a_state_frame_that_was_given_up_is_written_again() -> None:
     world, part = begun()
     part.append(70_000)
