@@ -157,7 +157,8 @@ class MetadataClient:
         """Join under a new epoch (``broker.epoch`` is ignored); the image has it when this returns.
 
         Tries again until ``timeout`` seconds are over, then raises :class:`KafkaError` NOT_CONTROLLER; the
-        controller's refusals (another cluster, an id that is in use) are raised at once.
+        controller's refusals (another cluster, an id that is in use) are raised at once. Who is fenced before
+        it knows the image, because answers took longer than a session, owns nothing yet and registers again.
         """
         body = encode_broker(broker._replace(epoch=0), self.cluster_id)
         deadline = self._loop.time() + timeout
@@ -170,6 +171,11 @@ class MetadataClient:
                 await self._poll(RETRY_SECONDS)
             except (PeerError, NotController):
                 await self._rest(deadline)
+            except KafkaError as error:
+                if error.code is not ErrorCode.STALE_BROKER_EPOCH:
+                    raise
+                await self._rest(deadline)
+                return await self.register(broker, deadline - self._loop.time())
         self._node_id = registered.node_id
         self._check_member(self._image)
         return registered
@@ -252,7 +258,7 @@ class MetadataClient:
         return answer
 
     def _fenced(self, reason: str) -> None:
-        if self.epoch and self.on_fenced is not None:
+        if self._node_id >= 0 and self.on_fenced is not None:
             on_fenced, self.on_fenced = self.on_fenced, None
             on_fenced(reason)
 

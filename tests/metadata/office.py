@@ -107,6 +107,8 @@ class Office:
     async def _changes(self, caller: Caller, body: memoryview) -> Outcome:
         if self.held_changes is not None:
             await self.held_changes.wait()
+            if self.epochs.get(caller.node_id) != caller.epoch:
+                return InternalError.FENCED, ()
         fields = decode_json(body)
         seen = field_of(fields, "revision")
         newest, entries = await self.store.range("")

@@ -290,6 +290,28 @@ def test_a_fenced_broker_learns_it_once(through):
     run(test)
 
 
+def test_who_is_fenced_before_it_knows_the_image_registers_again():
+    """Answers that take longer than a session: it owns nothing yet, so nobody has to be told."""
+
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        office.held_changes = held = asyncio.Event()
+        member = Member([office.port])
+        joining = asyncio.ensure_future(member.join())
+        await until(lambda: office.asked.count(Api.CHANGES) == 1)
+        office.epochs[7] = 5
+        held.set()
+        assert (await joining).epoch == member.client.epoch == 6
+        assert office.asked.count(Api.REGISTER) == 2
+        assert member.client.image.brokers[7].epoch == 6
+        assert member.fenced == []
+        await member.close()
+        office.close()
+
+    run(test)
+
+
 def test_a_controller_that_knows_less_for_a_moment_fences_nobody():
     """One that was deposed and does not know it yet answers with an older revision than the next one gave."""
 
