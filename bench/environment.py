@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import subprocess
+import sys
 import sysconfig
 import time
 from importlib.metadata import PackageNotFoundError, version
@@ -37,9 +38,12 @@ def environment(**more: Any) -> dict[str, Any]:
 
 
 def python_build() -> str:
-    """The interpreter and how it was built: one without profile-guided optimisation is a quarter slower."""
+    """The interpreter and how it was built: one without profile-guided optimisation is a quarter slower. That
+    of a distribution has it, though its configure flags do not say so."""
     flags = sysconfig.get_config_var("CONFIG_ARGS") or ""
     optimised = "optimised" if "--enable-optimizations" in flags else "not built with --enable-optimizations"
+    if sys.base_prefix == "/usr":
+        optimised = "the distribution's build"
     return f"{platform.python_implementation()} {platform.python_version()}, {optimised}"
 
 
