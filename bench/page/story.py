@@ -149,18 +149,40 @@ def opening(found: Sequence[Finding], failed: Sequence[str]) -> list[str]:
     if cases:
         number = len(behind) or "none"
         head = f"**kproto loses to Apache Kafka in {number} of {count(cases, 'case', 'cases')} compared**"
-        sentences.append(f"{head}, every pair agreeing: {_listed(behind)}." if behind else f"{head}.")
+        sentences.append(f"{head}, {_agreeing(behind)}: {_listed(behind)}." if behind else f"{head}.")
     if unsure:
         sentences.append(f"Behind by the median, though the pairs disagree: {_listed(unsure)}.")
     if short:
-        where = "; ".join(f"[[{one.anchor} {one.case}]] {one.amount} ({goal(one.verdict)})" for one in short)
         head = f"**It misses {len(short)} of {count(goals, 'target', 'targets')}**"
-        sentences.append(f"{head}: {where}.")
+        sentences.append(f"{head}: {_short_of(short, found)}.")
     elif goals:
         sentences.append(f"It meets {'its only target' if goals == 1 else f'all {goals} targets'}.")
     if failed:
         sentences.append(f"**Not measured, because it failed**: {', '.join(f'`{one}`' for one in failed)}.")
     return sentences
+
+
+def _agreeing(behind: Sequence[Case]) -> str:
+    """How sure that is."""
+    if max(len(one.verdict.ratios) for case in behind for one in case.findings) == 1:
+        return "in the only pair of short runs, where a tenth more or less means little"
+    return "every pair agreeing"
+
+
+def _short_of(short: Sequence[Finding], found: Sequence[Finding]) -> str:
+    """Targets that are missed, by figure, with the worst case of each; the tables have all."""
+    by_figure: dict[str, list[Finding]] = {}
+    for one in short:
+        by_figure.setdefault(one.verdict.metric, []).append(one)
+    said = []
+    for metric, those in sorted(by_figure.items(), key=lambda item: -len(item[1])):
+        worst = those[0]
+        aims = sum(one.verdict.metric == metric and one.verdict.met is not None for one in found)
+        where = f"[[{worst.anchor} {worst.case}]] {worst.amount}, {goal(worst.verdict)}"
+        said.append(
+            f"{heading(metric)} in {len(those)} of {aims} ({'worst: ' if len(those) > 1 else ''}{where})"
+        )
+    return "; ".join(said)
 
 
 def _listed(cases: Sequence[Case]) -> str:

@@ -112,7 +112,7 @@ def test_the_first_paragraph_names_what_is_lost_missed_and_failed(html: str) -> 
         in text
     )
     assert "It misses 2 of 5 targets: " in text
-    assert "idle-idle 5,000 partitions cores 0.07 (≤ 0.05)" in text
+    assert "cores in 1 of 1 (idle-idle 5,000 partitions cores 0.07, ≤ 0.05)" in text
     assert "Not measured, because it failed: kproto bench pravega --quick" in text
     assert "steady" not in text
     assert "kera" not in text
@@ -200,6 +200,24 @@ def test_one_reason_for_several_cases_is_said_once() -> None:
     steady = "[[omb-fixed-rate steady]] (publish p99 ms 10.00×)"
     bursts = "[[omb-fixed-rate bursts]] (publish p99 ms 10.00×, CPU s/M records 4.50×)"
     assert text.endswith(f"{steady}, {bursts}: Acks wait.")
+
+
+def test_missed_targets_are_told_by_figure_with_the_worst() -> None:
+    result = workloads()
+    for run in result.runs:
+        if run.system == KPROTO:
+            run.metrics["publish_p99_ms"] = 40.0 if run.case == "bursts" else 20.0
+    result.targets = {case: {"publish_p99_ms": 0.5} for case in ("steady", "bursts")}
+    text = " ".join(story.opening(story.findings([result], []), []))
+    assert "**It misses 2 of 2 targets**: publish p99 ms in 2 of 2 (worst: [[omb-fixed-rate " in text
+    assert text.count("publish p99 ms in") == 1
+
+
+def test_one_pair_is_called_what_it_is() -> None:
+    result = workloads()
+    result.runs = [run for run in result.runs if run.pair == 0]
+    assert "in the only pair of short runs" in story.opening(story.findings([result], []), [])[0]
+    assert "every pair agreeing" in story.opening(story.findings([workloads()], []), [])[0]
 
 
 def test_reasons_are_found_by_case_and_metric() -> None:
