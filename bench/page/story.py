@@ -16,6 +16,8 @@ HOW_TO_READ = (
 )
 
 
+AGAIN = frozenset(("analysis",))
+"""Suites that look at runs of others once more: what they find is counted there."""
 MOST_AMOUNTS = 2
 """Of a case, in the first paragraph."""
 
@@ -70,7 +72,12 @@ def read_reasons(text: str) -> list[Reason]:
 
 def findings(results: Iterable[Result], reasons: Sequence[Reason]) -> list[Finding]:
     """Every verdict, the worst first."""
-    found = [Finding(each, one, why(each, one, reasons)) for each in results for one in each.verdicts()]
+    found = [
+        Finding(each, one, why(each, one, reasons))
+        for each in results
+        if each.suite not in AGAIN
+        for one in each.verdicts()
+    ]
     return sorted(found, key=lambda one: -one.verdict.severity)
 
 
