@@ -66,6 +66,11 @@ class _Copy:
     def eligible(self) -> bool:
         return self.answered and not self.limbo
 
+    @property
+    def may_still_tell(self) -> bool:
+        """Nobody has asked it in vain yet."""
+        return self.asked or (not self.answered and self.failed_at is None)
+
 
 class _Progress:
     __slots__ = ("copies", "first_answer", "since")
@@ -135,7 +140,7 @@ class Sealing:
         looks: list[float] = []
         for vseg in sealing:
             progress = self._progress.setdefault(vseg.id, _Progress(now))
-            close = self._close(image, vseg, progress, now, looks)
+            close = self._close(image, table, vseg, progress, now, looks)
             if close is not None:
                 plan.closes.append(close)
                 continue
@@ -146,7 +151,13 @@ class Sealing:
         return plan._replace(look_at=min(looks, default=None))
 
     def _close(
-        self, image: MetadataImage, vseg: VsegRecord, progress: _Progress, now: float, looks: list[float]
+        self,
+        image: MetadataImage,
+        table: VlogTable,
+        vseg: VsegRecord,
+        progress: _Progress,
+        now: float,
+        looks: list[float],
     ) -> Close | None:
         """The end of a virtual segment, once enough copies have answered: all members, or a stall later."""
         copies = progress.copies
@@ -164,14 +175,16 @@ class Sealing:
         owner = copies.get(CopyTarget(vseg.node_id, vseg.store_id))
         if owner is not None and owner.eligible:
             return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
+        if rules.owner_holds(image, table, vseg) and (owner is None or owner.may_still_tell):
+            return None
         return self._give_up(image, vseg, progress, now, looks)
 
     def _give_up(
         self, image: MetadataImage, vseg: VsegRecord, progress: _Progress, now: float, looks: list[float]
     ) -> Close | None:
-        """Copies are in limbo or away, and the loss is accepted: by an operator, or by the configs of its
-        topics after some patience. The longest copy of those that are here decides; without one, wait, unless
-        an operator has given up all there was.
+        """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an
+        operator, or by the configs of its topics after some patience. The longest copy of those that are
+        here decides; without one, wait, unless an operator has given up all there was.
         """
         here = rules.live_copies(image, vseg)
         owner = CopyTarget(vseg.node_id, vseg.store_id)

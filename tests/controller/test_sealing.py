@@ -207,6 +207,21 @@ def test_topics_may_prefer_being_served_to_being_complete() -> None:
     assert [closed.end for closed in world.close()] == [170]
 
 
+def test_an_owner_that_is_back_is_asked_before_anything_is_given_up() -> None:
+    """Found by simulation: its journal had all of it, and the config of its topic allowed the loss."""
+    world = both_in_limbo()
+    topic = world.image.topics["t"]
+    unclean = topic._replace(configs={"unclean.leader.election.enable": "true"})
+    world.commit(Decision(None, {unclean.key: unclean.encode()}))
+    world.register(1)
+    world.now += PATIENCE
+    assert world.close() == []
+    (ask,) = world.plan().asks
+    assert ask.journal
+    world.answer(ask, 300)
+    assert [closed.end for closed in world.close()] == [300]
+
+
 def test_an_unreachable_backup_is_asked_again() -> None:
     world = owner_died()
     first, second = world.plan().asks
