@@ -94,18 +94,21 @@ class Disk:
         finally:
             os.close(fd)
 
-    def write_atomically(self, path: str, content: bytes) -> None:
-        """Replace a small state file: temporary file, fsync, rename, fsync of the directory (rule 36)."""
+    def write_atomically(self, path: str, content: bytes, *, sync: bool = True) -> None:
+        """Replace a small state file: temporary file, fsync, rename, fsync of the directory (rule 36).
+        Without ``sync`` a power loss may take it."""
         temporary = path + ".tmp"
         fd = self.open(temporary, create=True)
         try:
             self.truncate(fd, 0)
             self.pwritev(fd, [content], 0)
-            self.datasync(fd)
+            if sync:
+                self.datasync(fd)
         finally:
             self.close(fd)
         self.rename(temporary, path)
-        self.sync_directory(os.path.dirname(path) or ".")
+        if sync:
+            self.sync_directory(os.path.dirname(path) or ".")
 
 
 @cache

@@ -44,11 +44,8 @@ def wanted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> i
         vseg.node_id in table.fenced or rules.owner_holds(image, table, vseg)
     )
     own = own and not rules.is_draining(image, vseg.node_id)
-    return (
-        vseg.copies - 1
-        if own and not table.is_moved(vseg) and not rules.was_given(table, vseg)
-        else vseg.copies
-    )
+    own = own and not table.is_moved(vseg) and not rules.was_given(table, vseg)
+    return vseg.copies - 1 if own else vseg.copies
 
 
 class Repairs:

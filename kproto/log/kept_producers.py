@@ -36,16 +36,9 @@ def keep(partition: Partition) -> None:
         return
     rest = _HEAD.pack(0, partition.log_end_offset)[_CRC_SIZE:] + partition.producers.encode()
     path = os.path.join(partition.directory, FILE)
-    disk = partition.disk
     try:
-        disk.makedirs(partition.directory)
-        descriptor = disk.open(path + ".tmp", create=True)
-        try:
-            disk.truncate(descriptor, 0)
-            disk.pwritev(descriptor, [crc32c(rest).to_bytes(_CRC_SIZE, "big") + rest], 0)
-        finally:
-            disk.close(descriptor)
-        disk.rename(path + ".tmp", path)
+        partition.disk.makedirs(partition.directory)
+        partition.disk.write_atomically(path, crc32c(rest).to_bytes(_CRC_SIZE, "big") + rest, sync=False)
     except OSError as error:
         log.warning("%s cannot be written: %s", path, error.strerror)
 

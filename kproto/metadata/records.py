@@ -19,9 +19,8 @@ Keys and values are text and bytes that any of the stores can keep::
     starts/<topic id>/<index>         log start offset of a partition with more than one copy (rule 44)
 
 The last two fields of a streamlet are left out while it has only one copy, the last one of a topic when it is
-R. Values are compact JSON. Topic
-ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet indexes have 8 hex digits, so that
-a range comes in order.
+R. Values are compact JSON. Topic ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet
+indexes have 8 hex digits, so that a range comes in order.
 """
 
 from __future__ import annotations

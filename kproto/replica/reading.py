@@ -121,36 +121,24 @@ def _chunk(
     raise DamagedError(f"{extent.path}: the chunk at offset {base} is not what its frame says")
 
 
-def _frames(disk: Disk, extent: Extent) -> Iterator[tuple[FrameHeader, memoryview]]:
-    """Headers and bytes of the frames. The bytes belong to a window of the file: copy what you keep."""
-    reader = JournalReader(disk, extent.path)
+def _frames(disk: Disk, extent: Extent, heads: bool = False) -> Iterator[tuple[FrameHeader, memoryview]]:
+    """Headers and bytes of the frames; ``heads``: header and entries alone, and the chunks are not even read.
+    The bytes belong to a window of the file: copy what you keep."""
+    reader = JournalReader(disk, extent.path, HEAD_BYTES) if heads else JournalReader(disk, extent.path)
     try:
-        yield from _walk(reader, extent, heads=False)
+        position = extent.begin
+        while position < extent.end:
+            at = extent.base + position
+            header = decode_frame_header(reader.view(at, FRAME_SIZE))
+            if header is None or not _fits(header, position, extent):
+                raise DamagedError(f"{extent.path}: no frame of the segment at byte {at}")
+            frame = reader.view(at, head_length(header) if heads else header.length)
+            if at + header.length > reader.size or not head_is_sound(frame, 0, header):
+                raise DamagedError(f"{extent.path}: the frame at byte {at} is damaged")
+            yield header, frame
+            position += header.length
     finally:
         reader.close()
-
-
-def _heads(disk: Disk, extent: Extent) -> Iterator[tuple[FrameHeader, memoryview]]:
-    """As `_frames`, with header and entries of each frame alone: the chunks are not even read."""
-    reader = JournalReader(disk, extent.path, HEAD_BYTES)
-    try:
-        yield from _walk(reader, extent, heads=True)
-    finally:
-        reader.close()
-
-
-def _walk(reader: JournalReader, extent: Extent, heads: bool) -> Iterator[tuple[FrameHeader, memoryview]]:
-    position = extent.begin
-    while position < extent.end:
-        at = extent.base + position
-        header = decode_frame_header(reader.view(at, FRAME_SIZE))
-        if header is None or not _fits(header, position, extent):
-            raise DamagedError(f"{extent.path}: no frame of the segment at byte {at}")
-        frame = reader.view(at, head_length(header) if heads else header.length)
-        if at + header.length > reader.size or not head_is_sound(frame, 0, header):
-            raise DamagedError(f"{extent.path}: the frame at byte {at} is damaged")
-        yield header, frame
-        position += header.length
 
 
 def _fits(header: FrameHeader, position: int, extent: Extent) -> bool:
@@ -163,7 +151,7 @@ def _fits(header: FrameHeader, position: int, extent: Extent) -> bool:
 def catalogue(disk: Disk, extent: Extent) -> Catalog:
     """What every partition has in ``extent``."""
     found: dict[bytes, list[int]] = {}
-    for header, frame in _heads(disk, extent):
+    for header, frame in _frames(disk, extent, heads=True):
         position = header.position
         end = FRAME_SIZE + header.chunks * ENTRY_SIZE
         for key, base, _, count, length, _, _ in _BRIEF.iter_unpack(frame[FRAME_SIZE:end]):
