@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -302,26 +302,28 @@ class Rewriting:
         """Tell the controller what was pushed again and is on backups now, as long as the records are
         there."""
         revision = self._metadata.image.revision
+        rows = list(self._speakable(self._led())) if self._done else []
         side = self._vlogs.side_vlogs()
-        if not self._done or not self.is_copied(lambda vlog: vlog in side):
-            return
-        led = self._led()
-        rows = []
+        if rows and self.is_copied(lambda vlog: vlog in side, self._done):
+            await self._metadata.propose("rewritten", {"vsegs": rows, "revision": revision})
+
+    def _speakable(self, led: dict[int, frozenset[PartitionKey]]) -> Iterator[list[int]]:
+        """Those of which the controller may be told; those that are to be pushed again once more are done no
+        longer."""
         for vseg, keys in list(self._done.items()):
             now = led.get(vseg.owner_epoch, frozenset())
             partitions = self._partitions[vseg]
             if not now <= keys or any(one.deleted for one in partitions if _key(one) in now):
                 del self._done[vseg]  # others came meanwhile, or went and came back: again
             elif not any(one.handing_over for one in partitions) and self._knows(vseg, now):
-                rows.append(list(vseg))
-        if rows:
-            await self._metadata.propose("rewritten", {"vsegs": rows, "revision": revision})
+                yield list(vseg)
 
-    def is_copied(self, which: Callable[[int], bool]) -> bool:
+    def is_copied(self, which: Callable[[int], bool], aside: Container[VsegId] = ()) -> bool:
         """Whether every virtual segment of ``which`` virtual logs of this owner has a copy elsewhere (18b):
-        else they are no better than files here."""
+        else they are no better than files here. Those ``aside`` are not waited for: what was pushed to them
+        was pushed again since."""
         return all(
-            record.empty or self._has_copy(record)
+            record.empty or record.id in aside or self._has_copy(record)
             for record in self._metadata.table.of_owner(self._epoch())
             if which(record.id.vlog)
         )

@@ -210,6 +210,41 @@ def test_neighbours_in_a_side_virtual_log_tell_nothing(older_first: bool) -> Non
     directed(go)
 
 
+def test_a_lost_virtual_segment_of_its_own_side_virtual_log_is_reported_once_it_is_elsewhere() -> None:
+    """Found by simulation: reports wait for copies of what was pushed again, and what was lost of that was
+    itself waited for."""
+
+    async def go(this: Case) -> None:
+        key = this.world.keys[0]
+        chunks = [Chunk(key, *one) for one in this.world.truth[key].chunks]
+        side = Vlog(99, FIRST_SIDE_ID + 7)
+        this.world.vlogs.append(side)
+        for _ in range(2):
+            side.add(chunks)
+            side.starts.append(side.end)
+        side.add(chunks)
+        this.side.side_vlogs = lambda: [side.number]  # type: ignore[method-assign]
+        this.metadata.publish()
+        first, second, third = (VsegId(99, side.number, seq) for seq in (1, 2, 3))
+        this.lose([first])
+        await this.look()
+        assert this.live_in([first]) <= this.side.chunks()
+        assert set(this.reported) == {first}
+        this.reported.clear()
+        this.lose([second])
+        await this.rewriting.look()
+        assert not this.reported, "what was pushed again may be in it"
+        this.clock.advance(10.0)
+        await this.rewriting.look()
+        assert set(this.reported) == {first, second}
+        this.reported.clear()
+        this.lose([third])
+        await this.rewriting.look()
+        assert not this.reported
+
+    directed(go)
+
+
 def test_nothing_is_reported_before_it_is_durable_and_written_down() -> None:
     async def go(this: Case) -> None:
         lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
