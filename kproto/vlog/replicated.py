@@ -250,8 +250,8 @@ class ReplicatedPusher(Pusher):
             self._widen_wait = min(self._widen_wait * 2, WIDEN_MOST_S)
             self.renew()
         elif self.idle and self.states.overdue(now):
-            if not self._add_state(segment) and segment.end > segment.start:
-                self._renewing = True  # it does not fit, and without traffic nobody else goes on
+            if not self._add_state(segment) and self._fits_next():
+                self._renewing = True  # it does not fit here, and without traffic nobody else goes on
             self.run()
 
     def _restarted(self) -> list[int]:
@@ -392,10 +392,16 @@ class ReplicatedPusher(Pusher):
 
     def _wanted(self, refs: Sequence[ChunkRef]) -> int:
         """Bytes that the next segment should have room for: the next frame, and the state after it; at least
-        one chunk, at most an ordinary file."""
+        one chunk, at most an ordinary file, or a larger one when the state needs it."""
         least = FRAME_SIZE + ENTRY_SIZE + (refs[0][6] if refs else 0)
-        wanted = _measure(refs)[1] + self.states.last_bytes * 2
-        return max(least, min(wanted, self._space.file_bytes - FILE_HEADER_SIZE))
+        state = self.states.last_bytes * 2
+        wanted = min(_measure(refs)[1] + state, self._space.file_bytes - FILE_HEADER_SIZE)
+        return max(least, wanted, min(state, self._space.most))
+
+    def _fits_next(self) -> bool:
+        """The next segment would have room for the last state frame."""
+        ordinary = self._space.file_bytes - FILE_HEADER_SIZE
+        return self.states.last_bytes <= max(ordinary, self._wanted(()))
 
     def _add_state(self, segment: VirtualSegment) -> bool:
         """Whether a state frame fits: it is the next one then."""

@@ -80,6 +80,13 @@ class Space:
         return max(min(self._file_bytes, share), self._smallest)
 
     @property
+    def most(self) -> int:
+        """Bytes that a virtual segment may have room for when its state frame needs it: what a virtual log
+        may have of the journal, whatever the setting."""
+        share = self._journal.limit // (2 * max(self.vlogs, 2))
+        return max(self.file_bytes, share) - FILE_HEADER_SIZE
+
+    @property
     def _smallest(self) -> int:
         return min(SMALLEST_FILE, self._file_bytes)
 

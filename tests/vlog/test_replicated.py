@@ -578,6 +578,47 @@ def test_a_state_frame_without_room_is_written_in_the_next_segment() -> None:
     assert len(world.vsegs.records) == 2, "once is enough"
 
 
+def test_a_state_frame_larger_than_a_virtual_segment_gets_a_larger_one() -> None:
+    """Found by simulation: it was never written, and so nothing older was ever freed."""
+    world, part = begun()
+    taken = world.partition(topic=2, base=500)
+    for producer in range(40_000):
+        taken.producers.add(producer, 0, 0, 1, 499, 0)
+    for _ in range(4):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert world.pushers[0].states.last_bytes > world.manager.space.file_bytes
+    assert world.manager.covered(1) == (2, frozenset({(part.topic_id, 0), (taken.topic_id, 0)}))
+    world.check_states()
+    for _ in range(6):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert len(world.vsegs.records) == 2, "once is enough"
+    part.append()
+    world.flow()
+    assert part.high_watermark == 2
+
+
+def test_a_state_frame_that_is_too_large_for_the_journal_holds_up_nobody() -> None:
+    """A virtual segment with all that a virtual log may have of the journal has no room for it."""
+    world, part = begun(kproto__journal__bytes="4194304")
+    taken = world.partition(topic=2, base=500)
+    for producer in range(60_000):
+        taken.producers.add(producer, 0, 0, 1, 499, 0)
+    for _ in range(10):
+        part.append()
+        world.flow()
+        world.loop.advance(1.2)
+        world.manager.tick()
+        world.flow()
+    assert world.manager.covered(1) == (0, frozenset())
+    assert len(world.vsegs.records) == 1, "another one would be no help"
+    assert part.high_watermark == 11
+    world.check()
+
+
 def test_a_state_frame_that_was_given_up_is_written_again() -> None:
     world, part = begun()
     part.append(70_000)
