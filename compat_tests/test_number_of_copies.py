@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -32,6 +34,15 @@ def replaced(leader: int, copies: int) -> list[int]:
     return [1 + (leader - 1 + step) % 4 for step in range(copies)]
 
 
+def pushed(cluster: LocalCluster) -> int:
+    """Bytes that leaders have pushed again."""
+    total = 0
+    for node in cluster.nodes:
+        with urlopen(f"http://127.0.0.1:{node.metrics_port}/recovery/here", timeout=5) as answer:
+            total += json.load(answer)["pushed_again_bytes"]
+    return total
+
+
 def test_one_copy_becomes_three(tmp_path: Path) -> None:
     with own_cluster(tmp_path, settings=SETTINGS) as cluster, Admin(cluster.bootstrap_servers) as admin:
         load = ClusterLoad(cluster, partitions=8, producers=2, replicas=1)
@@ -53,6 +64,62 @@ def test_one_copy_becomes_three(tmp_path: Path) -> None:
             cluster.start([victim])
             load.await_progress()
             await_copies(cluster, 120)
+        assert load.finish() > 100
+
+
+def test_cancelled_while_copies_are_made_and_done_later(tmp_path: Path) -> None:
+    settings = {**SETTINGS, "kproto.recovery.read.bytes.per.second": str(1 << 19)}
+    with own_cluster(tmp_path, settings=settings) as cluster, Admin(cluster.bootstrap_servers) as admin:
+        load = ClusterLoad(cluster, partitions=8, producers=2, replicas=1)
+        stored(load, 10)
+        leaders = admin.leaders(load.topic)
+        wanted = {index: replaced(leader, 3) for index, leader in leaders.items()}
+        nothing = dict.fromkeys(leaders)
+        none_there = dict.fromkeys(leaders, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
+        assert admin.try_to_reassign(load.topic, nothing) == none_there
+        load.listen()
+        admin.reassign(load.topic, wanted)
+        wait_until("some is pushed again", lambda: pushed(cluster) > 1 << 18, 30)
+        assert admin.reassigning() == 8
+        assert admin.try_to_reassign(load.topic, {0: None}) == {0: ErrorCode.INVALID_REPLICATION_FACTOR}
+        before = {index: one.leader_epoch for index, one in admin.partitions(load.topic).items()}
+        admin.reassign(load.topic, nothing)
+        assert admin.reassigning() == 0
+        assert admin.replicas(load.topic) == {index: [leader] for index, leader in leaders.items()}
+        epochs = {index: one.leader_epoch for index, one in admin.partitions(load.topic).items()}
+        assert epochs == {index: epoch + 1 for index, epoch in before.items()}
+        assert admin.try_to_reassign(load.topic, nothing) == none_there
+        load.await_progress()
+        stored(load, 11)
+        admin.reassign(load.topic, wanted)
+        load.await_progress()
+        wait_until("all have copies", lambda: admin.reassigning() == 0, 120)
+        print(f"longest silence {max(load.silences().values()):.2f} s")
+        await_copies(cluster)
+        assert set(admin.try_to_reassign(load.topic, nothing).values()) == set(none_there.values())
+        cluster.kill(2)
+        cluster.wipe(2)
+        load.await_progress()
+        assert load.finish() > 100
+
+
+def test_a_leader_that_is_killed_after_the_copies_were_cancelled(tmp_path: Path) -> None:
+    """What it appended meanwhile is in virtual logs that had backups; its own journal has all of it."""
+    settings = {**SETTINGS, "kproto.recovery.read.bytes.per.second": str(1 << 19)}
+    with own_cluster(tmp_path, settings=settings) as cluster, Admin(cluster.bootstrap_servers) as admin:
+        load = ClusterLoad(cluster, partitions=8, producers=2, replicas=1)
+        stored(load, 8)
+        leaders = admin.leaders(load.topic)
+        admin.reassign(load.topic, {index: replaced(leader, 3) for index, leader in leaders.items()})
+        wait_until("some is pushed again", lambda: pushed(cluster) > 1 << 18, 30)
+        load.await_progress()
+        admin.reassign(load.topic, dict.fromkeys(leaders))
+        load.await_progress()
+        for victim in (2, 3):
+            cluster.kill(victim)
+            cluster.start([victim])
+            load.await_progress(60)
+        assert admin.leaders(load.topic) == leaders
         assert load.finish() > 100
 
 

@@ -6,13 +6,15 @@ segment. So a reassignment is done at once, but for the leader, who moves when i
 
 Another number of replicas means other virtual logs for new records, and more copies of what is there. A topic
 with one copy is not in virtual segments that anybody else could have: its leader pushes everything again
-first (`replica.widening`), and the streamlet has no sources until then.
+first (`replica.widening`), and the streamlet has no sources until then. So long the leader's own files are
+all that counts, and going back to one copy means that no others are made; once a streamlet has its sources
+that is over for the whole topic.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from typing import NamedTuple
 
 from kproto.controller import rules
@@ -48,11 +50,13 @@ def decide_reassign(
     """Change or restore replicas; one entry of the answer per partition. A fault in one stops no other.
 
     The partitions of a streamlet have the same replicas: those of them that are named must agree. How many
-    copies there are is a matter of the whole topic: it changes when all its partitions are named.
+    copies there are is a matter of the whole topic: it changes when all its partitions are named, and that
+    its first copies are made is cancelled in the same way.
     """
     decision: Decision[list[KafkaError | None]] = Decision([])
     agreed: dict[tuple[bytes, int], tuple[int, ...] | None] = {}
     factors = _factors(image, wanted) if may_change_factor else {}
+    cancelled = _cancelled(wanted)
     for each in wanted:
         try:
             topic, record = _streamlet(image, each.topic, each.partition)
@@ -62,7 +66,9 @@ def decide_reassign(
                     ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                     f"Partition {each.partition} is in one streamlet with others and needs their replicas.",
                 )
-            if each.replicas is None:
+            if each.replicas is None and is_copying(topic, record):
+                _stay_single(image, topic, record, cancelled[topic.name], decision)
+            elif each.replicas is None:
                 _cancel(table, record, decision)
             else:
                 factor = factors.get(topic.name, topic.replication_factor)
@@ -100,6 +106,15 @@ def _factors(image: MetadataImage, wanted: Sequence[NewReplicas]) -> dict[str, i
             (length, *others) = set(lengths.values())
             if not others and length != topic.replication_factor:
                 found[name] = length
+    return found
+
+
+def _cancelled(wanted: Sequence[NewReplicas]) -> dict[str, set[int]]:
+    """The partitions of each topic whose reassignment is to be cancelled."""
+    found: dict[str, set[int]] = {}
+    for each in wanted:
+        if each.replicas is None:
+            found.setdefault(each.topic, set()).add(each.partition)
     return found
 
 
@@ -200,6 +215,42 @@ def _cancel(table: VlogTable, record: StreamletRecord, decision: Decision[list[K
     decision.deletes.append(move.key)
 
 
+def is_copying(topic: TopicRecord, record: StreamletRecord) -> bool:
+    """The streamlet is to have more copies than its leader's, which is the only one yet."""
+    return topic.replication_factor > 1 and not record.sources
+
+
+def _stay_single(
+    image: MetadataImage,
+    topic: TopicRecord,
+    record: StreamletRecord,
+    named: Set[int],
+    decision: Decision[list[KafkaError | None]],
+) -> None:
+    """No first copies are made for the topic of a streamlet after all: its leader is the only replica again.
+
+    The next leader epoch voids what the leader pushed for it: when it is to get copies once more, what was
+    appended in between must be pushed, too.
+    """
+    done = [one.index for one in image.streamlets[topic.topic_id] if one.sources]
+    if done:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"{len(done)} streamlets of {topic.name} have their copies already, and it cannot go back to a "
+            "single one.",
+        )
+    if named != set(range(topic.partitions)):
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"{topic.name} is to have {topic.replication_factor} copies; to cancel that, all of its "
+            "partitions have to be named.",
+        )
+    single = record.led_by(record.leader).assigned_to((record.leader,))
+    decision.puts[single.key] = single.encode()
+    changed = topic.with_copies(1)
+    decision.puts[changed.key] = changed.encode()
+
+
 def _check(
     image: MetadataImage,
     table: VlogTable,
@@ -281,8 +332,7 @@ def ongoing(
         topics |= {
             topic.name
             for topic in image.topics.values()
-            if topic.replication_factor > 1
-            and any(not record.sources for record in image.streamlets[topic.topic_id])
+            if any(is_copying(topic, record) for record in image.streamlets[topic.topic_id])
         }
         asked = [(name, range(image.topics[name].partitions)) for name in sorted(topics)]
     found: list[Ongoing] = []
@@ -293,7 +343,7 @@ def ongoing(
                 continue
             record = image.partition_streamlet(topic, partition)
             move = current_move(table, record)
-            if not record.sources and topic.replication_factor > 1:
+            if is_copying(topic, record):
                 others = [node_id for node_id in record.replicas if node_id != record.leader]
                 found.append(Ongoing(name, partition, list(record.replicas), others, []))
             elif move is not None and move.before:

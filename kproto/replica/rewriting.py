@@ -250,9 +250,11 @@ class Rewriting:
 
     # Pushing
 
-    async def push(self, partition: Partition, begin: int, end: int) -> None:
-        """Push the chunks with offsets in ``[begin, end)`` again. Raises LostError, and `NOT_NOW` when it has
-        to be tried again."""
+    async def push(
+        self, partition: Partition, begin: int, end: int, wanted: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Push the chunks with offsets in ``[begin, end)`` again, as long as that is ``wanted``. Raises
+        LostError, and `NOT_NOW` when it has to be tried again."""
         vlog = self._vlogs.side(partition)
         self._sides[id(vlog)] = vlog
         stand_in = OldChunks(partition)
@@ -260,6 +262,8 @@ class Rewriting:
         while offset < min(end, partition.high_watermark):
             size = self._pace.turn(READ_BYTES)
             await self._turn(size)
+            if not wanted():
+                raise NotHereError(f"{partition}: nobody wants it any more")
             before, pushed = offset, self.bytes
             for data in await _read(partition, offset, size):
                 for ref in stand_in.references(data, offset, end):

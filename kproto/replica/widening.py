@@ -4,7 +4,9 @@ From the moment at which the metadata says so, new records go into virtual logs 
 before is pushed again, verbatim, into the leader's side virtual log (`rewriting`). When all of it is on
 backups, and a state frame tells of each partition, the controller is told: from then on the owner epoch is
 the source of the streamlet (rule 27b), which any broker can recover. Before that nothing has changed: without
-its leader there is no other (rule 18b), and a process that starts anew begins anew.
+its leader there is no other (rule 18b), a process that starts anew begins anew, and the reassignment can be
+cancelled. Then what was pushed is of no use: the leader epoch is another one, and what is appended until the
+topic is to have copies again is in virtual logs without backups.
 
 When a topic that has copies is to have more, its partitions go on in other virtual logs; what they leave
 behind is in segments of those that they left, which are closed then and want as many copies. A virtual log
@@ -74,8 +76,8 @@ class Widening:
         self._epoch = epoch
         self._knows = knows
         self._tell = done
-        self._pushed: set[Partition] = set()
-        """What was in one copy is on its way to others, or there."""
+        self._pushed: dict[Partition, int] = {}
+        """What was in one copy under this leader epoch is on its way to others, or there."""
         self._seen = -1
         """At which revision nothing was left to do."""
         self._looking = Looking("making more copies", self._look_if_changed)
@@ -98,12 +100,13 @@ class Widening:
         """Go on with all that have to get copies; how many streamlets. Raises LostError, and KafkaError when
         the controller refuses."""
         wanted = list(self._wanted())
+        self._forget(wanted)
         ready: list[tuple[StreamletRecord, list[Partition]]] = []
         for topic, record in wanted:
             try:
                 partitions = self._partitions(topic, record)
                 for partition in partitions:
-                    await self._push(partition)
+                    await self._push(partition, record)
             except NOT_NOW as error:
                 log.info("%s/%d has one copy yet: %s", topic.name, record.index, error)
                 continue
@@ -157,11 +160,35 @@ class Widening:
             found.append(partition)
         return found
 
-    async def _push(self, partition: Partition) -> None:
-        """Once, all that is there now: what comes later has backups."""
+    def _forget(self, wanted: Iterable[tuple[TopicRecord, StreamletRecord]]) -> None:
+        """What was pushed for reassignments that are no more."""
+        now = {(record.topic_id, record.index): record.leader_epoch for _, record in wanted}
+        groups = {topic.topic_id: topic.active_groups for topic, _ in wanted}
+        self._pushed = {
+            one: epoch
+            for one, epoch in self._pushed.items()
+            if epoch == now.get((one.topic_id, one.index // groups.get(one.topic_id, 1)))
+        }
+
+    async def _push(self, partition: Partition, record: StreamletRecord) -> None:
+        """Once, all that is there now: what comes later has backups. Not when the reassignment is cancelled
+        meanwhile."""
         if partition not in self._pushed:
-            await self._rewriting.push(partition, partition.log_start_offset, partition.high_watermark)
-            self._pushed.add(partition)
+            await self._rewriting.push(
+                partition,
+                partition.log_start_offset,
+                partition.high_watermark,
+                lambda: self._is_wanted(record),
+            )
+            self._pushed[partition] = record.leader_epoch
+
+    def _is_wanted(self, record: StreamletRecord) -> bool:
+        """The streamlet is still to get its first copies, under this leader epoch."""
+        image = self._metadata.image
+        topic = image.topics_by_id.get(record.topic_id)
+        if topic is None or topic.replication_factor == 1:
+            return False
+        return image.streamlet(record.topic_id, record.index).leader_epoch == record.leader_epoch
 
     async def _propose(self, ready: list[tuple[StreamletRecord, list[Partition]]]) -> None:
         rows = [
@@ -173,5 +200,5 @@ class Widening:
             if answer:
                 log.info("streamlet %s/%d has copies now", record.topic_id.hex(), record.index)
                 for partition in partitions:
-                    self._pushed.discard(partition)
+                    self._pushed.pop(partition, None)
                     self._tell(partition)  # its log start may have moved since

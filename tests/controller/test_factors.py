@@ -20,7 +20,7 @@ from kproto.metadata.records import ONLINE
 from .cluster_world import World, cluster
 
 
-def reassign(world: World, *replicas: tuple[int, ...], name: str = "t") -> list[ErrorCode]:
+def reassign(world: World, *replicas: tuple[int, ...] | None, name: str = "t") -> list[ErrorCode]:
     wanted = [NewReplicas(name, index, each) for index, each in enumerate(replicas)]
     answers = world.commit(decide_reassign(world.image, world.table, wanted))
     return [answer.code if answer is not None else ErrorCode.NONE for answer in answers]
@@ -118,6 +118,58 @@ def test_who_starts_again_before_that_begins_anew() -> None:
     assert copied(world, 1, [0]) == [True]
     world.fence(1)
     assert [record.leader for record in world.assign()] != [1]
+
+
+def test_that_the_first_copies_are_made_can_be_cancelled() -> None:
+    world = cluster(4, t=(2, 1, [1, 2]), u=(1, 2, [3]))
+    assert reassign(world, None, None) == [ErrorCode.NO_REASSIGNMENT_IN_PROGRESS] * 2
+    before = world.image.topics["t"]
+    assert reassign(world, (3, 2, 1), (2, 3, 4)) == [ErrorCode.NONE] * 2
+    world.open(1)
+    assert reassign(world, None) == [ErrorCode.INVALID_REPLICATION_FACTOR], (
+        "it is a matter of the whole topic"
+    )
+    assert reassign(world, None, name="u") == [ErrorCode.NO_REASSIGNMENT_IN_PROGRESS]
+    late = world.streamlet("t").leader_epoch
+    assert reassign(world, None, None) == [ErrorCode.NONE] * 2
+    assert world.image.topics["t"] == before
+    for index, leader in ((0, 1), (1, 2)):
+        record = world.streamlet("t", index)
+        assert (record.leader, record.replicas, record.sources) == (leader, (leader,), ())
+        assert (record.state, record.leader_epoch) == (ONLINE, late + 1), "what was pushed is void"
+    assert ongoing(world.image, world.table, None) == []
+    assert ongoing(world.image, world.table, [("t", [0, 1])]) == []
+    assert copied(world, 1, [0]) == [False]
+    assert reassign(world, None, None) == [ErrorCode.NO_REASSIGNMENT_IN_PROGRESS] * 2
+    assert reassign(world, (1, 2), (2, 3)) == [ErrorCode.NONE] * 2
+    topic = world.image.topics["t"]
+    old = [Copied(topic.topic_id, 0, late, (0,))]
+    assert world.commit(decide_copied(world.image, world.table, 1, world.epoch(1), old)) == [False]
+    assert copied(world, 1, [0]) == [True]
+    assert (topic.replication_factor, topic.fewest_copies) == (2, 2), "what was in three copies is not needed"
+
+
+def test_once_a_streamlet_has_its_copies_nothing_is_cancelled() -> None:
+    world = cluster(4, t=(2, 1, [1, 2]))
+    reassign(world, (3, 2, 1), (2, 3, 4))
+    assert copied(world, 1, [0]) == [True]
+    assert reassign(world, None, None) == [
+        ErrorCode.NO_REASSIGNMENT_IN_PROGRESS,
+        ErrorCode.INVALID_REPLICATION_FACTOR,
+    ]
+    assert world.image.topics["t"].replication_factor == 3
+    assert (world.streamlet("t", 1).leader_epoch, world.streamlet("t", 1).replicas) == (0, (2, 3, 4))
+    assert copied(world, 2, [1]) == [True]
+
+
+def test_a_leader_that_is_away_has_one_copy_again_when_it_is_back() -> None:
+    world = cluster(3, t=(1, 1, [1]))
+    reassign(world, (2, 1))
+    world.fence(1)
+    assert reassign(world, None) == [ErrorCode.NONE]
+    assert world.streamlet("t").replicas == (1,)
+    world.register(1)
+    assert (world.streamlet("t").leader, world.streamlet("t").leader_epoch) == (1, 2)
 
 
 def test_internal_topics_get_more_copies_when_brokers_join() -> None:

@@ -66,10 +66,16 @@ class Pushing:
         self.pushed: list[tuple[int, int, int]] = []
         self.problem: Exception | None = None
         self.copied = True
+        self.meanwhile: Callable[[], object] = lambda: None
+        """Called once, before anything is pushed."""
 
-    async def push(self, partition: Part, begin: int, end: int) -> None:
+    async def push(self, partition: Part, begin: int, end: int, wanted: Callable[[], bool]) -> None:
         if self.problem is not None:
             raise self.problem
+        meanwhile, self.meanwhile = self.meanwhile, lambda: None
+        meanwhile()
+        if not wanted():
+            raise NotHereError("not wanted any more")
         self.pushed.append((partition.index, begin, end))
 
     async def durable(self) -> None:
@@ -114,6 +120,12 @@ class Case:
     def more_copies(self) -> None:
         wanted = [NewReplicas("t", index, (1, 2)) for index in (0, 1)]
         self.world.commit(decide_reassign(self.world.image, self.world.table, wanted))
+
+    def one_copy(self) -> None:
+        """The reassignment is cancelled."""
+        wanted = [NewReplicas("t", index, None) for index in (0, 1)]
+        answers = self.world.commit(decide_reassign(self.world.image, self.world.table, wanted))
+        assert answers == [None, None]
 
     async def propose(self, kind: str, args: Any) -> Any:
         self.proposals.append((kind, args))
@@ -215,6 +227,60 @@ def test_what_the_controller_does_not_take_is_said_again_and_not_pushed_again() 
         await this.widening.look()
         assert this.done == [0, 1]
         assert len(this.pushing.pushed) == 2
+
+    run(body)
+
+
+def test_what_was_pushed_before_it_was_cancelled_is_pushed_again_with_what_came_since() -> None:
+    """In between, records were appended that are in virtual logs without backups."""
+
+    async def body(this: Case) -> None:
+        this.knows = False
+        await this.widening.look()
+        assert this.pushing.pushed == [(0, 2, 10), (1, 2, 10)]
+        this.one_copy()
+        assert await this.widening.look() == 0
+        for part in this.parts.values():
+            part.high_watermark = 15
+        this.more_copies()
+        this.knows = True
+        await this.widening.look()
+        assert this.pushing.pushed[2:] == [(0, 2, 15), (1, 2, 15)]
+        assert [this.world.streamlet("t", index).sources for index in (0, 1)] == [(this.world.epoch(ME),)] * 2
+
+    run(body)
+
+
+def test_cancelled_and_begun_again_between_two_looks_it_is_pushed_again() -> None:
+    async def body(this: Case) -> None:
+        this.knows = False
+        await this.widening.look()
+        this.one_copy()
+        this.more_copies()
+        await this.widening.look()
+        assert [index for index, _, _ in this.pushing.pushed] == [0, 1, 0, 1]
+
+    run(body)
+
+
+def test_cancelling_ends_the_push_that_is_running_and_what_it_would_have_said() -> None:
+    async def body(this: Case) -> None:
+        this.pushing.meanwhile = this.one_copy
+        await this.widening.look()
+        assert not this.pushing.pushed
+        assert not this.proposals
+        this.more_copies()
+        durable = this.pushing.durable
+
+        async def too_late() -> None:
+            await durable()
+            this.one_copy()
+
+        this.pushing.durable = too_late  # type: ignore[method-assign]
+        await this.widening.look()
+        assert this.told() == [0, 1]
+        assert not this.done, "the controller did not take it"
+        assert this.world.streamlet("t").sources == ()
 
     run(body)
 

@@ -5,7 +5,8 @@ replica any more moves to the first live one, which takes milliseconds. Another 
 the whole topic, all partitions named (else INVALID_REPLICATION_FACTOR), and never one again; the broker with
 the only copy must be among the new ones (INVALID_REPLICA_ASSIGNMENT), and its records are copied then.
 Partitions of one streamlet have the same replicas. Without replicas a reassignment that is under way is
-cancelled.
+cancelled (else NO_REASSIGNMENT_IN_PROGRESS); one that makes the first copies of a topic for all of its
+partitions, as long as none has them (else INVALID_REPLICATION_FACTOR).
 Version notes: v1 KIP-860, whether the number of replicas may change; the answer repeats it.
 """
 
