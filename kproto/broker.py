@@ -35,7 +35,7 @@ from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, MetadataStore, StoreError
-from kproto.metadata.opening import open_store
+from kproto.metadata.opening import wait_for_store
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Connection, Limits, Server
 from kproto.net.threads import BlockingPool
@@ -180,7 +180,7 @@ class Broker:
 
     async def _open_store(self, undo: contextlib.AsyncExitStack) -> MetadataStore:
         kind = self._settings.kproto_metadata_store
-        self._store = await open_store(kind, self._directory.path, self._clock)
+        self._store = await wait_for_store(kind, self._directory.path, self._clock)
         undo.push_async_callback(self._store.close)
         return self._store
 

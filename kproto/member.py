@@ -62,6 +62,8 @@ log = logging.getLogger(__name__)
 JOIN: Final = -1
 """The peer whose node id is not known before the first answer: the address of ``kproto.join``."""
 RETRY_SECONDS: Final = 0.1
+TELL_SECONDS: Final = 3.0
+"""A broker that waits longer for its cluster says so."""
 FINISH_SECONDS: Final = 3.0
 """How long the end of the process waits for the controller."""
 SEAT_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2)
@@ -206,14 +208,20 @@ class ClusterMember:
         return me.epoch
 
     async def _registered(self, client: MetadataClient, broker: BrokerRecord) -> BrokerRecord:
-        """Ask until there is a controller: brokers of a cluster start in any order."""
-        while True:
-            try:
-                return await client.register(broker)
-            except KafkaError as error:
-                if error.code is not ErrorCode.NOT_CONTROLLER:
-                    raise
-                log.warning("no controller answers yet")
+        """Ask until there is a controller that takes this broker: brokers of a cluster start in any order,
+        and its store may be away."""
+        telling = asyncio.get_running_loop().call_later(
+            TELL_SECONDS, log.warning, "no controller answers yet: waiting for one"
+        )
+        try:
+            while True:
+                try:
+                    return await client.register(broker)
+                except KafkaError as error:
+                    if error.code is not ErrorCode.NOT_CONTROLLER:
+                        raise
+        finally:
+            telling.cancel()
 
     def attach(self, vlogs: VlogManager, logs: LogManager) -> None:
         """Give the virtual logs their backups, and the log what it takes over from other leaders."""

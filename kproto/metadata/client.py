@@ -157,12 +157,12 @@ class MetadataClient:
         """Join under a new epoch (``broker.epoch`` is ignored); the image has it when this returns.
 
         Tries again until ``timeout`` seconds are over, then raises :class:`KafkaError` NOT_CONTROLLER; the
-        controller's refusals (another cluster, an id that is in use) are raised at once. Who is fenced before
-        it knows the image, because answers took longer than a session, owns nothing yet and registers again.
+        controller's refusals (another cluster, an id that is in use) are raised at once, except that it
+        cannot use its store, which passes. Who is fenced before it knows the image, because answers took
+        longer than a session, owns nothing yet and registers again.
         """
-        body = encode_broker(broker._replace(epoch=0), self.cluster_id)
         deadline = self._loop.time() + timeout
-        answer = await self._ask(Api.REGISTER, body, PROPOSAL_SECONDS, deadline)
+        answer = await self._taken(encode_broker(broker._replace(epoch=0), self.cluster_id), deadline)
         registered, self.cluster_id, revision = decode_broker(answer.body)
         self._heard = self._loop.time()
         self.epoch = registered.epoch
@@ -172,13 +172,28 @@ class MetadataClient:
             except (PeerError, NotController):
                 await self._rest(deadline)
             except KafkaError as error:
-                if error.code is not ErrorCode.STALE_BROKER_EPOCH:
+                if error.code not in (ErrorCode.STALE_BROKER_EPOCH, ErrorCode.KAFKA_STORAGE_ERROR):
                     raise
                 await self._rest(deadline)
-                return await self.register(broker, deadline - self._loop.time())
+                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                    return await self.register(broker, deadline - self._loop.time())
         self._node_id = registered.node_id
         self._check_member(self._image)
         return registered
+
+    async def _taken(self, registration: bytes, deadline: float) -> Answer:
+        """Register; while the controller cannot use its store, ask again."""
+        told = False
+        while True:
+            try:
+                return await self._ask(Api.REGISTER, registration, PROPOSAL_SECONDS, deadline)
+            except KafkaError as error:
+                if error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
+                    raise
+                if not told:
+                    log.warning("the controller cannot take this broker yet: %s", error)
+                told = True
+            await self._rest(deadline)
 
     def start(self) -> None:
         """Send heartbeats and apply changes from now on."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 import grpc
 from aetcd import rpc
 
-from kproto.metadata.store import CompactedError, StoreError
+from kproto.metadata.store import CompactedError, StoreError, UnreachableError
 
 PATIENCE_S: Final = 10.0
 """How long a call is repeated before it fails."""
@@ -48,10 +48,6 @@ _OPTIONS: Final = (
 )
 
 Method = Callable[..., Awaitable[Any]]
-
-
-class UnreachableError(StoreError):
-    """No member answered in time; whether one of them got the request is not known."""
 
 
 class RefusedError(StoreError):

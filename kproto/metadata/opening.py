@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kproto.config.store_url import SCHEME, parse_etcd_url
-from kproto.metadata.store import StoreError
+from kproto.metadata.store import StoreError, UnreachableError
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.metadata.store import MetadataStore
 
+log = logging.getLogger(__name__)
+
 SQLITE_FILE = "metadata.sqlite"
+TELL_SECONDS: Final = 3.0
+"""A store that answers later than this is waited for visibly."""
+
+
+async def wait_for_store(kind: str, directory: str, clock: Clock) -> MetadataStore:
+    """As :func:`open_store`, but waits for a store that nobody answers for: a broker may start before etcd
+    does, or while etcd is away. One line says so.
+    """
+    loop = asyncio.get_running_loop()
+    telling = loop.call_later(TELL_SECONDS, log.warning, "%s does not answer: waiting for it", kind)
+    try:
+        while True:
+            try:
+                return await open_store(kind, directory, clock)
+            except UnreachableError as error:
+                log.info("trying again: %s", error)
+    finally:
+        telling.cancel()
 
 
 async def open_store(kind: str, directory: str, clock: Clock) -> MetadataStore:

@@ -32,6 +32,10 @@ class CompactedError(StoreError):
     """A watch asked for changes that are no longer kept: read everything again."""
 
 
+class UnreachableError(StoreError):
+    """Nobody answered for the store in time; a later try may. Whether the request arrived is not known."""
+
+
 class UnknownOutcomeError(StoreError):
     """Whether a transaction happened is not known: who goes on must read everything again."""
 

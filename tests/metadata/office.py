@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 
 from kproto.errors import ErrorCode, KafkaError
@@ -35,6 +36,8 @@ class Office:
     def __init__(self, store: MetadataStore | None = None, port: int = 0) -> None:
         self.store = store or MemoryStore()
         self.acting = True
+        self.store_away: Counter[Api] = Counter()
+        """So many of these requests are refused."""
         self.epochs: dict[int, int] = {}
         self.asked: list[Api] = []
         self.lost_answers = 0
@@ -80,6 +83,9 @@ class Office:
             if api is not Api.REGISTER and self.epochs.get(caller.node_id) != caller.epoch:
                 return InternalError.FENCED, ()
             try:
+                if self.store_away[api]:
+                    self.store_away[api] -= 1
+                    raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the store is away")
                 outcome = await handler(caller, body)
             except KafkaError as error:
                 return InternalError.REFUSED, (encode_refusal(error),)

@@ -175,6 +175,40 @@ def test_registration_waits_for_a_controller_but_not_for_ever():
     run(test)
 
 
+@pytest.mark.parametrize("api", [Api.REGISTER, Api.CHANGES])
+def test_a_controller_whose_store_is_away_is_asked_again(api):
+    """Found by simulation: a broker that started while the store was away did not come up at all."""
+
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        office.store_away[api] = 2
+        member = Member([office.port])
+        assert (await member.join()).epoch == 1
+        assert office.asked.count(api) >= 3
+        assert office.asked.count(Api.REGISTER) == (3 if api is Api.REGISTER else 1)
+        assert 7 in member.client.image.brokers
+        await member.close()
+        office.close()
+
+    run(test)
+
+
+def test_registration_waits_for_the_store_but_not_for_ever():
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        office.store_away[Api.REGISTER] = 1000
+        member = Member([office.port])
+        with pytest.raises(KafkaError) as late:
+            await member.client.register(broker(7), timeout=0.3)
+        assert late.value.code == ErrorCode.NOT_CONTROLLER
+        await member.close()
+        office.close()
+
+    run(test)
+
+
 def test_the_controller_is_found_among_the_candidates_and_again_when_it_moves():
     async def test() -> None:
         first = Office()

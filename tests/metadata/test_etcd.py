@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -14,14 +15,15 @@ from aetcd import rpc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kproto.clock import SystemClock
 from kproto.config.store_url import EtcdUrl
-from kproto.metadata import ABSENT, Change, CompactedError, Condition, Entry, StoreError
+from kproto.metadata import ABSENT, Change, CompactedError, Condition, Entry, StoreError, opening
 from kproto.metadata import etcd as backend
 from kproto.metadata.etcd import EtcdStore
 from kproto.metadata.etcd_layout import Head
-from kproto.metadata.etcd_members import Members, UnreachableError
-from kproto.metadata.opening import open_store
-from kproto.metadata.store import UnknownOutcomeError
+from kproto.metadata.etcd_members import Members
+from kproto.metadata.opening import open_store, wait_for_store
+from kproto.metadata.store import UnknownOutcomeError, UnreachableError
 
 from .etcd_process import etcd_cluster, free_ports, shared_etcd
 from .stores import run
@@ -593,6 +595,39 @@ def test_nobody_there() -> None:
             await members.call(lambda member: member.kv.Range, rpc.RangeRequest(key=b"k"), 0.5)
         with pytest.raises(StoreError, match="must end in /prefix"):
             await open_store("etcd://127.0.0.1:2379", "", None)  # type: ignore[arg-type]
+
+    run(body)
+
+
+def test_a_broker_that_starts_before_etcd_waits_for_it_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(opening, "TELL_SECONDS", 0.1)
+    monkeypatch.setattr(Members.call, "__defaults__", (0.1, 0.1))  # patience and one attempt, seconds
+    caplog.set_level(logging.INFO, "kproto.metadata.opening")
+
+    def told(level: int) -> list[str]:
+        return [record.getMessage() for record in caplog.records if record.levelno == level]
+
+    async def body() -> None:
+        with etcd_cluster(tmp_path) as (member,):
+            member.kill()
+            url = f"etcd://{member.address}/late"
+            waiting = asyncio.ensure_future(wait_for_store(url, "", SystemClock()))
+            await _until_true(lambda: told(logging.WARNING) and len(told(logging.INFO)) > 2)
+            assert told(logging.WARNING) == [f"{url} does not answer: waiting for it"]
+            member.start()
+            store = await waiting
+            assert await store.transact([], {"a": b"1"}) == (True, 1)
+            await store.close()
+
+    run(body)
+
+
+def test_what_waiting_does_not_mend_is_told_at_once() -> None:
+    async def body() -> None:
+        with pytest.raises(StoreError, match="must end in /prefix"):
+            await wait_for_store("etcd://127.0.0.1:2379", "", SystemClock())
 
     run(body)
 

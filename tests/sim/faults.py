@@ -186,7 +186,6 @@ class Faults:
     def _outage(self, line: str) -> None:
         self.world.note(line)
         self.world.count("store away")
-        self.world.outages += 1
 
     def _store_back(self) -> None:
         self.world.note("the store is back")

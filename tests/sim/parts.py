@@ -279,7 +279,7 @@ def installed(world: World) -> Iterator[None]:
         (kproto.member, "Worker", SimWorks),
         (kproto.broker, "Server", SimServer),
         (kproto.broker, "BlockingPool", SimPool),
-        (kproto.broker, "open_store", open_store),
+        (kproto.broker, "wait_for_store", open_store),
         (kproto.broker, "VlogManager", partial(VlogManager, make_worker=SimWorks)),
         (kproto.directory, "boot_id", lambda: world.machines[world.loop.current.node].boot_id),
         (kproto.directory, "fcntl", _NoLocks),

@@ -146,8 +146,6 @@ class World:
         self.problems: list[str] = []
         self.closed = False
         self.pace = plan.pace
-        self.outages = 0
-        """Times that the store could not be reached."""
         self.hopeless = False
         """Faults have ended, and clients need not wait for their last answers any more."""
         self.on_change: list[Any] = []
@@ -220,9 +218,11 @@ class World:
             raise Violation(self.problems[0])
 
     def may_fail(self, node: Node) -> bool:
-        machine, store = node.machine, self.store
-        away = store.down or (self.plan.shared and (node.number in store.away or self.outages > 0))
-        return bool(machine.failures or machine.full or away)
+        """A broker need not start when its disk fails, or the store that is on it; all others wait for the
+        store."""
+        machine = node.machine
+        own_store = not self.plan.shared and node.number == 1
+        return bool(machine.failures or machine.full or (own_store and self.store.down))
 
     def epoch_of(self, node: Node) -> int:
         member = node.broker._member if node.broker is not None else None
