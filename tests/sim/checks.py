@@ -30,6 +30,9 @@ from kproto.vlog.frame import (
     decode_frame_header,
     decode_state,
 )
+from kproto.vlog.journal import file_name as journal_name
+from kproto.vlog.kept import KEPT
+from kproto.vlog.manager import JOURNAL_DIRECTORY
 from kproto.vlog.replicated import ReplicatedPusher
 from kproto.wire.batch import hop
 from kproto.wire.internal import Api, InternalError
@@ -164,15 +167,27 @@ class Checks:
             self.framed[key] = max(self.framed.get(key, 0), end)
         found[header.position] = (header.position + header.length, chunks)
 
-    def _index_file(self, number: int, vseg: VsegId) -> None:
-        """What was in its owner's journal only was never seen in a push."""
+    def _index_file(self, number: int, path: str, vseg: VsegId, end: int = 1 << 62) -> bool:
+        """What was in its owner's journal only was never seen in a push. False when there is no such file."""
         machine = self.world.machines[number]
-        inode = machine.find(f"{machine.root}/replicas/{file_name(vseg)}")
+        inode = machine.find(f"{machine.root}/{path}")
         at = FILE_HEADER_SIZE
         while inode is not None and (header := decode_frame_header(inode.data, at)) is not None:
+            named = header.owner_epoch, header.vlog, header.vseg
+            if named != vseg or header.position + header.length > end:
+                break
             if header.kind == KIND_CHUNKS:
                 self._index(vseg, header, bytes(inode.data), at)
             at += header.length
+        return inode is not None
+
+    def _index_journal(self, record: VsegRecord) -> None:
+        """Nobody but its owner's journal told where a virtual segment ended (18b): frames in it may be in no
+        push that arrived, and are part of the log from now on (10, 21)."""
+        path = f"{JOURNAL_DIRECTORY}/{journal_name(*record.id)}"
+        for name in (path, path + KEPT):
+            if self._index_file(record.node_id, name, record.id, record.end or 0):
+                self.world.count("closed by a journal")
 
     def _watch_seal(self, number: int, body: bytes) -> Told:
         seal = messages.Seal.decode(body)
@@ -196,7 +211,7 @@ class Checks:
                 self.world.count("repairs")
                 self.media.repaired(number, record)
                 self.lost.get(store, set()).discard(vseg)
-                self._index_file(number, vseg)
+                self._index_file(number, f"replicas/{file_name(vseg)}", vseg)
 
         return told
 
@@ -236,6 +251,8 @@ class Checks:
                     f"rule 21: vseg {name} is closed at {record.end}, {self.durable[vseg]} was durable"
                 )
             self._look_at_listed(record)
+            if not record.backups and not record.empty:
+                self._index_journal(record)
         targets = [target.node_id for target in record.backups]
         if known is None and (len(set(targets)) != len(targets) or record.node_id in targets):
             world.failed(f"rule 4: vseg {name} of n{record.node_id} has its copies on {targets}")

@@ -1,0 +1,52 @@
+"""What the checks know of a log, where a seed that needs it is rare."""
+
+from __future__ import annotations
+
+from kproto.disk import Disk
+from kproto.metadata.store import Change
+from kproto.metadata.vlogs import VsegId
+from kproto.vlog.journal import file_name as journal_name
+from kproto.vlog.kept import KEPT
+from tests.replica.support import Owner
+
+from .checks import Checks
+from .disk import SimDisk
+from .parts import installed
+from .plan import plan_of
+from .world import World
+
+KEY = (bytes(16), 0)
+
+
+def closed_by_journal(suffix: str) -> tuple[Checks, Owner]:
+    """A virtual segment of three frames that nobody got; its owner's journal told that it ends behind two."""
+    world = World(0, plan_of(0))
+    checks = Checks(world)
+    owner = Owner(VsegId(2, 1, 6), start=8535)
+    frames = [owner.push([KEY], [size]) for size in (100, 200)]
+    end = owner.end
+    frames.append(owner.push([KEY], [300]))
+    with installed(world):
+        disk: Disk = SimDisk(world.machines[1])
+        folder = f"{world.machines[1].root}/journal"
+        disk.makedirs(folder)
+        fd = disk.open(f"{folder}/{journal_name(*owner.vseg)}{suffix}", create=True)
+        disk.pwritev(fd, [owner.first, *frames, b"what was in the file before"], 0)
+    record = owner.record(backups=[])._replace(node_id=1)
+    for changed in (record, record._replace(end=end)):
+        before = dict(world.table.vsegs)
+        change = Change(1, {changed.key: changed.encode()}, ())
+        world.table.apply(change)
+        checks._changed(change, before)
+    return checks, owner
+
+
+def test_frames_that_only_a_journal_had_are_known_when_it_told_the_end() -> None:
+    """A push to a backup that is paused did not arrive. Its owner was asked, and what it has is the log
+    (18b): a state frame may tell of it from then on (28b)."""
+    for suffix in ("", KEPT):
+        checks, owner = closed_by_journal(suffix)
+        assert checks.framed == {KEY: owner.chunks[1][2]}, "up to the end, no further"
+        assert list(checks.contents[owner.vseg]) == [position for position, _ in owner.frames[:2]]
+        assert checks.world.cover["closed by a journal"] == 1
+        assert not checks.world.problems
