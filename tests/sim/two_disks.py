@@ -11,6 +11,8 @@ from itertools import combinations
 from random import Random
 from typing import TYPE_CHECKING
 
+from .checks import SETTLE_SECONDS
+
 if TYPE_CHECKING:
     from kproto.metadata.vlogs import VsegRecord
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 async def lose_two(world: World, clients: Clients, checks: Checks) -> None:
     """See the module's text. The world is at rest."""
     random = Random(f"two disks {world.seed}")
+    await brought_over(world)
     acting = world.acting()
     numbers = [number for number in world.nodes if acting is None or number != acting[0].node]
     pairs = [pair for pair in combinations(numbers, 2) if _survives(world, checks, pair)]
@@ -48,6 +51,27 @@ async def lose_two(world: World, clients: Clients, checks: Checks) -> None:
         world.wipe(third)
         await _start(world, (third,))
         await checks.settle(clients)
+
+
+async def brought_over(world: World) -> None:
+    """Wait until all leaders have what they took over in files of their own. One that lost its power may have
+    less than its backups until then: its own copy counts no more than theirs, and two of three are enough to
+    lose."""
+    until = world.loop.now + SETTLE_SECONDS
+    while (left := _left_to_bring(world)) and world.loop.now < until:
+        await asyncio.sleep(0.1)
+    if left:
+        world.failed(f"L: {SETTLE_SECONDS:.0f} s after all was at rest: {left}")
+        world.look()
+
+
+def _left_to_bring(world: World) -> str:
+    for node in world.nodes.values():
+        if node.broker is not None and node.broker._member is not None:
+            partitions = node.broker._member.recovering()["bring_over"].get("partitions", 0)
+            if partitions:
+                return f"n{node.number} has not brought over all old data of {partitions} partitions"
+    return ""
 
 
 async def _start(world: World, numbers: tuple[int, ...]) -> None:
