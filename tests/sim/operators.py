@@ -103,9 +103,15 @@ class Operators:
         number = self.random.choice([99, *self.world.nodes])
 
         async def work(controller: Controller) -> None:
-            if number in controller.image.brokers or number == 99:
-                await controller.decide(lambda: decide_unregister(controller.image, controller.table, number))
+            def decision() -> Any:
+                if number != 99 and number not in controller.image.brokers:
+                    raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, "it may have died while this waited")
+                decided = decide_unregister(controller.image, controller.table, number)
                 self.world.failed(f"broker {number} is alive and was unregistered")
+                return decided
+
+            if number in controller.image.brokers or number == 99:
+                await controller.decide(decision)
 
         await self._decide(work)
 
