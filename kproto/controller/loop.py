@@ -102,9 +102,10 @@ class ControllerLoop:
         self._refused = refused
         self._clock = clock
         self._loop = asyncio.get_running_loop()
-        self.sessions = Sessions(settings.broker_session_timeout_ms / 1000, controller.node_id)
+        session = settings.broker_session_timeout_ms / 1000
+        self.sessions = Sessions(session, controller.node_id)
         repair_delay = settings.kproto_repair_delay_ms / 1000
-        self._sealing = Sealing(settings.kproto_backup_stall_ms / 1000, repair_delay)
+        self._sealing = Sealing(settings.kproto_backup_stall_ms / 1000, repair_delay, session)
         self._repairs = Repairs(repair_delay)
         self._arranger = Arranger(controller, settings, clock.monotonic())
         self._brokers: dict[int, BrokerRecord] = {}

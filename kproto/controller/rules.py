@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
+from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord, TopicRecord
 from kproto.metadata.vlogs import CopyTarget, Move, VlogTable, VsegRecord
 
 DRAIN: Final = "kproto.drain"
@@ -143,14 +143,25 @@ def is_copying(image: MetadataImage, record: StreamletRecord, node_id: int, epoc
     return more and record.leader == node_id and is_current(image, node_id, epoch)
 
 
+def topics_in(image: MetadataImage, vseg: VsegRecord) -> list[TopicRecord]:
+    """The topics that may have chunks in it."""
+    return [
+        image.topics_by_id[topic_id]
+        for topic_id, part in image.streamlets.items()
+        if any(vseg.id.owner_epoch in record.sources and may_have(image, record, vseg) for record in part)
+    ]
+
+
 def may_lose(image: MetadataImage, vseg: VsegRecord) -> bool:
     """Every topic that may have chunks in it prefers being served to being complete
     (``unclean.leader.election.enable``)."""
-    return all(
-        image.topics_by_id[topic_id].configs.get(UNCLEAN) == "true"
-        for topic_id, part in image.streamlets.items()
-        if any(vseg.id.owner_epoch in record.sources and may_have(image, record, vseg) for record in part)
-    )
+    return all(topic.configs.get(UNCLEAN) == "true" for topic in topics_in(image, vseg))
+
+
+def may_come_back(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> frozenset[CopyTarget]:
+    """Who is no member and may have all of it: listed copies, and its owner's own files (2b, 33)."""
+    owner = () if table.is_moved(vseg) else (CopyTarget(vseg.node_id, vseg.store_id),)
+    return frozenset(target for target in (*vseg.backups, *owner) if not may_hold(image, target))
 
 
 def sealed_end(start: int, positions: Sequence[int]) -> int:

@@ -7,6 +7,7 @@ SEAL is idempotent, and the end is decided by one compare-and-set.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -52,11 +53,13 @@ class SealPlan(NamedTuple):
 class _Copy:
     """What is known of one copy of a sealing virtual segment."""
 
-    __slots__ = ("answered", "asked", "epoch", "failed_at", "limbo", "position")
+    __slots__ = ("answered", "asked", "epoch", "failed_at", "failing_since", "limbo", "position")
 
     def __init__(self) -> None:
         self.asked = False
         self.failed_at: float | None = None
+        self.failing_since: float | None = None
+        """When it was first asked in vain since it is there."""
         self.answered = False
         self.position = 0
         self.limbo = False
@@ -66,32 +69,52 @@ class _Copy:
     def eligible(self) -> bool:
         return self.answered and not self.limbo
 
-    @property
-    def may_still_tell(self) -> bool:
-        """Nobody has asked it in vain yet."""
-        return self.asked or (not self.answered and self.failed_at is None)
+    def may_tell_until(self, patience: float) -> float:
+        """It may still answer before that: its process may be starting. Seconds of the clock."""
+        if self.answered and not self.asked:
+            return 0.0
+        return math.inf if self.failing_since is None else self.failing_since + patience
 
 
 class _Progress:
-    __slots__ = ("copies", "first_answer", "since")
+    __slots__ = ("away", "away_since", "copies", "first_answer", "since")
 
     def __init__(self, since: float) -> None:
         self.since = since
         self.first_answer: float | None = None
         self.copies: dict[CopyTarget, _Copy] = {}
+        self.away: frozenset[CopyTarget] = frozenset()
+        """Who is no member and may have all of it..."""
+        self.away_since = since
+        """...and when the last of them was first seen to be away."""
 
     def copy(self, target: CopyTarget) -> _Copy:
         return self.copies.setdefault(target, _Copy())
 
+    def look(self, away: frozenset[CopyTarget], now: float) -> None:
+        """Who comes back begins anew: it has failed to answer nobody yet."""
+        if away - self.away:
+            self.away_since = now
+        self.away = away
+        for target in away:
+            if target in self.copies:
+                self.copies[target].failing_since = None
+
 
 class Sealing:
-    """Answers to SEAL, and what follows from them. ``stall`` and ``patience`` are seconds."""
+    """Answers to SEAL, and what follows from them.
 
-    __slots__ = ("_accepted", "_patience", "_progress", "_stall")
+    Seconds: ``stall`` that a late backup is waited for, ``patience`` with backups that are away before their
+    owner is asked instead, and with whoever may have all of it before the configs of topics let it be lost:
+    ``session`` at least, because so long a broker may be silent without being dead.
+    """
 
-    def __init__(self, stall: float, patience: float) -> None:
+    __slots__ = ("_accepted", "_loss_patience", "_patience", "_progress", "_stall")
+
+    def __init__(self, stall: float, patience: float, session: float = 0.0) -> None:
         self._stall = stall
         self._patience = patience
+        self._loss_patience = max(patience, session)
         self._progress: dict[VsegId, _Progress] = {}
         self._accepted: set[VsegId] = set()
 
@@ -112,6 +135,8 @@ class Sealing:
         """No answer will come, or none that says anything about the copy."""
         copy = self._known(ask)
         copy.asked, copy.failed_at = False, now
+        if copy.failing_since is None:
+            copy.failing_since = now
 
     def answered(self, ask: Ask, position: int, limbo: bool, epoch: int, now: float) -> None:
         """The copy holds everything up to ``position``; in limbo, nobody knows (rules 3, 22).
@@ -121,6 +146,7 @@ class Sealing:
         copy = self._known(ask)
         copy.asked, copy.answered = False, True
         copy.position, copy.limbo, copy.epoch = position, limbo, epoch
+        copy.failing_since = None
         progress = self._progress[ask.vseg]
         if not limbo and progress.first_answer is None:
             progress.first_answer = now
@@ -140,6 +166,7 @@ class Sealing:
         looks: list[float] = []
         for vseg in sealing:
             progress = self._progress.setdefault(vseg.id, _Progress(now))
+            progress.look(rules.may_come_back(image, table, vseg), now)
             close = self._close(image, table, vseg, progress, now, looks)
             if close is not None:
                 plan.closes.append(close)
@@ -175,17 +202,23 @@ class Sealing:
         owner = copies.get(CopyTarget(vseg.node_id, vseg.store_id))
         if owner is not None and owner.eligible:
             return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
-        if rules.owner_holds(image, table, vseg) and (owner is None or owner.may_still_tell):
-            return None
+        if rules.owner_holds(image, table, vseg):
+            until = owner.may_tell_until(self._loss_patience) if owner is not None else math.inf
+            if now < until:
+                looks.extend([until] if until < math.inf else [])
+                return None
         return self._give_up(image, vseg, progress, now, looks)
 
     def _give_up(
         self, image: MetadataImage, vseg: VsegRecord, progress: _Progress, now: float, looks: list[float]
     ) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an
-        operator, or by the configs of its topics after some patience. The longest copy of those that are
-        here decides; without one, wait, unless an operator has given up all there was.
+        operator, or by the configs of its topics when nobody who may have all of it came back for some time.
+        The longest copy of those that are here decides; without one, wait, unless an operator has given up
+        all there was. What no topic has anything in is nobody's loss.
         """
+        if not rules.topics_in(image, vseg):
+            return Close(vseg.id, vseg.start, ())
         here = rules.live_copies(image, vseg)
         owner = CopyTarget(vseg.node_id, vseg.store_id)
         if not here and vseg.id in self._accepted and not rules.may_hold(image, owner):
@@ -195,10 +228,10 @@ class Sealing:
         if not here or not all(_has_answered(image, progress.copies.get(each), each) for each in here):
             return None
         if vseg.id not in self._accepted:
-            patient_until = progress.since + self._patience
+            patient_until = progress.away_since + self._loss_patience
             if not rules.may_lose(image, vseg):
                 return None
-            if len(here) < len(vseg.backups) and now < patient_until:
+            if progress.away and now < patient_until:
                 looks.append(patient_until)
                 return None
         end = max(vseg.start, *told.values())

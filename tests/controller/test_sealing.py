@@ -195,8 +195,8 @@ def test_topics_may_prefer_being_served_to_being_complete() -> None:
     careful = topic._replace(name="careful", topic_id=bytes(range(16)))
     streamlet = world.streamlet("t")
     other = StreamletRecord(careful.topic_id, 0, 1, 0, streamlet.replicas, sources=streamlet.sources)
-    unclean = topic._replace(configs={"unclean.leader.election.enable": "true"})
-    world.commit(Decision(None, {each.key: each.encode() for each in (unclean, careful, other)}))
+    unclean(world)
+    world.commit(Decision(None, {each.key: each.encode() for each in (careful, other)}))
     assert world.close() == []
     world.delete("careful")
     away = world.table.open_vsegs()[0].backups[1]
@@ -210,9 +210,7 @@ def test_topics_may_prefer_being_served_to_being_complete() -> None:
 def test_an_owner_that_is_back_is_asked_before_anything_is_given_up() -> None:
     """Found by simulation: its journal had all of it, and the config of its topic allowed the loss."""
     world = both_in_limbo()
-    topic = world.image.topics["t"]
-    unclean = topic._replace(configs={"unclean.leader.election.enable": "true"})
-    world.commit(Decision(None, {unclean.key: unclean.encode()}))
+    unclean(world)
     world.register(1)
     world.now += PATIENCE
     assert world.close() == []
@@ -220,6 +218,67 @@ def test_an_owner_that_is_back_is_asked_before_anything_is_given_up() -> None:
     assert ask.journal
     world.answer(ask, 300)
     assert [closed.end for closed in world.close()] == [300]
+
+
+def unclean(world: World) -> World:
+    """The config of its topic prefers being served to being complete."""
+    topic = world.image.topics["t"]._replace(configs={"unclean.leader.election.enable": "true"})
+    world.commit(Decision(None, {topic.key: topic.encode()}))
+    return world
+
+
+def test_an_owner_that_is_away_is_waited_for_before_its_topic_loses_anything() -> None:
+    """It may be starting, with a whole journal, while all its backups are here, in limbo."""
+    world = unclean(both_in_limbo())
+    for _ in range(3):
+        plan = world.plan()
+        assert (plan.closes, plan.look_at) == ([], 100.0 + PATIENCE)
+        world.now += 0.3 * PATIENCE
+    world.now = 100.0 + PATIENCE
+    assert [closed.end for closed in world.close()] == [170]
+
+
+def test_patience_begins_when_the_last_one_goes_and_is_a_session_at_least() -> None:
+    session = 3 * PATIENCE
+    world = owner_died()
+    world.sealing = Sealing(STALL, PATIENCE, session)
+    first, second = unclean(world).plan().asks
+    world.answer(first, 170, limbo=True)
+    world.now += 2 * session
+    world.fence(second.target.node_id)
+    plan = world.plan()
+    assert (plan.closes, plan.look_at) == ([], world.now + session)
+    world.now += session
+    assert [closed.end for closed in world.close()] == [170]
+
+
+def test_an_owner_that_is_starting_is_waited_for() -> None:
+    """It is a member, and was asked once before it could answer."""
+    world = unclean(both_in_limbo())
+    world.register(1)
+    world.now += PATIENCE
+    (ask,) = world.plan().asks
+    world.sealing.failed(ask, world.now)
+    failed_at = world.now
+    assert world.close() == []
+    world.now += RETRY_SECONDS
+    (again,) = world.plan().asks
+    world.sealing.failed(again, world.now)
+    assert world.close() == []
+    world.now = failed_at + PATIENCE
+    assert [closed.end for closed in world.close()] == [170], "it has had its time"
+
+
+def test_what_was_of_deleted_topics_is_nobodys_loss() -> None:
+    """Found by simulation: copies in limbo, or none, of what nobody reads any more were waited for, and given
+    up as a loss that a config had allowed."""
+    world = owner_died()
+    world.delete("t")
+    for target in world.table.open_vsegs()[0].backups:
+        world.fence(target.node_id)
+    plan = world.plan()
+    assert (plan.asks, plan.waiting) == ([], [])
+    assert [(closed.empty, closed.backups) for closed in world.close()] == [(True, ())]
 
 
 def test_an_unreachable_backup_is_asked_again() -> None:

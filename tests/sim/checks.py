@@ -12,6 +12,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from kproto.controller.repair import wanted_copies
+from kproto.controller.rules import may_lose, topics_in
 from kproto.errors import KafkaError
 from kproto.log.epochs import EpochCache
 from kproto.log.producers import Producers
@@ -40,6 +41,7 @@ from kproto.wire.internal import Api, InternalError
 from .clients import Clients, Consumer, Unanswered, fetch, services_of
 from .disk import SimDisk
 from .media import Media
+from .world import SESSION_S
 
 if TYPE_CHECKING:
     from kproto.net.internal import Caller
@@ -82,6 +84,8 @@ class Checks:
         self.at_owner: set[VsegId] = set()
         """Virtual segments that may be nowhere but with their owner for a while."""
         self.stores: dict[int, str] = {}
+        self.left: dict[int, float] = {}
+        """When a node was no member any more."""
         world.network.watch = self._watch
         world.on_change.append(self._changed)
 
@@ -228,6 +232,9 @@ class Checks:
         for key in change.puts:
             if key.startswith("starts/"):
                 world.count("log starts stored")
+        for key in change.deletes:
+            if key.startswith("brokers/"):
+                self.left[int(key.removeprefix("brokers/"))] = world.loop.now
 
     def _vseg_changed(self, record: VsegRecord, before: dict[VsegId, VsegRecord]) -> None:
         """S9; rule 21: never below what was durable; a closed one never changes its end."""
@@ -247,9 +254,7 @@ class Checks:
             world.count("closed" if record.end > record.start else "closed empty")
             self.note_durable()
             if self.durable.get(vseg, 0) > record.end:
-                world.failed(
-                    f"rule 21: vseg {name} is closed at {record.end}, {self.durable[vseg]} was durable"
-                )
+                self._lost_end(record, before[vseg])
             self._look_at_listed(record)
             if not record.backups and not record.empty:
                 self._index_journal(record)
@@ -262,6 +267,26 @@ class Checks:
         if record.emptied and known is not None and not known.emptied:
             world.count("pushed again")
             self._elsewhere(record)
+
+    def _lost_end(self, record: VsegRecord, before: VsegRecord) -> None:
+        """Rule 21: a virtual segment is closed below what was durable. Allowed where no topic has anything in
+        it, or all that have prefer being served, and whoever has all of it has been away for a session."""
+        world, durable = self.world, self.durable[record.id]
+        topics = topics_in(world.image, before)
+        wrong = f"rule 21: vseg {tuple(record.id)} is closed at {record.end}, {durable} was durable"
+        if not topics:
+            world.count("closed, nobody's")
+        elif not may_lose(world.image, before):
+            world.failed(f"{wrong}; {[topic.name for topic in topics]}")
+        else:
+            owner = () if world.table.is_moved(before) else (CopyTarget(before.node_id, before.store_id),)
+            for target in (*before.backups, *owner):
+                away = world.loop.now - self.left.get(target.node_id, -1e9)
+                if self.intact(record.id, target) and (
+                    target.node_id in world.image.brokers or away < SESSION_S
+                ):
+                    world.failed(f"{wrong}; n{target.node_id} has it, and left {away:.1f} s ago if at all")
+            world.count("lost, as the configs of topics allow")
 
     def _look_at_listed(self, record: VsegRecord) -> None:
         """Rule 23, of one that was closed just now: who is listed has all of it. (Rotten ones aside.)"""
