@@ -40,7 +40,8 @@ class Fences:
     __slots__ = ("_disk", "_fd", "_poison", "_reserved", "_slot", "_waiting", "_worker", "_writing", "epochs")
 
     def __init__(self, disk: Disk, directory: str, worker: Works, poison: Callable[[str], object]) -> None:
-        """Reads the file, or makes it. OSError passes through: without fences the store must not start."""
+        """Reads the file, or makes it; what it says is on the medium then. OSError passes through: without
+        fences the store must not start."""
         self._disk = disk
         self._worker = worker
         self._poison = poison
@@ -52,14 +53,15 @@ class Fences:
         if self._room() < _STEP // 2:
             disk.allocate(self._fd, self._reserved, _STEP)
             self._reserved += _STEP
-            disk.datasync(self._fd)
-            disk.sync_directory(directory)
+        disk.datasync(self._fd)
+        disk.sync_directory(directory)
         self._waiting: dict[int, list[Persisted]] = {}
         """Not on the medium yet: who waits for it."""
         self._writing = False
 
     def _load(self) -> int:
-        """Take every sound record; returns the first slot behind the last of them."""
+        """Take every sound record; returns the first slot behind the last of them. They are written again,
+        for the sync to come: an earlier process may have ended before its own, or because that failed."""
         slots = self._disk.pread(self._fd, self._reserved, 0)
         last = -1
         for number in range(len(slots) // _RECORD.size):
@@ -67,6 +69,8 @@ class Fences:
             if magic == _MAGIC and checksum == crc32c(_BARE.pack(epoch, magic)):
                 self.epochs.add(epoch)
                 last = number
+        if last >= 0:
+            self._disk.pwritev(self._fd, [slots[: (last + 1) * _RECORD.size]], 0)
         return last + 1
 
     def _room(self) -> int:

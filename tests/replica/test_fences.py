@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+from random import Random
+from typing import Any
+
 import pytest
 
 from kproto.replica.fences import Fences
@@ -40,3 +44,74 @@ def test_who_asks_second_waits_as_long_as_the_first() -> None:
     assert told == ["first", "second"]
     fences.add(9, lambda: told.append("third"))
     assert told[2:] == ["third"], "it is on the medium"
+
+
+def forget(inode: Any) -> None:
+    """The system takes for written what it failed to write; later syncs bring only what is written again."""
+
+    def sync() -> None:
+        medium = bytearray(inode.synced)
+        for position, data in inode.pending:
+            medium[position : position + len(data)] = data
+        inode.synced = bytes(medium)
+        inode.pending.clear()
+
+    inode.pending.clear()
+    inode.sync = sync
+
+
+class Worst(Random):
+    """Nothing that was not synced survives."""
+
+    def choice(self, seq: Any) -> Any:
+        return "lost"
+
+    def randrange(self, *_: Any) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_what_an_earlier_process_could_not_sync_is_on_the_medium_before_it_counts(forgotten: bool) -> None:
+    """Found by simulation: it was in the page cache, and the next process said at once that it is there.
+    After a sync that failed the system may have ``forgotten`` that there is something to write."""
+    disk, loop = MemoryDisk(), VirtualLoop()
+    fences = Fences(disk, "/fences", LoopWorker(loop), lambda _: None)
+    fences.add(3, lambda: None)
+    loop.run()
+    fences.add(4, lambda: pytest.fail("nobody knows that it is synced"))
+
+    def fail(operation: str) -> None:
+        if operation == "sync":
+            if forgotten:
+                forget(disk._names["/fences/fences"])
+            raise OSError(errno.EIO, "the medium says no, or the process ends before it")
+
+    disk.fail = fail
+    loop.run()
+    disk.kill()
+    disk.fail = lambda operation: None
+    told: list[int] = []
+    again = opened(disk, loop)
+    for epoch in (3, 4):
+        again.add(epoch, lambda epoch=epoch: told.append(epoch))  # type: ignore[misc]
+    assert told == [3, 4]
+    disk.lose_power(Worst())
+    assert opened(disk, loop).epochs == {3, 4}
+
+
+def test_the_name_of_a_file_that_an_earlier_process_made_is_on_the_medium() -> None:
+    disk, loop = MemoryDisk(), VirtualLoop()
+
+    def fail(operation: str) -> None:
+        if operation == "sync":
+            raise OSError(errno.EIO, "the process ends before it")
+
+    disk.fail = fail
+    with pytest.raises(OSError, match="ends before"):
+        opened(disk, loop)
+    disk.kill()
+    disk.fail = lambda operation: None
+    opened(disk, loop).add(5, lambda: None)
+    loop.run()
+    disk.lose_power(Worst())
+    assert opened(disk, loop).epochs == {5}
