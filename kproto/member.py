@@ -32,6 +32,7 @@ from kproto.metadata.suspects import SUSPICION_SECONDS, Suspects
 from kproto.net.internal import InternalListener
 from kproto.net.peers import Address, Peers
 from kproto.replica.bring_over import BringOver
+from kproto.replica.disowning import Disowning
 from kproto.replica.handing_over import HandingOver
 from kproto.replica.reach import Reach
 from kproto.replica.remote import RemoteChunks
@@ -68,8 +69,6 @@ FINISH_SECONDS: Final = 3.0
 """How long the end of the process waits for the controller."""
 SEAT_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2)
 """Seconds before each look whether a controller that closed its connection still listens."""
-DISOWN_SECONDS: Final = 1.0
-DISOWN_MOST_SECONDS: Final = 60.0
 ENOUGH_OTHERS: Final = 2
 """Backups of the usual three copies."""
 LEAVE_LOOK_SECONDS: Final = 0.002
@@ -130,6 +129,7 @@ class ClusterMember:
         self._handing_over: HandingOver | None = None
         self._bring_over: BringOver | None = None
         self._unneeded: UnneededReports | None = None
+        self._disowning: Disowning | None = None
         self._rewriting: Rewriting | None = None
         self._widening: Widening | None = None
         self._starts: dict[tuple[bytes, int], tuple[Partition, int]] = {}
@@ -199,6 +199,7 @@ class ClusterMember:
         self._unneeded = UnneededReports(
             self._reach, self.controller, lambda: self.epoch, self._knows_without
         )
+        self._disowning = Disowning(self.replicas.store, self.controller)
         self.controller.subscribe(self._on_image)
         self._on_image(self.controller.image)
         if self._client is not None:
@@ -394,7 +395,8 @@ class ClusterMember:
 
     def _damaged(self, vseg: Any, problem: str) -> None:
         log.error("the copy of virtual segment %s here is damaged: %s", vseg, problem)
-        self._begin(self._disown([list(vseg)]))
+        if self._disowning is not None:
+            self._begin(self._disowning.disown(vseg))
 
     def _knows_without(self, vseg: VsegId, partitions: frozenset[PartitionKey]) -> bool:
         """The state of these partitions is in state frames of this process outside a virtual segment; if not,
@@ -435,25 +437,6 @@ class ClusterMember:
                 partition, offset = wanted
                 if is_known and not partition.deleted and offset > partition.log_start_offset:
                     partition.start_at(offset)
-
-    async def _disown(self, vsegs: list[list[int]]) -> None:
-        """Have the controller forget a copy, so that it is made anew (rule 17); again and again, because the
-        only other copy may be away at the moment."""
-        pause = DISOWN_SECONDS
-        while vsegs := [vseg for vseg in vsegs if self._is_listed(VsegId(*vseg))]:
-            try:
-                await self.controller.propose("disown", {"vsegs": vsegs})
-            except KafkaError as error:
-                if error.code is ErrorCode.STALE_BROKER_EPOCH:
-                    return
-                log.warning("damaged copies could not be reported: %s", error)
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, DISOWN_MOST_SECONDS)
-
-    def _is_listed(self, vseg: VsegId) -> bool:
-        """The store thinks that there is a copy here."""
-        record = self.table.vsegs.get(vseg)
-        return record is not None and CopyTarget(self.node_id, self._directory.store_id) in record.backups
 
     # Ownership
 

@@ -749,6 +749,11 @@ class ReplicaStore:
             and survived(found.header.policy, found.header.boot_id != self._boot or not any(self._boot))
         )
 
+    def is_whole(self, vseg: VsegId) -> bool:
+        """There is a copy of the closed ``vseg`` that can be read, as far as is known."""
+        copy = self.copies.get(vseg)
+        return copy is not None and copy.loaded and self._worth(copy) is Worth.USE
+
     def unfit(self) -> list[VsegId]:
         """Closed vsegs that list this store, of which it has no whole copy as far as it knows (rule 33)."""
         found: list[VsegId] = []

@@ -482,8 +482,10 @@ class TestRepair:
     def test_a_copy_of_all_is_made_and_used(self) -> None:
         _, _, target, owner, record = self.two()
         assert target.station.store.unfit() == [VSEG]
+        assert not target.station.store.is_whole(VSEG)
         assert self.repair(target, record) == InternalError.NONE
         assert target.station.store.unfit() == []
+        assert target.station.store.is_whole(VSEG)
         target.station.lose_power(1)  # it was synced
         metadata = Metadata(5)
         metadata.put(record)
