@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from compat_tests.support.cluster import ClusterLoad, own_cluster
+from compat_tests.support.moving import Admin
 from compat_tests.support.ports import wait_until
 from compat_tests.support.topics import create_topic
 from kproto.local_cluster import LocalCluster
@@ -102,6 +103,127 @@ def test_what_is_lost_for_good_can_be_given_up_by_command(tmp_path: Path) -> Non
         again.produce("lost", b"new", on_delivery=lambda error, message: offsets.append(message.offset()))
         assert again.flush(20) == 0
         assert offsets == [0]
+
+
+SLOW = {**SETTINGS, "kproto.repair.delay.ms": "10000", "kproto.recovery.read.bytes.per.second": "262144"}
+
+
+class Numbered:
+    """A partition of two copies, led by broker 2, whose backups are 3 and 4; each record says its offset."""
+
+    def __init__(self, cluster: LocalCluster, records: int) -> None:
+        self.cluster = cluster
+        self.admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        drain = ConfigEntry("kproto.drain", "true", incremental_operation=AlterConfigOpType.SET)
+        drained = ConfigResource(ResourceType.BROKER, "1", incremental_configs=[drain])
+        self.admin.incremental_alter_configs([drained])[drained].result(10)
+        create_topic(cluster.bootstrap_servers, "few", 1, replicas=2)
+        with Admin(cluster.bootstrap_servers) as moving:
+            moving.reassign("few", {0: [2, 3]})
+        wait_until("broker 2 leads", lambda: self.leader() == 2, 30)
+        self.producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "all"})
+        self.records = 0
+        self.produce(records)
+
+    def leader(self) -> int:
+        found: int = self.admin.list_topics("few", timeout=10).topics["few"].partitions[0].leader
+        return found
+
+    def produce(self, count: int) -> None:
+        offsets: list[int] = []
+        for number in range(self.records, self.records + count):
+            self.producer.produce(
+                "few",
+                str(number).encode().ljust(1000),
+                partition=0,
+                on_delivery=lambda _, message: offsets.append(message.offset()),
+            )
+            self.producer.poll(0)
+        assert self.producer.flush(60) == 0
+        self.records += count
+        assert offsets == list(range(self.records - count, self.records))
+
+    def watermarks(self) -> tuple[int, int]:
+        consumer = Consumer({"bootstrap.servers": self.cluster.bootstrap_servers, "group.id": "nobody"})
+        low, high = consumer.get_watermark_offsets(TopicPartition("few", 0), timeout=20)
+        consumer.close()
+        return low, high
+
+    def check(self) -> tuple[int, int]:
+        """Who asks for offset 0 is sent to what is left, which is all there and in its place."""
+        low, high = self.watermarks()
+        config = {
+            "bootstrap.servers": self.cluster.bootstrap_servers,
+            "group.id": "reader",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+        }
+        consumer = Consumer(config)
+        consumer.assign([TopicPartition("few", 0, 0)])
+        offsets: list[int] = []
+        while len(offsets) < high - low:
+            message = consumer.poll(20)
+            assert message is not None
+            assert message.error() is None, message.error()
+            assert int(message.value()) == message.offset()
+            offsets.append(message.offset())
+        consumer.close()
+        assert offsets == list(range(low, high))
+        return low, high
+
+
+def test_closed_virtual_segments_that_nobody_has_are_given_up_by_command(tmp_path: Path) -> None:
+    """Nobody can lead the partition; what is behind the last hole is served when that is accepted."""
+    with own_cluster(tmp_path, settings=SLOW) as cluster:
+        few = Numbered(cluster, 12_000)
+        for node in (2, 3):
+            cluster.pause(node)
+        for node in (2, 3):
+            cluster.kill(node)
+            cluster.wipe(node)
+        wait_until("they are missed", lambda: told(cluster, 1)["waiting"], 30)
+        assert few.leader() == -1
+        (row,) = accept_loss(cluster, "few-0", "--yes")
+        assert (row["topic"], row["partition"], row["result"]) == ("few", 0, "NONE")
+        assert few.leader() == 4
+        low, high = few.check()
+        print(f"of 12000 records those from {low} to {high - 1} are left")
+        assert low > 0
+        few.records = high
+        few.produce(100)
+        cluster.start([2, 3])
+        wait_until("what was given up is freed", lambda: not told(cluster, 1)["lost"], 60)
+        assert few.check() == (low, high + 100)
+        assert accept_loss(cluster, "few", "--yes") == []
+
+
+def test_a_leader_gives_up_what_it_had_not_brought_over_by_command(tmp_path: Path) -> None:
+    """It serves, but not its old offsets, until that is accepted."""
+    with own_cluster(tmp_path, settings=SLOW) as cluster:
+        few = Numbered(cluster, 12_000)
+        cluster.kill(2)
+        cluster.wipe(2)
+        wait_until("another one leads", lambda: few.leader() in (3, 4), 30)
+        leader = few.leader()
+        other = 7 - leader
+        cluster.kill(other)
+        cluster.wipe(other)
+        few.produce(100)
+        before = few.watermarks()
+        assert before == (0, 12_100)
+        rows: list[dict[str, Any]] = []
+        wait_until("it is given up", lambda: rows.extend(accept_loss(cluster, "few", "--yes")) or rows, 60)
+        assert [row["result"] for row in rows] == ["NONE"]
+        assert told(cluster, 1)["lost"]
+        wait_until("the log starts later", lambda: few.watermarks()[0] > 0, 120)
+        cluster.start([2, other])
+        wait_until("what was given up is freed", lambda: not told(cluster, 1)["lost"], 120)
+        low, high = few.check()
+        print(f"of 12100 records those from {low} to {high - 1} are left")
+        assert high == 12_100
+        cluster.kill(leader)
+        wait_until("another one leads", lambda: few.leader() in (2, other), 60)
+        assert few.check() == (low, high)
 
 
 def test_topics_with_more_copies_come_back_while_others_have_lost_all_of_theirs(tmp_path: Path) -> None:

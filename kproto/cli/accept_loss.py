@@ -1,7 +1,8 @@
 """``kproto recovery accept-loss``: partitions are served again though acknowledged records may be missing.
 
 It is Kafka's unclean leader election (ElectLeaders, KIP-460) for partitions that nobody can lead because
-every copy that is left may lack something, or none is left.
+every copy that is left may lack something, or none is left; also for partitions with a leader that has not
+got all of their old records, when nobody else has them either.
 """
 
 from __future__ import annotations
@@ -30,15 +31,13 @@ COLUMNS: Final = ("topic", "partition", "result", "message")
 @bootstrap_option
 @json_option
 def accept_loss(names: tuple[str, ...], yes: bool, bootstrap: str, as_json: bool) -> None:
-    """Serve partitions without a leader again, giving up acknowledged records that no copy can prove.
+    """Serve partitions again, giving up acknowledged records that no copy can prove, or that none has.
 
-    Other partitions of the same brokers share virtual segments with them: their loss is accepted, too.
+    Where records are missing in the middle, a partition starts behind them. Other partitions of the same
+    brokers share virtual segments with these: their loss is accepted, too.
     """
     with Cluster(bootstrap) as cluster:
-        wanted = _without_leader(cluster, names)
-        if not wanted:
-            click.echo("nothing to do: all of these partitions have leaders")
-            return
+        wanted = _named(cluster, names)
         count = sum(map(len, wanted.values()))
         if not yes:
             click.confirm(
@@ -52,14 +51,17 @@ def accept_loss(names: tuple[str, ...], yes: bool, bootstrap: str, as_json: bool
             timeout_ms=TIMEOUT_MS,
         )
         answer = cluster.any.call(ELECT_LEADERS, request)
-    rows = _rows(answer, wanted)
+    rows = [row for row in _rows(answer, wanted) if row["result"] != ErrorCode.ELECTION_NOT_NEEDED.name]
+    if not rows and not as_json:
+        click.echo("nothing to do: all of these partitions have leaders, and wait for nothing that is lost")
+        return
     print_rows(rows, COLUMNS, as_json=as_json, title="Loss accepted")
-    if any(row["result"] not in (ErrorCode.NONE.name, ErrorCode.ELECTION_NOT_NEEDED.name) for row in rows):
+    if any(row["result"] != ErrorCode.NONE.name for row in rows):
         raise SystemExit(1)
 
 
-def _without_leader(cluster: Cluster, names: Iterable[str]) -> dict[str, list[int]]:
-    """Topic to partitions that nobody leads, of those named."""
+def _named(cluster: Cluster, names: Iterable[str]) -> dict[str, list[int]]:
+    """Topic to partitions."""
     known = {topic.name: topic for topic in cluster.metadata(None).topics}
     wanted: dict[str, set[int]] = {}
     for name in names:
@@ -70,9 +72,8 @@ def _without_leader(cluster: Cluster, names: Iterable[str]) -> dict[str, list[in
             some = {int(number)}
         else:
             raise click.ClickException(f"there is no topic or partition {name}")
-        led = {part.partition_index for part in known[topic].partitions if part.leader_id >= 0}
-        wanted.setdefault(topic, set()).update(some - led)
-    return {topic: sorted(some) for topic, some in wanted.items() if some}
+        wanted.setdefault(topic, set()).update(some)
+    return {topic: sorted(some) for topic, some in wanted.items()}
 
 
 def _rows(answer: Any, wanted: dict[str, list[int]]) -> list[dict[str, Any]]:

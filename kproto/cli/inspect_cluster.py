@@ -119,7 +119,7 @@ def recovery(ctx: click.Context, data_dir: str, addresses: tuple[str, ...], as_j
         print_json(found)
         return
     print_rows(found["recoveries"], _RECOVERY_COLUMNS, as_json=False, title="Recoveries")
-    for line in found["waiting"]:
+    for line in (*found["waiting"], *found["lost"]):
         click.echo(line)
     repairs = found["repairs"]
     click.echo(f"copies missing: {repairs.get('short', 0)}, being made: {repairs.get('running', 0)}")

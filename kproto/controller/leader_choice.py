@@ -6,12 +6,14 @@ The decisions are pure; :func:`elect` carries them out and waits until the chose
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
+from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.moves import Wish, decide_moves
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
@@ -20,6 +22,8 @@ from kproto.metadata.vlogs import VlogTable, VsegId
 
 if TYPE_CHECKING:
     from kproto.controller.controller import Controller
+
+log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 0.005
 MOST_SECONDS: Final = 8.0
@@ -78,6 +82,9 @@ async def elect(
     waiting: dict[int, StreamletRecord] = {}
     for at, name in enumerate(names):
         error, record = examine(controller.image, kind, name)
+        if kind is ElectionType.UNCLEAN and error is not None:
+            record = _lacking(controller, name)
+            error = None if record is not None else error
         answers.append(error)
         if record is not None:
             waiting[at] = record
@@ -89,6 +96,7 @@ async def elect(
         await controller.decide(lambda: decide_moves(controller.image, controller.table, wishes))
     else:
         controller.proposals.accept_loss(losses(controller.image, controller.table, records))
+        await _give_up(controller, records)
     loop = asyncio.get_running_loop()
     until = loop.time() + min(seconds, MOST_SECONDS)
     while True:
@@ -104,6 +112,26 @@ async def elect(
     for at in waiting:
         answers[at] = KafkaError(late)
     return answers
+
+
+def _lacking(controller: Controller, name: PartitionName) -> StreamletRecord | None:
+    """The streamlet of a partition that has a leader, and waits for something that nobody has."""
+    image, table = controller.image, controller.table
+    topic = image.topics.get(name[0])
+    if topic is None or not 0 <= name[1] < topic.partitions:
+        return None
+    record = image.partition_streamlet(topic, name[1])
+    return record if hopeless(image, table, record, controller.proposals.is_vain) else None
+
+
+async def _give_up(controller: Controller, records: Sequence[StreamletRecord]) -> None:
+    """Give up closed virtual segments that nobody has a copy of, and that these wait for."""
+    is_vain = controller.proposals.is_vain
+    while lost := await controller.decide(
+        lambda: decide_give_up(controller.image, controller.table, records, is_vain)
+    ):
+        for line in told(lost):
+            log.error("%s", line)
 
 
 def _is_elected(image: MetadataImage, kind: ElectionType, before: StreamletRecord) -> bool:

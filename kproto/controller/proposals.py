@@ -42,6 +42,7 @@ from kproto.controller.arguments import Arguments, integer, items, malformed, ro
 from kproto.controller.decision import Decision
 from kproto.controller.fencing import decide_fence
 from kproto.controller.freeing import Start, Unneeded, decide_emptied, decide_free, decide_starts
+from kproto.controller.giving_up import told
 from kproto.controller.moves import HandOver, decide_handed_over, draining, left_on
 from kproto.controller.reassignment import Copied, decide_copied
 from kproto.controller.recoveries import Recoveries, summary
@@ -77,6 +78,7 @@ class Proposals:
         "_kinds",
         "accept_loss",
         "clock",
+        "is_vain",
         "leaving",
         "recoveries",
         "repairs",
@@ -97,6 +99,8 @@ class Proposals:
         self.repairs: Callable[[], dict[str, int]] = dict
         self.accept_loss: Callable[[Sequence[VsegId]], list[bool]] = lambda vsegs: [False for _ in vsegs]
         """Gives up what copies in limbo may have lost; the loop sets it."""
+        self.is_vain: Callable[[VsegId], bool] = lambda _: False
+        """Whether making a copy of a virtual segment was tried, and did not work; the loop sets it."""
         self.leaving: set[tuple[int, int]] = set()
         """(node id, epoch) of brokers that are being let go."""
         self._kinds: dict[str, Kind] = {
@@ -315,7 +319,8 @@ class Proposals:
     async def _recoveries(self, node_id: int, epoch: int, args: object) -> dict[str, Any]:  # noqa: ARG002
         image, table = self._controller.image, self._controller.table
         left = {str(each): left_on(image, table, each) for each in draining(image)}
-        return {**summary(self.recoveries.rows(), self.stuck(), self.repairs()), "draining": left}
+        lost = told(table.vsegs.values())
+        return {**summary(self.recoveries.rows(), self.stuck(), self.repairs(), lost), "draining": left}
 
 
 def _rows(args: object, name: str) -> list[list[Any]]:

@@ -136,9 +136,11 @@ class Recoveries:
                 recovery.committed = now
 
 
-def summary(rows: Sequence[dict[str, Any]], stuck: Sequence[str], repairs: dict[str, int]) -> dict[str, Any]:
+def summary(
+    rows: Sequence[dict[str, Any]], stuck: Sequence[str], repairs: dict[str, int], lost: Sequence[str] = ()
+) -> dict[str, Any]:
     """The answer to the proposal ``recoveries``."""
-    return {"recoveries": list(rows), "waiting": list(stuck), "repairs": repairs}
+    return {"recoveries": list(rows), "waiting": list(stuck), "repairs": repairs, "lost": list(lost)}
 
 
 def _since(began: float, at: float | None) -> float | None:

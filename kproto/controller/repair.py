@@ -78,6 +78,10 @@ class Repairs:
             pair = (repair.source, repair.target.node_id)
             self._failed.setdefault(repair.vseg.id, set()).add(pair)
 
+    def is_vain(self, vseg: VsegId) -> bool:
+        """It was tried, and did not work."""
+        return vseg in self._failed
+
     def plan(self, image: MetadataImage, table: VlogTable, now: float) -> RepairPlan:
         """What to copy now; the oldest virtual segments first."""
         short = [vseg for _, vseg in sorted(table.vsegs.items()) if _is_short(image, table, vseg)]

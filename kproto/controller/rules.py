@@ -99,8 +99,9 @@ def may_have(image: MetadataImage, record: StreamletRecord, vseg: VsegRecord) ->
 
 
 def needs_copy(vseg: VsegRecord) -> bool:
-    """A virtual segment that was closed without a byte needs no copy (rule 23)."""
-    return not vseg.empty
+    """A virtual segment that was closed without a byte needs no copy (rule 23), nor does one that was given
+    up."""
+    return not vseg.unread
 
 
 def is_due(image: MetadataImage, record: StreamletRecord) -> bool:

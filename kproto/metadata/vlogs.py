@@ -55,6 +55,9 @@ class VsegRecord(NamedTuple):
     backups: tuple[CopyTarget, ...]
     emptied: bool = False
     """What was live in it is in later virtual segments, too: nobody reads it any more (rule 45)."""
+    lost: bool = False
+    """It had no copy any more, and an operator gave it up: leaders push again what they have of it, and what
+    none of them has is gone (rule 22)."""
 
     @property
     def open(self) -> bool:
@@ -67,19 +70,25 @@ class VsegRecord(NamedTuple):
         return self.emptied or self.end == self.start
 
     @property
+    def unread(self) -> bool:
+        """Nobody asks for its copies."""
+        return self.lost or self.empty
+
+    @property
     def key(self) -> str:
         return vseg_key(self.id)
 
     def encode(self) -> bytes:
         value = [self.node_id, self.store_id, self.copies, self.policy, self.start, self.end, self.backups]
-        value += [1] * self.emptied
+        value += [int(self.emptied), 1] if self.lost else [1] * self.emptied
         return json.dumps(value, separators=(",", ":")).encode()
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> VsegRecord:
-        node_id, store_id, copies, policy, start, end, backups, *emptied = json.loads(value)
+        node_id, store_id, copies, policy, start, end, backups, *marks = json.loads(value)
         targets = tuple(CopyTarget(*target) for target in backups)
-        return cls(vseg_of_key(key), node_id, store_id, copies, policy, start, end, targets, bool(emptied))
+        own = node_id, store_id, copies, policy, start, end, targets
+        return cls(vseg_of_key(key), *own, *map(bool, marks))
 
 
 def vseg_key(vseg: VsegId) -> str:

@@ -6,6 +6,9 @@ that they do not all queue for the same copies. Chunks go to a temporary file pe
 size of a segment, or the hole is filled, it is synced, renamed and given to the partition (`Partition.fill`),
 so that a file here is whole or not there. Until then the copies are read (`remote`). What cannot be read now
 is tried again later.
+
+Where an operator gave up what no copy is left of, a hole can stay that nothing fills though all else was
+read: the log starts behind it then, as if what is missing had been deleted.
 """
 
 from __future__ import annotations
@@ -44,6 +47,8 @@ PATIENCE: Final = (10.0, 20.0)
 """Seconds: copies may let reads in the background wait (`kproto.replica.pace`)."""
 FIRST_REST_S: Final = 1.0
 AGAIN_S: Final = 5.0
+STARTS_AT_ONCE: Final = 100
+"""Log starts in one transaction (rule 19b)."""
 
 
 class Logs(Protocol):
@@ -62,6 +67,7 @@ class Filling:
         "end",
         "group",
         "group_bytes",
+        "later",
         "next",
         "number",
         "partition",
@@ -76,6 +82,8 @@ class Filling:
         self.end = end
         self.begun = False
         """Whether a chunk was taken."""
+        self.later = end
+        """The first offset behind ``next`` that is somewhere, as long as nothing was taken."""
         self.segment: Segment | None = None
         self.group: Group | None = None
         self.group_bytes = 0
@@ -88,8 +96,14 @@ class Filling:
     def done(self) -> bool:
         return self.next >= self.end or self.partition.deleted
 
+    def note(self, first: int) -> None:
+        """Somebody has a chunk with the offset ``first``."""
+        if self.next < first < self.later:
+            self.later = first
+
     def wants(self, chunk: ReadChunk) -> bool:
         """Whether ``chunk`` is the next one."""
+        self.note(chunk.base_offset)
         return not self.done and chunk.base_offset <= self.next < chunk.next_offset
 
     def skip_to(self, offset: int) -> None:
@@ -219,6 +233,7 @@ class BringOver:
         fillings, sources = await self._begin()
         fresh, self._fresh = self._fresh, set()
         problems: list[str] = []
+        lost: set[PartitionKey] = set()
         for epoch in sorted({epoch for epochs in sources.values() for epoch in epochs}):
             mine = {key: fillings[key] for key, epochs in sources.items() if epoch in epochs}
             try:
@@ -227,6 +242,7 @@ class BringOver:
             except NotSealedError as error:
                 problems.append(str(error))
                 continue
+            lost |= may_have_lost(image, vlogs, mine)
             for records in vlogs:
                 first = first_of(self._metadata.image, self._reach.node_id, len(records))
                 for number, record in enumerate(records):
@@ -242,6 +258,32 @@ class BringOver:
             await self._complete(filling)
         if problems:
             log.warning("%d virtual segments cannot be brought over yet: %s", len(problems), problems[0])
+        else:
+            await self._pass_over({key: fillings[key] for key in lost - fresh if not fillings[key].begun})
+
+    async def _pass_over(self, fillings: dict[PartitionKey, Filling]) -> None:
+        """Nobody has what these want next, and what may have had it was given up: their logs start behind.
+        The store has to know first (rule 44)."""
+        wanted = [(key, one) for key, one in sorted(fillings.items()) if not one.partition.deleted]
+        for at in range(0, len(wanted), STARTS_AT_ONCE):
+            some = wanted[at : at + STARTS_AT_ONCE]
+            rows = [[key[0].hex(), key[1], one.later] for key, one in some]
+            try:
+                known = await self._metadata.propose("starts", {"starts": rows})
+            except KafkaError as error:
+                log.warning("%d log starts wait to be stored: %s", len(some), error)
+                return
+            for (_, one), is_known in zip(some, known, strict=True):
+                partition = one.partition
+                if is_known and not partition.deleted and one.later > partition.log_start_offset:
+                    log.error(
+                        "%s: offsets %d to %d are lost; it starts at %d",
+                        partition,
+                        one.next,
+                        one.later - 1,
+                        one.later,
+                    )
+                    partition.start_at(one.later)
 
     async def _begin(self) -> tuple[dict[PartitionKey, Filling], dict[PartitionKey, tuple[int, ...]]]:
         """Holes and sources of the partitions that have holes; the others are forgotten."""
@@ -281,13 +323,15 @@ class BringOver:
     ) -> None:
         """Take from one virtual segment what continues the fillings; those ``skipping`` may begin in it."""
         keys = [key for key, filling in fillings.items() if not filling.done]
-        if not keys or record.empty:
+        if not keys or record.unread:
             return
         end = record.end or 0
         rows = await self._reach.ask(record, Api.CATALOG, Look(record.id, end, keys).encode(), decode_catalog)
         for key, row in zip(keys, rows, strict=True):
-            if key in skipping and row.frame >= 0:
-                fillings[key].skip_to(row.first)
+            if row.frame >= 0:
+                fillings[key].note(row.first)
+                if key in skipping:
+                    fillings[key].skip_to(row.first)
         useful = [
             (key, row.frame)
             for key, row in zip(keys, rows, strict=True)
@@ -388,6 +432,14 @@ class BringOver:
 
         self._jobs.submit(job, done)
         await future
+
+
+def may_have_lost(
+    image: MetadataImage, vlogs: Iterable[Iterable[VsegRecord]], keys: Iterable[PartitionKey]
+) -> set[PartitionKey]:
+    """Those partitions that may have had chunks in virtual segments which were given up (12c)."""
+    most = max((record.copies for records in vlogs for record in records if record.lost), default=0)
+    return {key for key in keys if 0 < fewest_copies(image, [key]) <= most}
 
 
 def first_of(image: MetadataImage, node_id: int, segments: int) -> int:

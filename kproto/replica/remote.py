@@ -134,7 +134,7 @@ class RemoteChunks:
             for epoch in older_sources(image, self._reach.node_id, streamlet)
             for vlog in sources_of(image, table, epoch, topic.fewest_copies)
             for record in vlog
-            if not record.empty
+            if not record.unread
         ]
         found: list[Stretch] = []
         for at in range(0, len(records), CATALOGS_AT_ONCE):

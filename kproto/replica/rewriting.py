@@ -170,7 +170,7 @@ class Rewriting:
         led = led_from(self._metadata.image, self._reach.node_id, self._epoch(), owners) if without else {}
         mine = [record for record in without if record.id.owner_epoch in led]
         kept = self._in_journal(mine)
-        return {record.id: None for record in mine if record.id not in kept}
+        return {record.id: None for record in mine if record.lost or record.id not in kept}
 
     def _runs(self, due: Iterable[VsegId]) -> Iterator[list[VsegRecord]]:
         """Neighbours among the ``due``, with nothing else between them, are dealt with together."""
@@ -231,7 +231,7 @@ class Rewriting:
             left = [key for key in keys if key not in found]
             if not left or record.open:
                 break
-            if record.empty:
+            if record.unread:
                 continue
             body = Look(record.id, record.end or 0, left).encode()
             try:

@@ -61,7 +61,7 @@ async def survey(
     first offset that matters. Raises `NoCopyError`."""
     found = Found()
     keys = list(wanted)
-    vsegs = [record for record in vsegs if not record.empty]
+    vsegs = [record for record in vsegs if not record.unread]
     if not vsegs or not keys:
         return found
     number, position = await _states(reach, vsegs, keys, found, deep)

@@ -65,7 +65,17 @@ class Logs(Protocol):
 class Part:
     """One partition while it is rebuilt."""
 
-    __slots__ = ("all_sources", "chunks", "claim", "fewest", "key", "log_start", "sources", "state")
+    __slots__ = (
+        "all_sources",
+        "chunks",
+        "claim",
+        "fewest",
+        "key",
+        "log_start",
+        "lost",
+        "sources",
+        "state",
+    )
 
     def __init__(
         self, claim: Claim, key: PartitionKey, sources: Sequence[int], log_start: int, fewest: int = 0
@@ -80,6 +90,8 @@ class Part:
         self.log_start = log_start
         self.state: Base | None = None
         self.chunks: list[ReadChunk] = []
+        self.lost = False
+        """An operator gave up something that it may have had chunks in."""
 
     @property
     def needed_from(self) -> int:
@@ -108,6 +120,22 @@ class Part:
             state = state._replace(end_offset=max(state.end_offset, min(first, self.log_start)))
         run, missing = ordered(self.chunks, state.end_offset)
         return state, run, missing
+
+    def pass_over(self) -> bool:
+        """Everything was looked at. Where chunks are missing that were given up, the log starts behind them,
+        and nobody knows what producers sent before; whether that was so."""
+        missing = self.outcome()[2] if self.lost else None
+        if missing is None:
+            return False
+        while missing is not None:
+            start = min(chunk.base_offset for chunk in self.chunks if chunk.base_offset > missing)
+            log.error(
+                "partition %s/%d starts at %d: what was before is lost", self.key[0].hex(), self.key[1], start
+            )
+            epochs = self.state.epochs if self.state is not None else b""
+            self.state, self.log_start = Base(start, start, epochs), start
+            missing = self.outcome()[2]
+        return True
 
     @property
     def done(self) -> bool:
@@ -282,6 +310,9 @@ class Takeover:
         for vsegs in sources_of(self._metadata.image, self._metadata.table, epoch, fewest):
             most = max(record.copies for record in vsegs)
             mine = [part for part in parts if part.fewest <= most]
+            given_up = max((record.copies for record in vsegs if record.lost), default=0)
+            for part in mine:
+                part.lost |= part.fewest <= given_up
             wanted = {part.key: part.needed_from for part in mine}
             looks.append((mine, survey(self._reach, vsegs, wanted, deep)))
         results = await asyncio.gather(*(look for _, look in looks), return_exceptions=True)
@@ -302,12 +333,15 @@ class Takeover:
         for part in parts:
             of_claim.setdefault(part.claim, []).append(part)
         commits: list[Claim] = []
+        starts: dict[Claim, list[list[Any]]] = {}
         for claim in ready:
             mine = of_claim.get(claim, [])
             try:
                 for part in mine:
                     if part.outcome()[2] is not None:
                         await self._search(part)
+                    if part.pass_over():
+                        starts.setdefault(claim, []).append([part.key[0].hex(), part.key[1], part.log_start])
                 if mine and self._is_current(claim):
                     self._hand_over(mine)
                     commits.append(claim)
@@ -316,6 +350,9 @@ class Takeover:
         committed = 0
         for at in range(0, len(commits), PER_PROPOSAL):
             committed += await self._commit(commits[at : at + PER_PROPOSAL], failed)
+        rows = [row for claim in commits if claim not in failed for row in starts.get(claim, ())]
+        for at in range(0, len(rows), PER_PROPOSAL):
+            await self._propose("starts", {"starts": rows[at : at + PER_PROPOSAL]})
         self.on_online([part.key for claim in commits if claim not in failed for part in of_claim[claim]])
         return committed
 
@@ -338,19 +375,24 @@ class Takeover:
     async def _commit(self, claims: list[Claim], failed: dict[Claim, str]) -> int:
         """Rule 27: the commit point."""
         rows = [[claim.topic_id.hex(), claim.streamlet, claim.leader_epoch] for claim in claims]
+        answers = await self._propose("commit", {"streamlets": rows})
+        if answers is None:
+            return 0
+        for claim, answer in zip(claims, answers, strict=True):
+            if not answer:
+                failed[claim] = "the controller did not commit it"
+        return sum(map(bool, answers))
+
+    async def _propose(self, kind: str, args: object) -> Any:
+        """The controller's answer, however long it takes; None when this owner epoch is over."""
         while True:
             try:
-                answers = await self._metadata.propose("commit", {"streamlets": rows})
+                return await self._metadata.propose(kind, args)
             except KafkaError as error:
                 if error.code is ErrorCode.STALE_BROKER_EPOCH:
-                    return 0
-                log.warning("%d streamlets wait for their commit: %s", len(claims), error)
+                    return None
+                log.warning("%s waits for the controller: %s", kind, error)
                 await asyncio.sleep(RETRY_SECONDS)
-                continue
-            for claim, answer in zip(claims, answers, strict=True):
-                if not answer:
-                    failed[claim] = "the controller did not commit it"
-            return sum(map(bool, answers))
 
     # Another try
 

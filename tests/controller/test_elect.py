@@ -16,7 +16,7 @@ from kproto.controller.decision import Decision
 from kproto.controller.leader_choice import ElectionType, all_partitions, decide_unregister, elect
 from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.errors import ErrorCode
-from kproto.metadata.vlogs import VsegId
+from kproto.metadata.vlogs import CopyTarget, VsegId
 from tests.controller.cluster_world import SETTINGS, World, cluster
 from tests.controller.test_moves import begin, hand_over
 
@@ -28,7 +28,7 @@ class Acting:
         self.world = world
         self.decided = 0
         self.accepted: list[VsegId] = []
-        self.proposals = SimpleNamespace(accept_loss=self.accepted.extend)
+        self.proposals = SimpleNamespace(accept_loss=self.accepted.extend, is_vain=lambda _: False)
 
     @property
     def image(self) -> Any:
@@ -121,6 +121,33 @@ def without_copies() -> tuple[Acting, VsegId]:
     for node in {1, 4, *(target.node_id for target in vseg.backups)}:
         world.fence(node)
     return Acting(world), vseg.id
+
+
+def orphaned(unclean: bool) -> tuple[Acting, list[ErrorCode | None], VsegId]:
+    """t-0 has a leader that may not have all of what broker 1 had in a virtual segment; the disks with its
+    copies, and broker 1, are gone."""
+    world = cluster(5, t=(1, 3, [1]), other=(1, 3, [5]))
+    vseg = world.open(1)
+    world.fence(1)
+    world.seal_all(500)
+    world.commit_all(world.assign())
+    leader = world.streamlet("t").leader
+    record = world.table.vsegs[vseg.id]._replace(backups=(CopyTarget(leader, "an earlier directory"),))
+    world.commit(Decision(None, {record.key: record.encode()}))
+    acting = Acting(world)
+    kind = ElectionType.UNCLEAN if unclean else ElectionType.PREFERRED
+    return acting, electing(acting, kind, [("t", 0), ("other", 0), ("t", 9)], nothing), vseg.id
+
+
+def test_an_unclean_election_gives_up_what_a_leader_cannot_get_any_more() -> None:
+    acting, answers, lost = orphaned(True)
+    assert answers == [None, ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert acting.table.vsegs[lost].lost
+
+
+def test_an_election_of_preferred_leaders_gives_up_nothing() -> None:
+    acting, _, lost = orphaned(False)
+    assert not acting.table.vsegs[lost].lost
 
 
 def test_an_unclean_election_gives_up_what_waits_and_nothing_else() -> None:

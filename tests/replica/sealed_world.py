@@ -93,6 +93,10 @@ class World:
         self.peers = SealedPeers(self)
         self.sequence = 0
         self.freed: set[VsegId] = set()
+        self.lost: set[VsegId] = set()
+        """Without a copy, and given up."""
+        self.starts: dict[PartitionKey, int] = {}
+        """Log starts that were stored."""
 
     # History
 
@@ -171,9 +175,11 @@ class World:
     def table(self) -> VlogTable:
         table = VlogTable()
         records = [record for vlog in self.vlogs for record in vlog.records() if record.id not in self.freed]
+        records = [one._replace(backups=(), lost=True) if one.id in self.lost else one for one in records]
         entries = [Entry(record.key, record.encode(), 1) for record in records]
         for key, sealed in self.truth.items():
-            entries.append(Entry(start_key(*key), str(sealed.log_start).encode(), 1))
+            start = max(sealed.log_start, self.starts.get(key, 0))
+            entries.append(Entry(start_key(*key), str(start).encode(), 1))
         table.load(1, entries)
         return table
 
@@ -230,8 +236,14 @@ class Office:
         self.table = self.world.table()
 
     async def propose(self, kind: str, args: Any) -> list[bool]:
-        assert kind == "commit"
+        assert kind in ("commit", "starts")
         await asyncio.sleep(0)
+        if kind == "starts":
+            starts = {(bytes.fromhex(topic), index): offset for topic, index, offset in args["starts"]}
+            assert all(self.world.starts.get(key, 0) <= offset for key, offset in starts.items())
+            self.world.starts.update(starts)
+            self.publish()
+            return [True for _ in starts]
         self.commits.append(len(args["streamlets"]))
         answers = []
         for topic, streamlet, epoch in args["streamlets"]:

@@ -23,10 +23,10 @@ from kproto.metadata import MetadataImage
 from kproto.metadata.records import BrokerRecord
 from kproto.replica import bring_over, takeover
 from kproto.replica.bring_over import BringOver, Filling, first_of
-from kproto.replica.messages import ReadChunk
+from kproto.replica.messages import PartitionKey, ReadChunk
 from tests.log.support import batch
 from tests.replica.sealed_world import World
-from tests.replica.test_takeover import Run, simulate
+from tests.replica.test_takeover import Run, read, simulate
 
 
 @pytest.fixture(autouse=True)
@@ -110,6 +110,89 @@ def test_afterwards_nobody_else_is_needed(seed: int, owners: int) -> None:
         await again.check(3)
 
     simulate(seed, owners, go)
+
+
+def survivors(world: World, key: PartitionKey) -> list[tuple[int, int, bytes]]:
+    """Offsets and bytes of the chunks of a partition that some virtual segment has which was not given up."""
+    found = {
+        (chunk.base, chunk.end, chunk.data)
+        for vlog in world.vlogs
+        for record in vlog.records()
+        if record.id not in world.lost
+        for frame in vlog.inside(record.id, 0, vlog.end)
+        for chunk in frame.chunks
+        if chunk.key == key
+    }
+    return sorted(found)
+
+
+async def check_what_is_left(world: World, step: int) -> None:
+    """Every log is the end of what was, as long as it can be without a hole, and not shorter than any state
+    that is left says."""
+    for key, sealed in world.truth.items():
+        partition = world.log.partition(key[1])
+        left = survivors(world, key)
+        start, end = partition.log_start_offset, partition.high_watermark
+        assert end == partition.log_end_offset
+        assert max((stop for _, stop, _ in left), default=0) <= end <= sealed.end
+        mine = [tuple(chunk) for chunk in sealed.chunks if start < chunk.end <= end]
+        assert {chunk for chunk in left if chunk[1] > start} <= set(mine)
+        if start > sealed.log_start:
+            before = [chunk for chunk in sealed.chunks if chunk.end <= start]
+            assert tuple(before[-1]) not in left, "what is given up ends with what is lost"
+            assert world.starts[key] == start, "the store knew first"
+        for number in range(0, len(mine), step):
+            data = await read(partition, max(mine[number][0], start), 3000)
+            assert data
+            assert b"".join(chunk[2] for chunk in mine[number:]).startswith(data)
+
+
+@pytest.mark.parametrize("when", ["before the takeover", "before it was brought over"])
+@given(seed=st.integers(0, 1 << 32), owners=st.integers(1, 4))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_was_given_up_is_as_if_deleted(when: str, seed: int, owners: int) -> None:
+    async def go(run: Run) -> None:
+        world = run.world
+        ids = [record.id for vlog in world.vlogs for record in vlog.records() if not record.empty]
+        lost = set(world.random.sample(ids, min(len(ids), world.random.randint(1, 3))))
+        bring = bringing(run)
+        if when == "before the takeover":
+            world.lost = lost
+            world.metadata.publish()
+            await run.online()
+        else:
+            await run.online()
+            assert not world.starts
+            world.lost = lost
+            world.metadata.publish()
+        world.peers.silent = world.random.choice((0, 0, 3))
+        await finished(bring)
+        world.peers.failing = dict.fromkeys((2, 3), "gone")
+        await check_what_is_left(world, 3)
+        assert not any(list(world.log.partition(key[1]).holes()) for key in world.keys)
+
+    simulate(seed, owners, go)
+
+
+def test_nothing_is_given_up_as_long_as_a_copy_may_come_back() -> None:
+    async def go(run: Run) -> None:
+        world = run.world
+        ids = [record.id for vlog in world.vlogs for record in vlog.records() if not record.empty]
+        bring = bringing(run)
+        await run.online()
+        assert any(world.log.manager.may_lack(*key) for key in world.keys)
+        world.lost = {ids[0]}
+        world.metadata.publish()
+        world.peers.failing = dict.fromkeys((2, 3), "gone")
+        with pytest.raises(AssertionError, match="too long"):
+            await finished(bring, 20)
+        assert not world.starts, "others cannot be read: perhaps they have it"
+        world.peers.failing = {}
+        await finished(bring)
+        assert world.starts
+        await check_what_is_left(world, 1)
+
+    simulate(0, 3, go)
 
 
 def test_each_new_leader_begins_at_another_segment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -307,6 +307,24 @@ def test_what_is_in_the_journal_here_is_left_to_repair() -> None:
     directed(go)
 
 
+def test_what_was_given_up_is_pushed_again_whatever_is_in_the_journal() -> None:
+    """Nobody copies it any more, though its owner may be back."""
+
+    async def go(this: Case) -> None:
+        lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
+        this.lose(lost)
+        this.metadata.table.vsegs[lost[0]] = this.metadata.table.vsegs[lost[0]]._replace(
+            backups=(), lost=True
+        )
+        this.journals.update(lost)
+        assert await this.look() == 1
+        pushed = {((ref[0].topic_id, ref[0].index), ref[3]) for ref in this.side.refs}
+        assert {(key, base) for key, base, _ in this.live_in(lost)} <= pushed
+        assert set(this.reported) == set(lost)
+
+    directed(go)
+
+
 def test_partitions_that_are_handed_over_meanwhile_hold_it_up() -> None:
     async def go(this: Case) -> None:
         lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]

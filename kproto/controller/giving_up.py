@@ -1,0 +1,70 @@
+"""An operator accepts that closed virtual segments without any copy are lost (rules 22, 23, 27b). Pure.
+
+Nobody can lead what may have chunks in such a one, or can read its old offsets. It is never given up but by
+command. From then on no recovery waits for it; leaders push again what they have of it themselves, as of any
+without a copy (`replica.rewriting`), and treat what none of them has as deleted (`replica.bring_over`,
+`replica.takeover`). When all have, it is emptied, and freed like others.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from kproto.controller import rules
+from kproto.controller.decision import Decision
+from kproto.controller.recovery import Sources, find_streamlet
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import StreamletRecord
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+
+log = logging.getLogger(__name__)
+
+PER_TRANSACTION: Final = 100
+
+
+def hopeless(
+    image: MetadataImage, table: VlogTable, record: StreamletRecord, is_vain: Callable[[VsegId], bool]
+) -> list[VsegRecord]:
+    """Closed virtual segments that may have chunks of the streamlet and that no member has a copy of.
+
+    An owner that is a member in its old data directory may have its journal, or lead with its own files: it
+    has to have been asked in vain (`Repairs.is_vain`), and its files must not count any more.
+    """
+    return [
+        vseg
+        for vseg in Sources(image, table).orphans(record)
+        if not rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
+        or (is_vain(vseg.id) and not rules.owner_holds(image, table, vseg))
+    ]
+
+
+def decide_give_up(
+    image: MetadataImage,
+    table: VlogTable,
+    records: Iterable[StreamletRecord],
+    is_vain: Callable[[VsegId], bool],
+) -> Decision[list[VsegRecord]]:
+    """Give up what is `hopeless` of the streamlets; the answer: those virtual segments. Copies that come back
+    later are none any more."""
+    decision: Decision[list[VsegRecord]] = Decision([])
+    known = (find_streamlet(image, record.topic_id, record.index) for record in records)
+    found = {
+        vseg.id: vseg for one in known if one is not None for vseg in hopeless(image, table, one, is_vain)
+    }
+    for _, vseg in sorted(found.items())[:PER_TRANSACTION]:
+        lost = vseg._replace(backups=(), lost=True)
+        decision.puts[lost.key] = lost.encode()
+        decision.answer.append(lost)
+    return decision
+
+
+def told(vsegs: Iterable[VsegRecord]) -> list[str]:
+    """One line for each that was given up and is not freed yet."""
+    return [
+        f"virtual segment {'/'.join(map(str, vseg.id))} of broker {vseg.node_id} was given up: "
+        f"what its leaders have not got of {(vseg.end or 0) - vseg.start} bytes is lost"
+        for vseg in sorted(vsegs)
+        if vseg.lost
+    ]

@@ -1,0 +1,146 @@
+"""What no member has a copy of any more, and an operator gives up: only that. Nobody waits for it then."""
+
+from __future__ import annotations
+
+import pytest
+
+from kproto.controller.decision import Decision
+from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
+from kproto.controller.giving_up import decide_give_up, hopeless, told
+from kproto.controller.recovery import Sources, candidates, stuck
+from kproto.controller.repair import Repairs, decide_repaired
+from kproto.metadata.records import MOVED
+from kproto.metadata.vlogs import VsegId, VsegRecord
+
+from .cluster_world import World, cluster
+
+
+def never(_: VsegId) -> bool:
+    return False
+
+
+def always(_: VsegId) -> bool:
+    return True
+
+
+def lost(owner_is_back: str = "") -> tuple[World, VsegRecord]:
+    """Broker 1 led t-0 and u-0 and is gone; the disks with copies of its first virtual segment, too. Others
+    have the second one."""
+    world = cluster(5, t=(1, 3, [1]), u=(1, 3, [1]), other=(1, 3, [5]))
+    world.open(1, 0, 0)
+    world.open(1, 1, 500)
+    gone = world.table.vsegs[VsegId(world.epoch(1), 0, 0)]
+    world.fence(1)
+    for target in gone.backups:
+        world.fence(target.node_id)
+        world.register(target.node_id, store=f"new{target.node_id}")
+    for number, record in list(world.table.vsegs.items()):
+        if number.seq == 1:  # it was closed, and copied to 4 and 5 since
+            _put(world, record._replace(end=900, backups=tuple(_copies(world, 4, 5))))
+    if owner_is_back:
+        world.register(1, store=owner_is_back)
+    return world, world.table.vsegs[gone.id]
+
+
+def _copies(world: World, *nodes: int) -> list[tuple[int, str]]:
+    return [(node, world.image.brokers[node].store_id) for node in nodes]
+
+
+def _put(world: World, record: VsegRecord) -> None:
+
+    world.commit(Decision(None, {record.key: record.encode()}))
+
+
+def give_up(world: World, name: str = "t", vain: bool = False) -> list[VsegId]:
+    is_vain = always if vain else never
+    records = [world.streamlet(name)]
+    return [vseg.id for vseg in world.commit(decide_give_up(world.image, world.table, records, is_vain))]
+
+
+def test_recoveries_go_on_without_it_and_nothing_else_is_given_up() -> None:
+    world, gone = lost()
+    assert hopeless(world.image, world.table, world.streamlet("t"), never) == [gone]
+    assert hopeless(world.image, world.table, world.streamlet("other"), never) == []
+    world.commit_all(world.assign())
+    assert world.assign() == []
+    assert len(stuck(world.image, world.table, [world.streamlet("t")])) == 1
+    assert give_up(world) == [gone.id]
+    assert give_up(world) == [], "once"
+    record = world.table.vsegs[gone.id]
+    assert (record.lost, record.emptied, record.backups, record.end) == (True, False, (), gone.end)
+    assert [one.topic_id for one in world.assign()] == [
+        world.image.topics[name].topic_id for name in ("t", "u")
+    ], "u was in it, too"
+    (line,) = told(world.table.vsegs.values())
+    assert f"{gone.id.owner_epoch}/0/0 of broker 1 was given up" in line
+
+
+def test_a_copy_that_comes_back_is_none_any_more() -> None:
+    world, gone = lost()
+    give_up(world)
+    repairs = Repairs(0.0)
+    assert not any(one.vseg.id == gone.id for one in repairs.plan(world.image, world.table, 9.0).orders)
+    for target in gone.backups:
+        world.register(target.node_id, store=target.store_id)
+    assert Sources(world.image, world.table).orphans(world.streamlet("t")) == []
+    assert world.table.vsegs[gone.id].backups == ()
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_an_owner_that_is_back_with_its_disk_is_asked_first(moved: bool) -> None:
+    """Its own files count, or its journal may have everything."""
+    world, gone = lost("store1")
+    if moved:
+        world.commit(Decision(None, {f"{MOVED}1": str(gone.id.owner_epoch).encode()}))
+    record = world.streamlet("t")
+    able = candidates(world.image, world.table, record, Sources(world.image, world.table))
+    assert able == ([] if moved else [1])
+    assert give_up(world) == []
+    assert give_up(world, vain=True) == ([gone.id] if moved else [])
+
+
+def test_without_its_disk_an_owner_helps_nobody() -> None:
+    world, gone = lost("another")
+    assert give_up(world) == [gone.id]
+
+
+def test_making_a_copy_was_tried_in_vain() -> None:
+    world, gone = lost("store1")
+
+    world.commit(Decision(None, {f"{MOVED}1": str(gone.id.owner_epoch).encode()}))
+    repairs = Repairs(0.0)
+    order = next(one for one in repairs.plan(world.image, world.table, 9.0).orders if one.vseg.id == gone.id)
+    assert order.source == 1
+    repairs.ordered(order)
+    assert not repairs.is_vain(gone.id)
+    repairs.ended(order, False, 10.0)
+    assert repairs.is_vain(gone.id)
+    assert world.commit(decide_repaired(world.image, world.table, order))
+    repairs.plan(world.image, world.table, 11.0)
+    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.is_vain) == []
+
+
+def test_it_is_emptied_and_freed_when_all_leaders_have_pushed_what_they_had_of_it() -> None:
+    world, gone = lost()
+    give_up(world)
+    world.commit_all(world.assign())
+    reports = Unneeded()
+    leaders = {world.streamlet(name).leader for name in ("t", "u")}
+    for leader in leaders:
+        assert world.commit(decide_emptied(world.image, world.table, reports)) == []
+        reports.report(leader, world.epoch(leader), [gone.id])
+    assert world.commit(decide_emptied(world.image, world.table, reports)) == [gone.id]
+    record = world.table.vsegs[gone.id]
+    assert (record.emptied, record.lost) == (True, True)
+    unneeded = Unneeded()
+    for leader in leaders:
+        unneeded.report(leader, world.epoch(leader), [gone.id])
+    assert world.commit(decide_free(world.image, world.table, unneeded)) == [gone.id]
+    assert told(world.table.vsegs.values()) == []
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+@pytest.mark.parametrize("lost", [False, True])
+def test_the_stored_form_has_both_marks(emptied: bool, lost: bool) -> None:
+    record = VsegRecord(VsegId(1, 2, 3), 1, "s", 3, 0, 10, 20, (), emptied, lost)
+    assert VsegRecord.decode(record.key, record.encode()) == record
