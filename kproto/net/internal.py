@@ -36,7 +36,9 @@ ANY_NODE: Final = -1
 HELLO_BYTES: Final = 16 * 1024
 """The largest first frame of a connection."""
 GREETING_SECONDS: Final = 10.0
-"""A connection that has not said HELLO by then is closed."""
+"""A connection that has not said HELLO so long after it was made is closed, whatever else it has said."""
+MAX_STRANGERS: Final = 128
+"""Connections that have not said HELLO; with one more, the one that has had most time for it is closed."""
 MEMORY_BYTES: Final = 64 * 1024 * 1024
 REQUEST_COST: Final = 512
 """What a request being handled counts against the memory besides its bytes."""
@@ -182,6 +184,7 @@ class InternalListener:
         connection.begin(0).reply(RESPONSE.pack(RESPONSE_OVERHEAD, correlation, error))
         if error is InternalError.NONE:
             connection.context = Caller(node_id, epoch)
+            self._server.greeted(connection)
             connection.max_frame = self._server.max_frame
             connection.trusted = True
         else:
@@ -209,9 +212,12 @@ class _Reply:
 
 
 class _Server(Server):
-    """A server that tells of every connection's end and closes those that say nothing."""
+    """A server that tells of every connection's end and closes those that say nothing.
 
-    __slots__ = ("_on_closed",)
+    Invariant: while there is a stranger the timer runs, and not later than the first one's time is over.
+    """
+
+    __slots__ = ("_on_closed", "_patience", "_strangers")
 
     def __init__(
         self,
@@ -223,17 +229,39 @@ class _Server(Server):
         super().__init__(dispatch, budget, limits)
         self.spares = Spares(loose=True)
         self._on_closed = on_closed
+        self._strangers: dict[Connection, float] = {}
+        """Who has not said HELLO, and until when there is time for it; first come first."""
+        self._patience: asyncio.TimerHandle | None = None
+
+    def joined(self, connection: Connection) -> None:
+        if len(self._strangers) >= MAX_STRANGERS:
+            next(iter(self._strangers)).close("has not said HELLO, and others want to")
+        self._strangers[connection] = self.loop.time() + GREETING_SECONDS
+        if self._patience is None:
+            self._patience = self.loop.call_later(GREETING_SECONDS, self._time_is_over)
+
+    def greeted(self, connection: Connection) -> None:
+        """``connection`` has said HELLO."""
+        self._strangers.pop(connection, None)
+
+    def _time_is_over(self) -> None:
+        self._patience = None
+        now = self.loop.time()
+        for connection, until in list(self._strangers.items()):
+            if until > now:
+                self._patience = self.loop.call_at(until, self._time_is_over)
+                return
+            connection.close("has not said HELLO")
 
     def forget(self, connection: Connection, reason: str) -> None:
+        self._strangers.pop(connection, None)
         super().forget(connection, reason)
         self._on_closed(connection)
 
-    def _sweep_connections(self) -> None:
-        silent_since = self.now - GREETING_SECONDS
-        for connection in list(self._connections):
-            if connection.context is None and connection.active_at < silent_since:
-                connection.close("has not said HELLO")
-        super()._sweep_connections()
+    def close(self) -> None:
+        super().close()
+        if self._patience is not None:
+            self._patience.cancel()
 
 
 async def _finish(handler: AsyncHandler, caller: Caller, body: memoryview, reply: Reply) -> None:

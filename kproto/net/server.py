@@ -187,11 +187,16 @@ class Server:
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._connections.add(Connection(self, sock, peer))
+            connection = Connection(self, sock, peer)
+            self._connections.add(connection)
             self._per_ip[peer] = from_peer + 1
+            self.joined(connection)
         except OSError as error:
             log.info("connection from %s lost while it was accepted: %s", peer, error)
             sock.close()
+
+    def joined(self, connection: Connection) -> None:
+        """A connection was accepted; for what needs to know."""
 
     def _on_accept_error(self, listener: socket.socket, error: OSError) -> None:
         """Out of descriptors or memory: leave the queue alone for a moment. Else it concerns one peer."""

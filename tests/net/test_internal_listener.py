@@ -1,6 +1,7 @@
 """The listener for other brokers over real sockets: who is let in, what is answered, what it may cost."""
 
 import asyncio
+import contextlib
 import socket
 import struct
 
@@ -247,6 +248,61 @@ def test_a_silent_connection_is_closed(monkeypatch):
         sock.setblocking(False)
         assert await is_closed(sock)
         sock.close()
+        listener.close()
+
+    run(test)
+
+
+def test_who_dribbles_has_no_more_time_for_its_hello(monkeypatch):
+    """The time counts from the connection, to the second, not from the last byte or the last sweep."""
+
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port)
+        assert (await link.call(2, Api.PING, b"in time")).body == b"in time"
+        monkeypatch.setattr(internal, "GREETING_SECONDS", 0.2)
+        sock = socket.create_connection(("127.0.0.1", port))
+        sock.setblocking(False)
+        closed = asyncio.ensure_future(is_closed(sock))
+        for byte in hello()[:100]:
+            if closed.done():
+                break
+            await asyncio.sleep(0.02)
+            with contextlib.suppress(ConnectionError):
+                sock.send(bytes([byte]))
+        assert closed.done()
+        assert closed.result()
+        assert (await link.call(2, Api.PING, b"still there")).body == b"still there"
+        sock.close()
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_of_too_many_that_have_not_said_hello_the_oldest_is_closed(monkeypatch):
+    monkeypatch.setattr(internal, "MAX_STRANGERS", 3)
+
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port)
+        await link.call(2, Api.PING)
+        strangers: list[socket.socket] = []
+        for _ in range(5):
+            strangers.append(socket.create_connection(("127.0.0.1", port)))
+            strangers[-1].setblocking(False)
+            await until(lambda: listener._server.connections == 1 + min(len(strangers), 3))
+        assert [await is_closed(sock) for sock in strangers[:2]] == [True, True]
+        loop = asyncio.get_running_loop()
+        for sock in strangers[2:]:  # they are let in, and then they are strangers no more
+            await loop.sock_sendall(sock, hello())
+            assert len(await loop.sock_recv(sock, 100)) == 10
+        more = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+        await until(lambda: listener._server.connections == 7)
+        assert (await link.call(2, Api.PING, b"still there")).body == b"still there"
+        for sock in strangers + more:
+            sock.close()
+        link.close()
         listener.close()
 
     run(test)
