@@ -46,8 +46,10 @@ class Inode:
 
     def read(self, position: int, length: int) -> bytes:
         end = min(position + length, self.length)
-        found = bytes(self.data[position:end])
-        return found + bytes(max(end - position, 0) - len(found))
+        with memoryview(self.data) as data:
+            found = bytes(data[position:end])
+        missing = end - position - len(found)
+        return found + bytes(missing) if missing > 0 else found
 
     def sync(self) -> None:
         self.pending.clear()

@@ -10,10 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import contextmanager
+from functools import partial
 from heapq import heappop, heappush
 from random import Random
 from typing import Any
 
+Call = tuple["Process | None", Any, Any]
+"""Whose callback, the callback and its arguments; or None and a `_Handle`. Without a context: nothing here
+looks at one."""
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
 MOST_TURNS = 1_000_000
 EXECUTOR_S = 0.002
@@ -22,25 +26,20 @@ TIMER_JITTER_S = 0.0005
 
 
 class _Handle:
-    """What asyncio's handles are, and whose callback it is; without a copy of the context, which nothing
-    here looks at."""
+    """What asyncio's handles are: something that can be cancelled."""
 
-    __slots__ = ("args", "callback", "cancelled_", "context", "process", "when_")
+    __slots__ = ("args", "callback", "when_")
 
-    def __init__(self, process: Process | None, callback: Any, args: Any, context: Any = None) -> None:
-        self.process = process
+    def __init__(self, callback: Any, args: Any, when: float) -> None:
         self.callback = callback
         self.args = args
-        self.context = context
-        self.cancelled_ = False
-        self.when_ = 0.0
+        self.when_ = when
 
     def cancel(self) -> None:
-        self.cancelled_ = True
         self.callback = self.args = None
 
     def cancelled(self) -> bool:
-        return self.cancelled_
+        return self.callback is None
 
     def when(self) -> float:
         return self.when_
@@ -54,7 +53,7 @@ class Process:
         self.name = name
         self.node = node
         self.state = RUNNING
-        self.backlog: list[_Handle] = []
+        self.backlog: list[Call] = []
         self.tasks: list[asyncio.Task[Any]] = []
         self.on_end: list[Callable[[], object]] = []
         """Called by `kill`: what the operating system does then."""
@@ -106,7 +105,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self.errors: list[str] = []
         self.turns = 0
         self.timers = 0
-        self.set_task_factory(_make_task)
+        self.create_future = partial(asyncio.Future, loop=self)  # type: ignore[method-assign]
         self.set_exception_handler(_note_error)
 
     def process(self, name: str, node: int) -> Process:
@@ -118,27 +117,37 @@ class SimLoop(asyncio.BaseEventLoop):
     def time(self) -> float:
         return self.now
 
+    def create_task(self, coro, *, name=None, context=None):
+        """``name``: without one asyncio would make one up, which nobody reads."""
+        task = asyncio.Task(coro, loop=self, name=name or "", context=context)
+        if self.current is not None:
+            self.current.tasks.append(task)
+        return task
+
     def call_soon(self, callback, *args, context=None):
-        handle = _Handle(self.current, callback, args, context)
-        self._ready.append(handle)
+        if context is not None:  # from a future or a task: they never cancel it
+            self._ready.append((self.current, callback, args))
+            return None
+        handle = _Handle(callback, args, 0.0)
+        self._ready.append((self.current, None, handle))
         return handle
 
     call_soon_threadsafe = call_soon
 
     def call_later(self, delay, callback, *args, context=None):
-        return self.call_at(self.now + max(delay, 0.0), callback, *args, context=context)
+        return self.call_at(self.now + delay if delay > 0.0 else self.now, callback, *args)
 
     def call_at(self, when, callback, *args, context=None):
-        handle = _Handle(self.current, callback, args, context)
-        handle.when_ = when = when + self.random.random() * TIMER_JITTER_S
+        when += self.random.random() * TIMER_JITTER_S
+        handle = _Handle(callback, args, when)
         self.timers += 1
-        heappush(self._scheduled, (when, self.timers, handle))
+        heappush(self._scheduled, (when, self.timers, (self.current, None, handle)))
         return handle
 
     def deliver(self, process: Process | None, when: float, callback, *args) -> None:
         """Run ``callback`` in ``process`` at ``when``, exactly."""
         self.timers += 1
-        heappush(self._scheduled, (when, self.timers, _Handle(process, callback, args)))
+        heappush(self._scheduled, (when, self.timers, (process, callback, args)))
 
     def run_in_executor(self, executor, func, *args):
         """A thread's work is done a moment later, all at once: a real thread would make every run another."""
@@ -157,44 +166,46 @@ class SimLoop(asyncio.BaseEventLoop):
         self.deliver(self.current, self.now + EXECUTOR_S * self.random.random() ** 3, work)
         return future
 
-    def take_back(self, handles: list[_Handle]) -> None:
+    def take_back(self, calls: list[Call]) -> None:
         """Run what came due while its process was paused."""
-        self._ready.extend(handles)
+        self._ready.extend(calls)
 
     def _run_once(self) -> None:
+        """All rounds until the loop is stopped, not one of them: most have a single callback."""
         ready, scheduled = self._ready, self._scheduled
-        if not ready:
-            while scheduled and scheduled[0][2].cancelled_:
-                heappop(scheduled)
-            if not scheduled:
-                raise RuntimeError("everybody waits, and nothing will ever happen")
-            self.now = max(self.now, scheduled[0][0])
-        if self.turns > MOST_TURNS:
-            raise RuntimeError(f"{MOST_TURNS} callbacks, and no end")
-        now = self.now
-        while scheduled and scheduled[0][0] <= now:
-            ready.append(heappop(scheduled)[2])
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if handle.cancelled_:
-                continue
-            process = handle.process
-            if process is not None and process.state is not RUNNING:
-                if process.state is PAUSED:
-                    process.backlog.append(handle)
-                continue
-            self.current = process
-            self.turns += 1
-            try:
-                if handle.context is None:
-                    handle.callback(*handle.args)
-                else:
-                    handle.context.run(handle.callback, *handle.args)
-            except (SystemExit, KeyboardInterrupt):
-                raise
-            except BaseException as error:
-                message = f"Exception in callback {handle.callback}"
-                self.call_exception_handler({"message": message, "exception": error})
+        while not self._stopping:
+            if not ready:
+                while scheduled and _is_cancelled(scheduled[0][2]):
+                    heappop(scheduled)
+                if not scheduled:
+                    raise RuntimeError("everybody waits, and nothing will ever happen")
+                if scheduled[0][0] > self.now:
+                    self.now = scheduled[0][0]
+            now = self.now
+            while scheduled and scheduled[0][0] <= now:
+                ready.append(heappop(scheduled)[2])
+            self.turns += len(ready)
+            if self.turns > MOST_TURNS:
+                raise RuntimeError(f"{MOST_TURNS} callbacks, and no end")
+            for _ in range(len(ready)):
+                call = ready.popleft()
+                process, callback, args = call
+                if callback is None:
+                    callback, args = args.callback, args.args
+                    if callback is None:
+                        continue
+                if process is not None and process.state is not RUNNING:
+                    if process.state is PAUSED:
+                        process.backlog.append(call)
+                    continue
+                self.current = process
+                try:
+                    callback(*args)
+                except (SystemExit, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    message = f"Exception in callback {callback}"
+                    self.call_exception_handler({"message": message, "exception": error})
         self.current = None
 
     def bury(self) -> None:
@@ -213,14 +224,8 @@ class SimLoop(asyncio.BaseEventLoop):
         self.close()
 
 
-def _make_task(loop, coro, context=None):
-    task = (
-        asyncio.Task(coro, loop=loop) if context is None else asyncio.Task(coro, loop=loop, context=context)
-    )
-    process = loop.current
-    if process is not None:
-        process.tasks.append(task)
-    return task
+def _is_cancelled(call: Call) -> bool:
+    return call[1] is None and call[2].callback is None
 
 
 def _note_error(loop, context: dict[str, Any]) -> None:

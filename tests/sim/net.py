@@ -97,6 +97,8 @@ class Connection:
         self.source = source
         self.target = target
         self.link = link
+        self.forth = (source.node, target.node)
+        self.backwards = (target.node, source.node)
         self.caller: Caller | None = None
         self.open = True
         self.dark = False
@@ -108,13 +110,12 @@ class Connection:
     def send(self, message: Callable[[], object], *, back: bool = False) -> None:
         """Run ``message`` at the other end, after everything sent before."""
         network, loop = self.network, self.network.loop
-        first, second = (self.target, self.source) if back else (self.source, self.target)
-        direction = (first.node, second.node)
+        direction, to = (self.backwards, self.source) if back else (self.forth, self.target)
         if self.dark:
             loop.deliver(None, loop.now + UNANSWERED_SECONDS, self.reset)
             return
-        if direction in network.cuts or network.held.get(direction):
-            network.held.setdefault(direction, []).append((second, message))
+        if direction in network.cuts or direction in network.held:
+            network.held.setdefault(direction, []).append((to, message))
             loop.deliver(None, loop.now + UNANSWERED_SECONDS, self._too_long, direction, message)
             return
         due = loop.now + network.delay(direction)
@@ -122,7 +123,7 @@ class Connection:
             due = self._back = max(due, self._back + 1e-9)
         else:
             due = self._there = max(due, self._there + 1e-9)
-        loop.deliver(second, due, message)
+        loop.deliver(to, due, message)
 
     def _too_long(self, direction: tuple[int, int], message: Callable[[], object]) -> None:
         """Data has been on its way for so long that the kernel gives the connection up."""
@@ -160,11 +161,10 @@ class _Link:
         number = self.count
         self.waiting[number] = done
         caller = Caller(self.peers.node_id, self.peers.epoch())
-        send = partial(self._send, number, caller, api, tuple(pieces))
         if self.connection is not None:
-            send(self.connection)
+            self._send(number, caller, api, tuple(pieces), self.connection)
             return
-        self.queue.append(send)
+        self.queue.append(partial(self._send, number, caller, api, tuple(pieces)))
         if not self.connecting:
             self.connecting = True
             self.peers.begin(self._connect())

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from random import Random
@@ -162,8 +162,8 @@ class SimStore(MemoryStore):
         self.on_unguarded: Callable[[str], object] = lambda _: None
         """Told the keys of a transaction that would be done whoever is the controller (19b)."""
 
-    async def wait(self) -> None:
-        await asyncio.sleep(self.slow * random_wait(self.loop.random, STORE_S))
+    def wait(self) -> Awaitable[None]:
+        return asyncio.sleep(self.slow * random_wait(self.loop.random, STORE_S))
 
     async def range(self, prefix: str) -> Any:
         await self.wait()
@@ -267,8 +267,6 @@ class SharedStore:
 def installed(world: World) -> Iterator[None]:
     """Run kproto's modules on ``world``."""
     sim_os = world.os
-    SimPeers.network = SimListener.network = world.network
-    SimWorks.world = world
 
     async def open_store(*_: Any) -> Any:
         return SharedStore(world.store, world.loop.current) if world.plan.shared else world.store
@@ -283,6 +281,9 @@ def installed(world: World) -> Iterator[None]:
         (kproto.broker, "VlogManager", partial(VlogManager, make_worker=SimWorks)),
         (kproto.directory, "boot_id", lambda: world.machines[world.loop.current.node].boot_id),
         (kproto.directory, "fcntl", _NoLocks),
+        (SimPeers, "network", world.network),
+        (SimListener, "network", world.network),
+        (SimWorks, "world", world),
     ]
     using_os = (
         kproto.directory,
@@ -297,6 +298,7 @@ def installed(world: World) -> Iterator[None]:
     opening = (kproto.directory, kproto.log.segment, kproto.log.checkpoint)
     places += [(module, "open", sim_os.open_file) for module in opening]
     places += [(module, name, value) for module, items in CONSTANTS.items() for name, value in items.items()]
+    places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]  # nobody asks for all tasks
     if world.plan.rot:
         places.append((kproto.member, "Scrub", partial(Scrub, pause_s=0.02, round_s=2.0)))
     places += world.replaced

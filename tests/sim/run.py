@@ -35,7 +35,16 @@ class Outcome:
 
 
 def run_seed(seed: int, replaced: Any = (), plan: Any = None) -> Outcome:
-    """Run a seed, with rules replaced."""
+    """Run a seed, with rules replaced. All its garbage is collected at the end, and nothing of it is left."""
+    gc.disable()
+    try:
+        return _run(seed, replaced, plan)
+    finally:
+        gc.enable()
+        gc.collect()
+
+
+def _run(seed: int, replaced: Any, plan: Any) -> Outcome:
     world = World(seed, plan or plan_of(seed), replaced)
     complaints = Complaints(world)
     logger = logging.getLogger("kproto")
@@ -43,7 +52,6 @@ def run_seed(seed: int, replaced: Any = (), plan: Any = None) -> Outcome:
     logger.addHandler(complaints)
     logger.setLevel(logging.ERROR)
     logger.propagate = False
-    gc.disable()
     violation = ""
     try:
         with installed(world):
@@ -64,7 +72,6 @@ def run_seed(seed: int, replaced: Any = (), plan: Any = None) -> Outcome:
         logger.removeHandler(complaints)
         logger.setLevel(levels[0])
         logger.propagate = levels[1]
-        gc.enable()
     return Outcome(seed, violation, world.cover, world.lines)
 
 
