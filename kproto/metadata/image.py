@@ -6,7 +6,6 @@ outer dictionaries (some 25 us at 5,000 topics) and shares every record that did
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -25,6 +24,7 @@ from kproto.metadata.records import (
     BrokerRecord,
     StreamletRecord,
     TopicRecord,
+    parse_value,
     parse_values,
     streamlet_of_key,
 )
@@ -145,7 +145,7 @@ class _Draft:
                 broker = BrokerRecord.decode(key, value)
                 self.brokers[broker.node_id] = broker
             elif key.startswith(CONFIGS):
-                self.configs[key[len(CONFIGS) :]] = json.loads(value)
+                self.configs[key[len(CONFIGS) :]] = parse_value(value)
             elif key == CLUSTER_KEY:
                 self.cluster_id = value.decode()
             elif key == FORMAT_KEY:

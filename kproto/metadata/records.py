@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kproto.check import check
 
@@ -50,6 +50,10 @@ DEFAULT_BROKER: Final = "default"
 
 TOPIC_ID_DIGITS: Final = 32
 NO_LEADER: Final = -1
+
+_DECODER: Final = json.JSONDecoder()
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+"""Made once: ``json.dumps`` makes a new one for each call with options."""
 
 ONLINE: Final = 0
 """The leader of a streamlet serves it."""
@@ -83,12 +87,12 @@ class BrokerRecord(NamedTuple):
         return f"{FENCED}{self.node_id}"
 
     def encode(self) -> bytes:
-        return _json(self[1:])
+        return compact(self[1:])
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> BrokerRecord:
         """The record under ``brokers/`` or ``fenced/``; records of older versions are shorter."""
-        return cls(int(key.rpartition("/")[2]), *json.loads(value))
+        return cls(int(key.rpartition("/")[2]), *parse_value(value))
 
 
 class TopicRecord(NamedTuple):
@@ -129,11 +133,11 @@ class TopicRecord(NamedTuple):
 
     def encode(self) -> bytes:
         fields = [self.topic_id.hex(), self.partitions, self.replication_factor, self.active_groups]
-        return _json([*fields, dict(self.configs), int(self.internal), *[self.fewest] * bool(self.fewest)])
+        return compact([*fields, dict(self.configs), int(self.internal), *[self.fewest] * bool(self.fewest)])
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> TopicRecord:
-        return cls.of_fields(key[len(TOPICS) :], json.loads(value))
+        return cls.of_fields(key[len(TOPICS) :], parse_value(value))
 
     @classmethod
     def of_fields(cls, name: str, fields: list[object]) -> TopicRecord:
@@ -273,14 +277,20 @@ def config_key(node_id: int | None) -> str:
 
 
 def encode_configs(configs: Mapping[str, str]) -> bytes:
-    return _json(dict(configs))
+    return compact(dict(configs))
+
+
+def parse_value(value: bytes) -> Any:
+    """One stored value. Raises ValueError."""
+    return _DECODER.decode(value.decode())
 
 
 def parse_values(values: list[bytes]) -> list[list[object]]:
     """Many stored values with one call of the JSON parser: a third of the time of one call each."""
-    parsed: list[list[object]] = json.loads(b"[" + b",".join(values) + b"]")
+    parsed: list[list[object]] = parse_value(b"[" + b",".join(values) + b"]")
     return parsed
 
 
-def _json(value: object) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+def compact(value: object) -> bytes:
+    """The stored form of a value."""
+    return _ENCODER.encode(value).encode()

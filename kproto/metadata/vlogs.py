@@ -6,7 +6,6 @@ from it because Metadata is never built from it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -18,6 +17,8 @@ from kproto.metadata.records import (
     MOVES,
     TOPIC_ID_DIGITS,
     BrokerRecord,
+    compact,
+    parse_value,
 )
 from kproto.metadata.store import Change, Entry
 
@@ -81,11 +82,11 @@ class VsegRecord(NamedTuple):
     def encode(self) -> bytes:
         value = [self.node_id, self.store_id, self.copies, self.policy, self.start, self.end, self.backups]
         value += [int(self.emptied), 1] if self.lost else [1] * self.emptied
-        return json.dumps(value, separators=(",", ":")).encode()
+        return compact(value)
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> VsegRecord:
-        node_id, store_id, copies, policy, start, end, backups, *marks = json.loads(value)
+        node_id, store_id, copies, policy, start, end, backups, *marks = parse_value(value)
         targets = tuple(CopyTarget(*target) for target in backups)
         own = node_id, store_id, copies, policy, start, end, targets
         return cls(vseg_of_key(key), *own, *map(bool, marks))
@@ -127,11 +128,11 @@ class Move(NamedTuple):
 
     def encode(self) -> bytes:
         value = [self.target, self.leader_epoch, self.began, self.before]
-        return json.dumps(value, separators=(",", ":")).encode()
+        return compact(value)
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> Move:
-        target, leader_epoch, began, before = json.loads(value)
+        target, leader_epoch, began, before = parse_value(value)
         return cls(*_indexed(key, MOVES), target, leader_epoch, began, tuple(before))
 
 

@@ -78,7 +78,7 @@ class InternalError(IntEnum):
 def encode_json(value: object) -> bytes:
     """A body: compact JSON. Raises WireError for what JSON cannot hold, or too much of it."""
     try:
-        body = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+        body = _ENCODER.encode(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise WireError(f"not to be written as JSON: {error}") from error
     if len(body) > MAX_JSON_BYTES:
@@ -91,7 +91,7 @@ def decode_json(body: Buf) -> Any:
     if len(body) > MAX_JSON_BYTES:
         raise WireError(f"{len(body)} bytes of JSON, {MAX_JSON_BYTES} allowed")
     try:
-        return json.loads(str(body, "utf-8"), parse_constant=_refuse_constant)
+        return _DECODER.decode(str(body, "utf-8"))
     except (ValueError, RecursionError) as error:
         raise WireError(f"not JSON: {error}") from error
 
@@ -115,3 +115,8 @@ def decode_mixed(body: Buf) -> tuple[Any, memoryview]:
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no number")
+
+
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+"""Made once: ``json.dumps`` and ``json.loads`` make new ones for each call with options."""
