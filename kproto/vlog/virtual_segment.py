@@ -87,6 +87,7 @@ class VirtualSegment:
     """
 
     __slots__ = (
+        "_done_chain",
         "capacity",
         "chain",
         "closed",
@@ -107,6 +108,9 @@ class VirtualSegment:
         self.end = start
         self.durable = start
         self.chain = chain
+        """Of the last frame below `end`."""
+        self._done_chain = chain
+        """Of the last one that `finished` returned."""
         self.closed = False
         self.copies = [Progress(start) for _ in range(copies)]
         self.frames: deque[Frame] = deque()
@@ -184,6 +188,8 @@ class VirtualSegment:
         frames = self.frames
         while frames and frames[0].position + frames[0].length <= self.durable:
             done.append(frames.popleft())
+        if done:
+            self._done_chain = done[-1].chain
         return done
 
     def failed(self, copy: int) -> None:
@@ -204,6 +210,7 @@ class VirtualSegment:
         while self.frames and self.frames[-1].position >= end:
             dropped.append(self.frames.pop())
         self.end = end
+        self.chain = self.frames[-1].chain if self.frames else self._done_chain
         for copy in self.copies:
             copy.queued = end
             copy.sent = min(copy.sent, end)

@@ -6,6 +6,8 @@ from functools import partial
 
 import pytest
 
+from kproto.metadata.vlogs import VsegId
+from kproto.replica.stored_file import inspect
 from kproto.vlog import states
 from kproto.vlog.frame import KIND_STATE, decode_frame_header
 from kproto.vlog.ports import PushAnswer, PushOutcome
@@ -423,6 +425,28 @@ def test_a_journal_with_surplus_behind_a_segments_end_is_read_once() -> None:
         name = f"/data/journal/{1:016x}-{1:016x}-{key[1]:08x}.journal"
         assert all(chunk.path != name or record.end != record.start for chunk in chunks)
     assert not recovered.losses
+
+
+def test_surplus_is_there_for_the_next_start_as_long_as_no_other_segment_was_opened() -> None:
+    """Found by simulation: SEAL told where the journal ended, then the start cut it where the checkpoint had
+    the chain of what was given up, and nobody had the rest (18b)."""
+    world, part = begun()
+    part.append()
+    world.loop.turn()
+    world.backups.cut(world.backups.pushes[0].node)
+    (segment,) = world.pushers[0].vlog.segments
+    assert segment.closed
+    for stripe in segment.stripes:
+        for file in stripe.extents:
+            file.flush(1 << 62)
+    (path,) = [name for name in world.disk.names if name.endswith("00000001.journal")]  # type: ignore[attr-defined]
+    starts = world.manager.scan_start()
+    assert [start.position for start in starts] == [segment.durable]
+    whole = inspect(world.disk, path, VsegId(1, 1, 1), True)
+    assert whole.end > segment.durable
+    recovered = recover(world.disk, world.journal_path(), starts, BOOT)
+    assert [chunk.base_offset for chunk in recovered.chunks[part.topic_id, part.index]] == [1]
+    assert inspect(world.disk, path, VsegId(1, 1, 1), True).end == whole.end
 
 
 def test_surplus_that_was_not_framed_again_is_not_there() -> None:
