@@ -2,8 +2,9 @@
 
 An ordinary handler module ends with ``HANDLER = Handler(key=..., min_version=..., max_version=...,
 handle=handle)`` where ``handle(ctx, request)`` takes the generated request class and returns the generated
-response class, or an awaitable of it. A raw handler (Produce, Fetch) gets the frame instead, keeps state of
-its own and answers through the exchange itself.
+response class, or an awaitable of it; where it may take long it is, or awaits, a generator that returns it
+(see ``turns``). A raw handler (Produce, Fetch) gets the frame instead, keeps state of its own and answers
+through the exchange itself.
 """
 
 from __future__ import annotations

@@ -14,12 +14,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers import api_versions, registry
 from kproto.handlers.context import Handler, RawHandle, RequestContext, Services
 from kproto.handlers.forwarding import FORWARDED
+from kproto.handlers.turns import Steps, Turns, answer_of
 from kproto.net.server import Connection, Exchange
 from kproto.wire import WireError
 from kproto.wire.framing import REQUEST_HEADER, response_frame
@@ -38,13 +40,14 @@ MAX_OTHER_BYTES: Final = 16 * 1024 * 1024
 class Dispatcher:
     """Knows the services and hands every frame to its handler. ``dispatch`` is what the server calls."""
 
-    __slots__ = ("_raw", "_services", "_tasks")
+    __slots__ = ("_raw", "_services", "_tasks", "_turns")
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._raw: dict[int, tuple[RawHandle, int, int, int]] = {}
         """API key -> (function, lowest version, highest version, first flexible version)."""
         self._tasks: set[asyncio.Task[None]] = set()
+        self._turns = Turns()
 
     def dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:
         """Handle one request; never raises."""
@@ -54,7 +57,7 @@ class Dispatcher:
             key, version, correlation_id, id_length = REQUEST_HEADER.unpack_from(frame)
             raw = self._raw.get(key)
             if raw is None:
-                self._dispatch_other(connection, frame, key, version, correlation_id, id_length, owned)
+                self._dispatch_other(connection, frame, key, version, correlation_id, owned)
                 return
             function, lowest, highest, flexible = raw
             if not lowest <= version <= highest:
@@ -78,7 +81,6 @@ class Dispatcher:
         key: int,
         version: int,
         correlation_id: int,
-        id_length: int,
         owned: bool,
     ) -> None:
         """A request whose API is used for the first time, or whose handler takes the parsed request."""
@@ -101,14 +103,38 @@ class Dispatcher:
             )
             self.dispatch(connection, frame, owned)
             return
-        context, request = self._parse(messages, frame, version, correlation_id, id_length, connection.peer)
         exchange = connection.begin(len(frame))
-        forward = self._services.forward
-        if forward is not None and key in FORWARDED:
-            whole = frame if owned else memoryview(bytes(frame))
-            self._begin(self._relay(forward, whole, handler, messages, context, request, exchange))
-            return
-        self._call(handler, messages, context, request, exchange)
+        if self._turns.must_wait(connection, len(frame)):
+            kept = frame if owned else memoryview(bytes(frame))
+            self._turns.wait(connection, self._work(exchange, handler, messages, kept, True))
+        else:
+            self._turns.begin(connection, self._work(exchange, handler, messages, frame, owned))
+
+    def _work(
+        self, exchange: Exchange, handler: Handler, messages: Codec, frame: memoryview, owned: bool
+    ) -> Steps[None]:
+        """Parse, handle and answer a request; a failure closes its connection. Unless ``owned``, the frame is
+        looked at in the first step only."""
+        connection = exchange.connection
+        try:
+            _, version, correlation_id, id_length = REQUEST_HEADER.unpack_from(frame)
+            context, request = self._parse(
+                messages, frame, version, correlation_id, id_length, connection.peer
+            )
+            forward = self._services.forward
+            if forward is not None and handler.key in FORWARDED:
+                whole = frame if owned else memoryview(bytes(frame))
+                self._begin(self._relay(forward, whole, handler, messages, context, request, exchange))
+                return
+            del frame
+            yield
+            yield from self._answer(handler, messages, context, request, exchange)
+        except WireError as error:
+            log.info("closing the connection of %s: %s", connection.peer, error)
+            connection.close(f"protocol error: {error}")
+        except Exception:
+            log.exception("%s of %s failed, closing its connection", messages.name, connection.peer)
+            connection.close("internal error")
 
     def _parse(
         self,
@@ -143,9 +169,7 @@ class Dispatcher:
         assert handler.handle is not None
         messages = codec(key)
         context, request = self._parse(messages, frame, version, correlation_id, id_length, peer)
-        response = handler.handle(context, request)
-        if isinstance(response, Awaitable):
-            response = await response
+        response = await answer_of(handler.handle(context, request))
         return response_frame(messages, version, correlation_id, response)
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
@@ -153,21 +177,25 @@ class Dispatcher:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _call(
+    def _answer(
         self, handler: Handler, messages: Codec, context: RequestContext, request: Any, exchange: Exchange
-    ) -> None:
+    ) -> Steps[None]:
+        """Handle a request here and answer it."""
         assert handler.handle is not None
         response = handler.handle(context, request)
+        if type(response) is GeneratorType:
+            response = yield from response
         if isinstance(response, Awaitable):
             self._begin(self._answer_later(response, messages, context, exchange))
         else:
+            yield
             exchange.reply(response_frame(messages, context.version, context.correlation_id, response))
 
     async def _answer_later(
         self, response: Awaitable[Any], messages: Codec, context: RequestContext, exchange: Exchange
     ) -> None:
         try:
-            answer = await response
+            answer = await answer_of(response)
             exchange.reply(response_frame(messages, context.version, context.correlation_id, answer))
         except Exception:
             log.exception("%s of %s failed, closing its connection", messages.name, context.peer)
@@ -189,7 +217,7 @@ class Dispatcher:
                 exchange.reply(await forward(frame, context.peer))
             except KafkaError as error:
                 log.warning("%s of %s could not be forwarded: %s", messages.name, context.peer, error)
-                self._call(handler, messages, context, request, exchange)
+                await answer_of(self._answer(handler, messages, context, request, exchange))
         except Exception:
             log.exception("%s of %s failed, closing its connection", messages.name, context.peer)
             exchange.connection.close("internal error")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.leading import check_epoch, error_of, led_here
+from kproto.handlers.turns import Steps
 from kproto.wire.generated.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
@@ -54,17 +55,17 @@ Search = tuple["Partition", ListOffsetsPartition, Answer]
 
 def handle(
     context: RequestContext, request: ListOffsetsRequest
-) -> ListOffsetsResponse | Awaitable[ListOffsetsResponse]:
+) -> Steps[ListOffsetsResponse | Awaitable[ListOffsetsResponse]]:
     """One answer per partition, in the order of the request; none for a topic without partitions."""
     response = ListOffsetsResponse()
     committed = request.isolation_level == _READ_COMMITTED
     searches: list[Search] = []
     seen: dict[tuple[str, int], Answer] = {}
-    topics = context.broker.image().topics
     for topic in request.topics:
-        record = topics.get(topic.name)
         answers: list[Answer] = []
+        yield
         for wanted in topic.partitions:
+            yield
             key = topic.name, wanted.partition_index
             if key in seen:
                 _refuse(seen[key])
@@ -75,6 +76,7 @@ def handle(
                 if wanted.timestamp < 0 and not _SINCE.get(wanted.timestamp, 1 << 15) <= context.version:
                     raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
                 epoch = wanted.current_leader_epoch
+                record = context.broker.image().topics.get(topic.name)
                 partition = led_here(context.broker, record, wanted.partition_index, epoch)
                 check_epoch(partition, epoch)
                 if wanted.timestamp >= 0 or wanted.timestamp == MAX_TIMESTAMP:

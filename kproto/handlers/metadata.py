@@ -22,6 +22,7 @@ from kproto.handlers import metadata_wire
 from kproto.handlers.authorized import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.partitions import Shortages, leader_of, partition_states, shortages_of
+from kproto.handlers.turns import Steps
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.metadata.records import NO_LEADER
 from kproto.wire.generated.metadata import (
@@ -42,17 +43,18 @@ Answer = MetadataResponse | bytes
 """A body of the flexible versions is written by hand: see ``metadata_wire``."""
 
 
-def handle(ctx: RequestContext, request: MetadataRequest) -> Answer | Awaitable[Answer]:
+def handle(ctx: RequestContext, request: MetadataRequest) -> Steps[Answer | Awaitable[Steps[Answer]]]:
     """Answer from the image; awaitable only when topics have to be created first, or leaders just died."""
     if request.topics is None or (ctx.version == 0 and not request.topics):
-        return _answer_when_led(ctx, request, None)
+        return (yield from _answer_when_led(ctx, request, None))
     if ctx.version in NAMES_ONLY and any(_without_name(topic) for topic in request.topics):
         return _refused(request)
     wanted = _distinct(request.topics)
-    creatable = _creatable(ctx, request, wanted)
+    yield
+    creatable = yield from _creatable(ctx, request, wanted)
     if creatable:
         return _create_and_answer(ctx, request, wanted, creatable)
-    return _answer_when_led(ctx, request, wanted)
+    return (yield from _answer_when_led(ctx, request, wanted))
 
 
 def _without_name(topic: MetadataRequestTopic) -> bool:
@@ -77,21 +79,21 @@ def _distinct(topics: Iterable[MetadataRequestTopic]) -> list[MetadataRequestTop
 
 def _creatable(
     ctx: RequestContext, request: MetadataRequest, wanted: Sequence[MetadataRequestTopic]
-) -> list[str]:
+) -> Steps[list[str]]:
     """Names to create before answering; before v4 the client cannot say that it does not want it."""
     if not ctx.broker.settings.auto_create_topics_enable:
         return []
     if ctx.version >= 4 and not request.allow_auto_topic_creation:
         return []
     known = ctx.broker.image().topics
-    return [
-        topic.name
-        for topic in wanted
-        if topic.topic_id == ZERO_UUID
-        and topic.name is not None
-        and topic.name not in known
-        and name_problem(topic.name) is None
-    ]
+    creatable: list[str] = []
+    for topic in wanted:
+        name = topic.name
+        if topic.topic_id == ZERO_UUID and name is not None and name not in known:
+            if name_problem(name) is None:
+                creatable.append(name)
+            yield
+    return creatable
 
 
 async def _create_and_answer(
@@ -99,7 +101,7 @@ async def _create_and_answer(
     request: MetadataRequest,
     wanted: Sequence[MetadataRequestTopic],
     creatable: Sequence[str],
-) -> Answer:
+) -> Steps[Answer]:
     outcomes = await ctx.broker.controller.auto_create(creatable)
     refused = {
         outcome.name or "": outcome.error.code
@@ -111,13 +113,13 @@ async def _create_and_answer(
 
 def _answer_when_led(
     ctx: RequestContext, request: MetadataRequest, wanted: Sequence[MetadataRequestTopic] | None
-) -> Answer | Awaitable[Answer]:
+) -> Steps[Answer | Awaitable[Steps[Answer]]]:
     """While a broker seems to be dead, wait until others lead what it led (`kproto.metadata.suspects`)."""
     suspects = ctx.broker.suspects
     if suspects is None or not suspects.any or _all_led(_shown_image(ctx), wanted):
-        return _answer(ctx, request, wanted)
+        return (yield from _answer(ctx, request, wanted))
 
-    async def wait() -> Answer:
+    async def wait() -> Steps[Answer]:
         while suspects.any and not _all_led(_shown_image(ctx), wanted):
             await suspects.change()
         return _answer(ctx, request, wanted)
@@ -150,20 +152,28 @@ def _answer(
     request: MetadataRequest,
     wanted: Sequence[MetadataRequestTopic] | None,
     refused: Mapping[str, int] = NOTHING,
-) -> Answer:
+) -> Steps[Answer]:
     """``refused`` are the codes of topics whose creation failed just now."""
+    version = ctx.version
     shortages = shortages_of(ctx.broker.table, ctx.broker.image())
     image = _shown_image(ctx)
     found = (
-        [Found(topic, ErrorCode.NONE, topic.name, topic.topic_id) for topic in image.topics.values()]
+        (Found(topic, ErrorCode.NONE, topic.name, topic.topic_id) for topic in image.topics.values())
         if wanted is None
-        else [_find(image, topic, refused, ctx.version) for topic in wanted]
+        else (_find(image, topic, refused, version) for topic in wanted)
     )
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
     on_cluster = CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED
-    if ctx.version >= metadata_wire.FIRST_VERSION:
-        entries = [_encoded(image, each, ctx.version, shortages) for each in found]
-        return metadata_wire.write_response(image, ctx.version, entries, operations, on_cluster)
+    if version >= metadata_wire.FIRST_VERSION:
+        entries: list[bytes] = []
+        for each in found:
+            entries.append(_encoded(image, each, version, shortages))
+            yield
+        return metadata_wire.write_response(image, version, entries, operations, on_cluster)
+    topics: list[MetadataResponseTopic] = []
+    for each in found:
+        topics.append(_shown(image, each, operations, shortages, version))
+        yield
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=each.node_id, host=each.host, port=each.port, rack=each.rack)
@@ -171,7 +181,7 @@ def _answer(
         ],
         cluster_id=image.cluster_id,
         controller_id=image.controller_id,
-        topics=[_shown(image, each, operations, shortages, ctx.version) for each in found],
+        topics=topics,
         cluster_authorized_operations=on_cluster,
     )
 

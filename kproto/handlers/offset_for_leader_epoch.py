@@ -12,6 +12,7 @@ from typing import Final
 
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.leading import check_epoch, error_of, led_here
+from kproto.handlers.turns import Steps
 from kproto.wire.generated.offset_for_leader_epoch import (
     EpochEndOffset,
     OffsetForLeaderEpochRequest,
@@ -23,16 +24,19 @@ from kproto.wire.generated.offset_for_leader_epoch import (
 KEY: Final = 23
 
 
-def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
+def handle(
+    context: RequestContext, request: OffsetForLeaderEpochRequest
+) -> Steps[OffsetForLeaderEpochResponse]:
     """One answer per partition, in the order of the request."""
-    return OffsetForLeaderEpochResponse(
-        topics=[
-            OffsetForLeaderTopicResult(
-                topic=topic.topic, partitions=[_end(context, topic.topic, part) for part in topic.partitions]
-            )
-            for topic in request.topics
-        ]
-    )
+    response = OffsetForLeaderEpochResponse()
+    for topic in request.topics:
+        result = OffsetForLeaderTopicResult(topic=topic.topic)
+        response.topics.append(result)
+        for part in topic.partitions:
+            result.partitions.append(_end(context, topic.topic, part))
+            yield
+        yield
+    return response
 
 
 def _end(context: RequestContext, topic: str, wanted: OffsetForLeaderPartition) -> EpochEndOffset:

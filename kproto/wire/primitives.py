@@ -9,6 +9,8 @@ from typing import Any
 MAX_ELEMENTS = 500_000
 """Elements of all arrays of one message together; more are refused, however many bytes follow: a byte on the
 wire can become fifty in memory, and this bounds it."""
+MAX_REQUEST_ELEMENTS = 100_000
+"""The same for a request: parsing goes on in one piece, 50 ms of it for so many."""
 MAX_TAGGED_FIELDS = 10_000
 MAX_VARINT = 0x7FFFFFFF
 ZERO_UUID = bytes(16)

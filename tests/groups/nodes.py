@@ -20,6 +20,7 @@ from kproto.handlers import registry
 from kproto.handlers.context import RequestContext, Services
 from kproto.handlers.groups.coordinator import GroupCoordinator
 from kproto.handlers.groups.partition_log import PartitionLog
+from kproto.handlers.turns import answer_of
 from kproto.log.manager import LogManager
 from kproto.log.partition import Partition
 from kproto.log.ports import LogPorts
@@ -85,9 +86,8 @@ class Node:
         parsed, _ = api.parse_request(version, memoryview(bytes(out)))
         assert handler is not None
         assert handler.handle is not None
-        response = handler.handle(RequestContext(version, 1, "c", "127.0.0.1", self.services), parsed)
-        if isinstance(response, Awaitable):
-            response = await response
+        context = RequestContext(version, 1, "c", "127.0.0.1", self.services)
+        response = await answer_of(handler.handle(context, parsed))
         out = bytearray()
         api.write_response(version, response, out)
         return api.parse_response(version, memoryview(bytes(out)))[0]

@@ -11,6 +11,7 @@ from kproto.controller.registration import Registration
 from kproto.handlers import registry
 from kproto.handlers.context import RequestContext, Services
 from kproto.handlers.groups.coordinator import GroupCoordinator
+from kproto.handlers.turns import answer_of
 from kproto.metadata.memory import MemoryStore
 from kproto.wire.messages import codec
 from tests.groups.memory_log import MemoryLog
@@ -84,9 +85,8 @@ class World:
         handler = registry.handler(key)
         assert handler is not None
         assert handler.handle is not None
-        response = handler.handle(RequestContext(version, 1, "c", "127.0.0.1", self.services), parsed)
-        if isinstance(response, Awaitable):
-            response = await response
+        context = RequestContext(version, 1, "c", "127.0.0.1", self.services)
+        response = await answer_of(handler.handle(context, parsed))
         out = bytearray()
         api.write_response(version, response, out)
         return api.parse_response(version, memoryview(bytes(out)))[0]

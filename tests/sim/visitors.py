@@ -27,7 +27,7 @@ from kproto.wire.generated.offset_for_leader_epoch import (
 )
 from kproto.wire.records import Record, build_batch
 
-from .clients import Clients, Consumer, Ledger, Unanswered, make_chunk, produce, services_of
+from .clients import Clients, Consumer, Ledger, Unanswered, answered, make_chunk, produce, services_of
 
 if TYPE_CHECKING:
     from kproto.broker import Broker
@@ -339,9 +339,7 @@ class Visitors:
             services = services_of(broker)
             context = RequestContext(7, 0, None, "", services)
             request = ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=[topic])
-            answer = list_offsets.handle(context, request)
-            if isinstance(answer, Awaitable):
-                answer = await answer
+            answer = await answered(list_offsets.handle(context, request))
             record = services.image().topics.get(ledger.topic)
             partition = services.logs.partition(record.topic_id, ledger.index) if record else None
             return answer.topics[0].partitions[0], partition.high_watermark if partition else -1
@@ -366,7 +364,8 @@ class Visitors:
 
         async def work(broker: Broker) -> Any:
             context = RequestContext(4, 0, None, "", services_of(broker))
-            return offset_for_leader_epoch.handle(context, request).topics[0].partitions[0]
+            answer = await answered(offset_for_leader_epoch.handle(context, request))
+            return answer.topics[0].partitions[0]
 
         promised = ledger.ends.get(wanted, 0)
         answer = await self.clients.ask(leader, work)

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RequestContext, Services
 from kproto.handlers.leading import led_here
+from kproto.handlers.turns import Steps
 from kproto.log.partition import Partition
 from kproto.metadata import TopicRecord
 from kproto.wire.generated.delete_records import (
@@ -45,20 +46,22 @@ class _Deletion(NamedTuple):
 
 def handle(
     ctx: RequestContext, request: DeleteRecordsRequest
-) -> DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]:
+) -> Steps[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]]:
     """Advance the log start of each partition; a fault in one does not stop the others."""
     services = ctx.broker
-    image = services.image()
     wanted: dict[str, dict[int, DeleteRecordsPartition]] = {}
     for topic in request.topics:
         partitions = wanted.setdefault(topic.name, {})
         partitions.update((each.partition_index, each) for each in topic.partitions)
+        yield
     response = DeleteRecordsResponse()
     copied: list[_Deletion] = []
     for name, partitions in wanted.items():
-        record = image.topics.get(name)
         results: list[DeleteRecordsPartitionResult] = []
+        yield
         for index, each in partitions.items():
+            yield
+            record = services.image().topics.get(name)
             result = DeleteRecordsPartitionResult(partition_index=index, low_watermark=UNKNOWN)
             results.append(result)
             try:

@@ -2,19 +2,22 @@
 
 Behaviour: all keys for a null or empty key list, else those of the list that exist; a broker answers for
 itself and, under an empty name, for the dynamic configs of every broker. Loggers, client metrics and groups
-have no configs here: INVALID_REQUEST.
+have no configs here: INVALID_REQUEST. A resource that is named twice is described once, as the second time
+says: a hundred thousand times the same would make a gigabyte of answer.
 Version notes: v1 sources and synonyms (KIP-226); v3 types and documentation (KIP-569); v4 flexible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from kproto.controller import ResourceType
 from kproto.controller.names import name_problem
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.admin.config_view import ConfigView, ConfigViews
 from kproto.handlers.context import Handler, RequestContext, Services
+from kproto.handlers.turns import Steps
 from kproto.wire.generated.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -23,15 +26,41 @@ from kproto.wire.generated.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kproto.wire.messages import codec
+from kproto.wire.primitives import uvarint
+
+KEY: Final = 32
+_THROTTLE: Final = bytes(4)
 
 
-def handle(ctx: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    """Describe each resource; a fault in one does not stop the others."""
+def handle(ctx: RequestContext, request: DescribeConfigsRequest) -> Steps[bytes]:
+    """Describe each resource; a fault in one does not stop the others.
+
+    The body of the answer is written piece by piece: that of a thousand topics takes long.
+    """
     services = ctx.broker
     views = ConfigViews(services.settings, services.image(), services.node_id, (services.host, services.port))
-    return DescribeConfigsResponse(
-        results=[_result(services, views, resource, request) for resource in request.resources]
-    )
+    resources = {(each.resource_type, each.resource_name): each for each in request.resources}
+    yield
+    flexible = codec(KEY).flexible(ctx.version)
+    body = bytearray(_THROTTLE)
+    if flexible:
+        uvarint(body, len(resources) + 1)
+    else:
+        body += len(resources).to_bytes(4, "big")
+    for resource in resources.values():
+        body += _written(ctx.version, flexible, _result(services, views, resource, request))
+        yield
+    if flexible:
+        body.append(0)
+    return bytes(body)
+
+
+def _written(version: int, flexible: bool, result: DescribeConfigsResult) -> memoryview:
+    """One element of the answer's array: an answer with it alone, without what is around."""
+    out = bytearray()
+    codec(KEY).write_response(version, DescribeConfigsResponse(results=[result]), out)
+    return memoryview(out)[5:-1] if flexible else memoryview(out)[8:]
 
 
 def _result(
@@ -99,4 +128,4 @@ def _config(view: ConfigView, synonyms: bool, documentation: bool) -> DescribeCo
     return result
 
 
-HANDLER = Handler(key=32, min_version=1, max_version=4, handle=handle)
+HANDLER = Handler(key=KEY, min_version=1, max_version=4, handle=handle)

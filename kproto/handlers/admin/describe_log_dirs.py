@@ -3,19 +3,17 @@
 Behaviour: one log directory, the data directory; all partitions for a null topic list, else those of the list
 that exist, none for an empty list. A broker has the partitions that it leads: copies for others are virtual
 segments with chunks of many partitions (``kproto vlogs``). Sizes are those of the record batches; partitions
-that are not open are answered from the last checkpoint, so that asking does not open thousands of them. Work
-goes on in slices.
+that are not open are answered from the last checkpoint, so that asking does not open thousands of them.
 Version notes: v3 top-level error; v4 size of the file system (KIP-827); v5 cordoned, which kproto's never is.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.turns import Steps
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.wire.generated.describe_log_dirs import (
     DescribeLogDirsPartition,
@@ -25,11 +23,8 @@ from kproto.wire.generated.describe_log_dirs import (
     DescribeLogDirsTopic,
 )
 
-SLICE: Final = 200
-"""Partitions between two turns of the event loop: well under a millisecond."""
 
-
-async def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
+def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> Steps[DescribeLogDirsResponse]:
     """Describe the data directory."""
     services = ctx.broker
     directory = os.path.abspath(services.settings.log_dirs)
@@ -39,7 +34,6 @@ async def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> Descri
         total_bytes=disk.f_frsize * disk.f_blocks,
         usable_bytes=disk.f_frsize * disk.f_bavail,
     )
-    done = 0
     image = services.image()
     for topic, partitions in _wanted(image, request):
         shown = DescribeLogDirsTopic(name=topic.name)
@@ -48,9 +42,7 @@ async def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> Descri
                 continue
             size = services.logs.size_bytes(topic.topic_id, index)
             shown.partitions.append(DescribeLogDirsPartition(partition_index=index, partition_size=size))
-            done += 1
-            if done % SLICE == 0:
-                await asyncio.sleep(0)
+            yield
         if shown.partitions:
             result.topics.append(shown)
     return DescribeLogDirsResponse(results=[result])

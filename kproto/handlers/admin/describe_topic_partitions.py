@@ -16,6 +16,7 @@ from kproto.errors import ErrorCode
 from kproto.handlers.authorized import NOT_ASKED, TOPIC_OPERATIONS
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.partitions import Shortages, partition_states, shortages_of
+from kproto.handlers.turns import Steps
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.wire.generated.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
@@ -26,7 +27,9 @@ from kproto.wire.generated.describe_topic_partitions import (
 )
 
 
-def handle(ctx: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+def handle(
+    ctx: RequestContext, request: DescribeTopicPartitionsRequest
+) -> Steps[DescribeTopicPartitionsResponse]:
     """One page of the description."""
     image = ctx.broker.image()
     limit = max(
@@ -41,7 +44,8 @@ def handle(ctx: RequestContext, request: DescribeTopicPartitionsRequest) -> Desc
             return _refused(names)
         names = names[bisect_left(names, cursor.topic_name) :]
         start = cursor.partition_index if names and names[0] == cursor.topic_name else 0
-    return _page(image, shortages_of(ctx.broker.table, image), names, start, limit)
+    yield
+    return (yield from _page(image, shortages_of(ctx.broker.table, image), names, start, limit))
 
 
 def _refused(names: list[str]) -> DescribeTopicPartitionsResponse:
@@ -52,10 +56,11 @@ def _refused(names: list[str]) -> DescribeTopicPartitionsResponse:
 
 def _page(
     image: MetadataImage, shortages: Shortages, names: list[str], start: int, limit: int
-) -> DescribeTopicPartitionsResponse:
+) -> Steps[DescribeTopicPartitionsResponse]:
     """Topics ``names`` from partition ``start`` of the first one, at most ``limit`` partitions."""
     response = DescribeTopicPartitionsResponse()
     for name in names:
+        yield
         topic = image.topics.get(name)
         if topic is None:
             unknown = name_problem(name) is None

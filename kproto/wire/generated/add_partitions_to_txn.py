@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -98,7 +99,7 @@ class AddPartitionsToTxnRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AddPartitionsToTxnRequest)
     m.transactions = []
     n = u_h(buf, pos)[0]
@@ -144,7 +145,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AddPartitionsToTxnRequest)
     m.transactions = []
     n = buf[pos]
@@ -208,7 +209,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[AddPartitionsToTxnRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AddPartitionsToTxnRequest)
     n = buf[pos]
     pos += 1

@@ -4,7 +4,7 @@ from struct import Struct
 
 from kproto.wire.primitives import (
     EMPTY,
-    MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -73,7 +73,7 @@ class AddRaftVoterRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AddRaftVoterRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AddRaftVoterRequest)
     n = buf[pos]
     pos += 1
@@ -134,7 +134,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AddRaftVoterRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[AddRaftVoterRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AddRaftVoterRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -97,7 +98,7 @@ class AlterClientQuotasRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterClientQuotasRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -170,7 +171,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterClientQuotasRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterClientQuotasRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -84,7 +85,7 @@ class AlterConfigsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterConfigsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterConfigsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -143,7 +144,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterConfigsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterConfigsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterConfigsRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -110,7 +111,7 @@ class AlterPartitionRequest(WireStruct):
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterPartitionRequest)
     m.broker_id, m.broker_epoch, n = u_iqB(buf, pos)
     pos += 13
@@ -173,7 +174,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[AlterPartitionRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterPartitionRequest)
     m.broker_id, m.broker_epoch, n = u_iqB(buf, pos)
     pos += 13

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -78,7 +79,7 @@ class AlterPartitionReassignmentsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterPartitionReassignmentsRequest)
     m.timeout_ms = u_i(buf, pos)[0]
     pos += 4
@@ -153,7 +154,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsReq
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterPartitionReassignmentsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterPartitionReassignmentsRequest)
     m.timeout_ms, m.allow_replication_factor_change, n = u_itB(buf, pos)
     pos += 6

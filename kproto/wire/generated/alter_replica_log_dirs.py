@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -70,7 +71,7 @@ class AlterReplicaLogDirsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterReplicaLogDirsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -127,7 +128,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, in
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[AlterReplicaLogDirsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterReplicaLogDirsRequest)
     n = buf[pos]
     pos += 1

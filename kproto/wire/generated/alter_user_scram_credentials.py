@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -81,7 +82,7 @@ class AlterUserScramCredentialsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AlterUserScramCredentialsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AlterUserScramCredentialsRequest)
     n = buf[pos]
     pos += 1

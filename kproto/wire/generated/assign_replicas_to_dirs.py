@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -88,7 +89,7 @@ class AssignReplicasToDirsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[AssignReplicasToDirsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(AssignReplicasToDirsRequest)
     m.broker_id, m.broker_epoch, n = u_iqB(buf, pos)
     pos += 13

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -115,7 +116,7 @@ class BeginQuorumEpochRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(BeginQuorumEpochRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -171,7 +172,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[BeginQuorumEpochRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(BeginQuorumEpochRequest)
     n = buf[pos]
     pos += 1

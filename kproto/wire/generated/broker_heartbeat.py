@@ -4,7 +4,7 @@ from struct import Struct
 
 from kproto.wire.primitives import (
     EMPTY,
-    MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -70,7 +70,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(BrokerHeartbeatRequest)
     m.broker_id, m.broker_epoch, m.current_metadata_offset, m.want_fence, m.want_shut_down = u_iqqtt(buf, pos)
     pos += 22
@@ -109,7 +109,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerHeartbeatRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(BrokerHeartbeatRequest)
     m.broker_id, m.broker_epoch, m.current_metadata_offset, m.want_fence, m.want_shut_down = u_iqqtt(buf, pos)
     pos += 22

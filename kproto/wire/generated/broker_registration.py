@@ -4,7 +4,7 @@ from struct import Struct
 
 from kproto.wire.primitives import (
     EMPTY,
-    MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -110,7 +110,7 @@ class BrokerRegistrationRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(BrokerRegistrationRequest)
     m.broker_id, n = u_iB(buf, pos)
     pos += 5
@@ -212,7 +212,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(BrokerRegistrationRequest)
     m.broker_id, n = u_iB(buf, pos)
     pos += 5
@@ -315,7 +315,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(BrokerRegistrationRequest)
     m.broker_id, n = u_iB(buf, pos)
     pos += 5
@@ -429,7 +429,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[BrokerRegistrationRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(BrokerRegistrationRequest)
     m.broker_id, n = u_iB(buf, pos)
     pos += 5

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -52,7 +53,7 @@ class ConsumerGroupDescribeRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupDescribeRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ConsumerGroupDescribeRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -83,7 +84,7 @@ class ConsumerGroupHeartbeatRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ConsumerGroupHeartbeatRequest)
     n = buf[pos]
     pos += 1
@@ -201,7 +202,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest,
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ConsumerGroupHeartbeatRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ConsumerGroupHeartbeatRequest)
     n = buf[pos]
     pos += 1

@@ -4,7 +4,7 @@ from struct import Struct
 
 from kproto.wire.primitives import (
     EMPTY,
-    MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -90,7 +90,7 @@ class ControllerRegistrationRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ControllerRegistrationRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ControllerRegistrationRequest)
     m.controller_id, m.incarnation_id, m.zk_migration_ready, n = u_iUtB(buf, pos)
     pos += 22

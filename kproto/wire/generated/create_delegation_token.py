@@ -4,7 +4,7 @@ from struct import Struct
 
 from kproto.wire.primitives import (
     EMPTY,
-    MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -72,7 +72,7 @@ class CreateDelegationTokenRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(CreateDelegationTokenRequest)
     m.owner_principal_type = ''
     m.owner_principal_name = ''
@@ -111,7 +111,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, 
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(CreateDelegationTokenRequest)
     m.owner_principal_type = ''
     m.owner_principal_name = ''
@@ -163,7 +163,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, 
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[CreateDelegationTokenRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(CreateDelegationTokenRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -80,7 +81,7 @@ class CreatePartitionsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(CreatePartitionsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -133,7 +134,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[CreatePartitionsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(CreatePartitionsRequest)
     n = buf[pos]
     pos += 1

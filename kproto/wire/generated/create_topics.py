@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -118,7 +119,7 @@ class CreateTopicsRequest(WireStruct):
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(CreateTopicsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -199,7 +200,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[CreateTopicsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(CreateTopicsRequest)
     n = buf[pos]
     pos += 1

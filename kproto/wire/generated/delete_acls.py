@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -80,7 +81,7 @@ class DeleteAclsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DeleteAclsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteAclsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -131,7 +132,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DeleteAclsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteAclsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteAclsRequest)
     n = buf[pos]
     pos += 1

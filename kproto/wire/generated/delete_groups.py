@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -40,7 +41,7 @@ class DeleteGroupsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteGroupsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteGroupsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -66,7 +67,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteGroupsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteGroupsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteGroupsRequest)
     n = buf[pos]
     pos += 1

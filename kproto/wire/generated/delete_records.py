@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -78,7 +79,7 @@ class DeleteRecordsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteRecordsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteRecordsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -121,7 +122,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteRecordsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DeleteRecordsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteRecordsRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -51,7 +52,7 @@ class DeleteShareGroupOffsetsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DeleteShareGroupOffsetsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteShareGroupOffsetsRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -68,7 +69,7 @@ class DeleteTopicsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteTopicsRequest)
     m.topics = []
     n = u_i(buf, pos)[0]
@@ -97,7 +98,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteTopicsRequest)
     m.topics = []
     n = buf[pos]
@@ -133,7 +134,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[DeleteTopicsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DeleteTopicsRequest)
     n = buf[pos]
     pos += 1

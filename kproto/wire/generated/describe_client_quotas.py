@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -71,7 +72,7 @@ class DescribeClientQuotasRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeClientQuotasRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeClientQuotasRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -110,7 +111,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeClientQuotasRequest, i
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeClientQuotasRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeClientQuotasRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -82,7 +83,7 @@ class DescribeConfigsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeConfigsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -133,7 +134,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeConfigsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -183,7 +184,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[DescribeConfigsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeConfigsRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -59,7 +60,7 @@ class DescribeDelegationTokenRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeDelegationTokenRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -96,7 +97,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRequest
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DescribeDelegationTokenRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeDelegationTokenRequest)
     n = buf[pos]
     pos += 1

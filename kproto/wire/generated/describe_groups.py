@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -48,7 +49,7 @@ class DescribeGroupsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeGroupsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -75,7 +76,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeGroupsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -103,7 +104,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[DescribeGroupsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeGroupsRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -65,7 +66,7 @@ class DescribeLogDirsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeLogDirsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -104,7 +105,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[DescribeLogDirsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[DescribeLogDirsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeLogDirsRequest)
     n = buf[pos]
     pos += 1

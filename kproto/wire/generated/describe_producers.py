@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -52,7 +53,7 @@ class DescribeProducersRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeProducersRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeProducersRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -82,7 +83,7 @@ class DescribeQuorumRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeQuorumRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeQuorumRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -49,7 +50,7 @@ class DescribeUserScramCredentialsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[DescribeUserScramCredentialsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(DescribeUserScramCredentialsRequest)
     n = buf[pos]
     pos += 1

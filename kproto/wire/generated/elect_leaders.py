@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -69,7 +70,7 @@ class ElectLeadersRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ElectLeadersRequest)
     m.election_type = 0
     n = u_i(buf, pos)[0]
@@ -111,7 +112,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ElectLeadersRequest)
     m.election_type, n = u_bi(buf, pos)
     pos += 5
@@ -152,7 +153,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ElectLeadersRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ElectLeadersRequest)
     m.election_type, n = u_bB(buf, pos)
     pos += 2

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -132,7 +133,7 @@ class EndQuorumEpochRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(EndQuorumEpochRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -193,7 +194,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[EndQuorumEpochRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(EndQuorumEpochRequest)
     n = buf[pos]
     pos += 1

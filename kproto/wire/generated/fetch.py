@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -199,7 +200,7 @@ class FetchRequest(WireStruct):
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -260,7 +261,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -320,7 +321,7 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v7(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -406,7 +407,7 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v9(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -489,7 +490,7 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v11(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -579,7 +580,7 @@ def parse_request_v11(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v12(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -720,7 +721,7 @@ def parse_request_v12(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v13(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = u_i(buf, pos)[0]
@@ -841,7 +842,7 @@ def parse_request_v13(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v15(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = -1
@@ -969,7 +970,7 @@ def parse_request_v15(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v17(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = -1
@@ -1109,7 +1110,7 @@ def parse_request_v17(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
 
 def parse_request_v18(buf: Buf, pos: int) -> tuple[FetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchRequest)
     m.cluster_id = None
     m.replica_id = -1

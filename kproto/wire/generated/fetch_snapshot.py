@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -117,7 +118,7 @@ class FetchSnapshotRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchSnapshotRequest)
     m.cluster_id = None
     m.replica_id, m.max_bytes, n = u_iiB(buf, pos)
@@ -207,7 +208,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[FetchSnapshotRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FetchSnapshotRequest)
     m.cluster_id = None
     m.replica_id, m.max_bytes, n = u_iiB(buf, pos)

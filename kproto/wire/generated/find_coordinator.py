@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -108,7 +109,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[FindCoordinatorRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[FindCoordinatorRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(FindCoordinatorRequest)
     m.key = ''
     m.key_type, n = u_bB(buf, pos)

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -87,7 +88,7 @@ class IncrementalAlterConfigsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(IncrementalAlterConfigsRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -146,7 +147,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRequest
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[IncrementalAlterConfigsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(IncrementalAlterConfigsRequest)
     n = buf[pos]
     pos += 1

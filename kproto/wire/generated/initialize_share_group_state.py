@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -73,7 +74,7 @@ class InitializeShareGroupStateRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[InitializeShareGroupStateRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(InitializeShareGroupStateRequest)
     n = buf[pos]
     pos += 1

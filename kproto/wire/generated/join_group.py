@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -85,7 +86,7 @@ class JoinGroupRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(JoinGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -149,7 +150,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(JoinGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -210,7 +211,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(JoinGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -280,7 +281,7 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(JoinGroupRequest)
     n = buf[pos]
     pos += 1
@@ -371,7 +372,7 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
 
 def parse_request_v8(buf: Buf, pos: int) -> tuple[JoinGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(JoinGroupRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -87,7 +88,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(LeaveGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -134,7 +135,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(LeaveGroupRequest)
     n = buf[pos]
     pos += 1
@@ -196,7 +197,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[LeaveGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(LeaveGroupRequest)
     n = buf[pos]
     pos += 1

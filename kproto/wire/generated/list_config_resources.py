@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -45,7 +46,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ListConfigResourcesRequest, in
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ListConfigResourcesRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListConfigResourcesRequest)
     n = buf[pos]
     pos += 1

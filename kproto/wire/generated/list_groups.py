@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -60,7 +61,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListGroupsRequest)
     n = buf[pos]
     pos += 1
@@ -96,7 +97,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[ListGroupsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListGroupsRequest)
     n = buf[pos]
     pos += 1

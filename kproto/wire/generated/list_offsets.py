@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -96,7 +97,7 @@ class ListOffsetsRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id = u_i(buf, pos)[0]
     pos += 4
@@ -144,7 +145,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id, m.isolation_level, n = u_ibi(buf, pos)
     pos += 9
@@ -189,7 +190,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id, m.isolation_level, n = u_ibi(buf, pos)
     pos += 9
@@ -231,7 +232,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id, m.isolation_level, n = u_ibB(buf, pos)
     pos += 6
@@ -291,7 +292,7 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
 
 def parse_request_v10(buf: Buf, pos: int) -> tuple[ListOffsetsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListOffsetsRequest)
     m.replica_id, m.isolation_level, n = u_ibB(buf, pos)
     pos += 6

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -53,7 +54,7 @@ class ListPartitionReassignmentsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ListPartitionReassignmentsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListPartitionReassignmentsRequest)
     m.timeout_ms, n = u_iB(buf, pos)
     pos += 5

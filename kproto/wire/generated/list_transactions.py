@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -47,7 +48,7 @@ class ListTransactionsRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListTransactionsRequest)
     n = buf[pos]
     pos += 1
@@ -97,7 +98,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListTransactionsRequest)
     n = buf[pos]
     pos += 1
@@ -148,7 +149,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ListTransactionsRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ListTransactionsRequest)
     n = buf[pos]
     pos += 1

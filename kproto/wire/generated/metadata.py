@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -92,7 +93,7 @@ class MetadataRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(MetadataRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -123,7 +124,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(MetadataRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -156,7 +157,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(MetadataRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -190,7 +191,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v8(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(MetadataRequest)
     n = u_i(buf, pos)[0]
     pos += 4
@@ -222,7 +223,7 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v9(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(MetadataRequest)
     n = buf[pos]
     pos += 1
@@ -263,7 +264,7 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v10(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(MetadataRequest)
     n = buf[pos]
     pos += 1
@@ -303,7 +304,7 @@ def parse_request_v10(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
 
 def parse_request_v11(buf: Buf, pos: int) -> tuple[MetadataRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(MetadataRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -107,7 +108,7 @@ class OffsetCommitRequest(WireStruct):
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -177,7 +178,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -248,7 +249,7 @@ def parse_request_v5(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -316,7 +317,7 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -393,7 +394,7 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetCommitRequest)
     n = buf[pos]
     pos += 1
@@ -494,7 +495,7 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
 
 def parse_request_v10(buf: Buf, pos: int) -> tuple[OffsetCommitRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetCommitRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -63,7 +64,7 @@ class OffsetDeleteRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[OffsetDeleteRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetDeleteRequest)
     n = u_h(buf, pos)[0]
     pos += 2

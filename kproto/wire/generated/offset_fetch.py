@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -113,7 +114,7 @@ class OffsetFetchRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetFetchRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -160,7 +161,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetFetchRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -209,7 +210,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetFetchRequest)
     n = buf[pos]
     pos += 1
@@ -274,7 +275,7 @@ def parse_request_v6(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetFetchRequest)
     n = buf[pos]
     pos += 1
@@ -338,7 +339,7 @@ def parse_request_v7(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetFetchRequest)
     m.group_id = ''
     m.topics = []
@@ -425,7 +426,7 @@ def parse_request_v8(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v9(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetFetchRequest)
     m.group_id = ''
     m.topics = []
@@ -520,7 +521,7 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
 
 def parse_request_v10(buf: Buf, pos: int) -> tuple[OffsetFetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetFetchRequest)
     m.group_id = ''
     m.topics = []

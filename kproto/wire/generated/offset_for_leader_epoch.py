@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -80,7 +81,7 @@ class OffsetForLeaderEpochRequest(WireStruct):
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetForLeaderEpochRequest)
     m.replica_id = -2
     n = u_i(buf, pos)[0]
@@ -122,7 +123,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, i
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetForLeaderEpochRequest)
     m.replica_id, n = u_ii(buf, pos)
     pos += 8
@@ -163,7 +164,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, i
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(OffsetForLeaderEpochRequest)
     m.replica_id, n = u_iB(buf, pos)
     pos += 5

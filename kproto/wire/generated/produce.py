@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -104,7 +105,7 @@ class ProduceRequest(WireStruct):
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ProduceRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -164,7 +165,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
 
 def parse_request_v9(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ProduceRequest)
     n = buf[pos]
     pos += 1
@@ -244,7 +245,7 @@ def parse_request_v9(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
 
 def parse_request_v13(buf: Buf, pos: int) -> tuple[ProduceRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ProduceRequest)
     n = buf[pos]
     pos += 1

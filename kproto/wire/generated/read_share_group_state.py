@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -75,7 +76,7 @@ class ReadShareGroupStateRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ReadShareGroupStateRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -74,7 +75,7 @@ class ReadShareGroupStateSummaryRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[ReadShareGroupStateSummaryRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ReadShareGroupStateSummaryRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -106,7 +107,7 @@ class ShareAcknowledgeRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ShareAcknowledgeRequest)
     n = buf[pos]
     pos += 1
@@ -210,7 +211,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareAcknowledgeRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ShareAcknowledgeRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -153,7 +154,7 @@ class ShareFetchRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ShareFetchRequest)
     n = buf[pos]
     pos += 1
@@ -293,7 +294,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[ShareFetchRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ShareFetchRequest)
     n = buf[pos]
     pos += 1

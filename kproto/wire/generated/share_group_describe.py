@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -50,7 +51,7 @@ class ShareGroupDescribeRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareGroupDescribeRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ShareGroupDescribeRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -54,7 +55,7 @@ class ShareGroupHeartbeatRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[ShareGroupHeartbeatRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(ShareGroupHeartbeatRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -241,7 +242,7 @@ class StreamsGroupHeartbeatRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[StreamsGroupHeartbeatRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(StreamsGroupHeartbeatRequest)
     n = buf[pos]
     pos += 1

@@ -4,7 +4,7 @@ from struct import Struct
 
 from kproto.wire.primitives import (
     EMPTY,
-    MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -74,7 +74,7 @@ class SyncGroupRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(SyncGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -128,7 +128,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(SyncGroupRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -191,7 +191,7 @@ def parse_request_v3(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
 
 def parse_request_v4(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(SyncGroupRequest)
     n = buf[pos]
     pos += 1
@@ -273,7 +273,7 @@ def parse_request_v4(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
 
 def parse_request_v5(buf: Buf, pos: int) -> tuple[SyncGroupRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(SyncGroupRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -108,7 +109,7 @@ class TxnOffsetCommitRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(TxnOffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -181,7 +182,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(TxnOffsetCommitRequest)
     n = u_h(buf, pos)[0]
     pos += 2
@@ -251,7 +252,7 @@ def parse_request_v2(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
 
 def parse_request_v3(buf: Buf, pos: int) -> tuple[TxnOffsetCommitRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(TxnOffsetCommitRequest)
     n = buf[pos]
     pos += 1

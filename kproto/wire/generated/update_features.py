@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -72,7 +73,7 @@ class UpdateFeaturesRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[UpdateFeaturesRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(UpdateFeaturesRequest)
     m.timeout_ms, n = u_iB(buf, pos)
     pos += 5
@@ -116,7 +117,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[UpdateFeaturesRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[UpdateFeaturesRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(UpdateFeaturesRequest)
     m.timeout_ms, n = u_iB(buf, pos)
     pos += 5

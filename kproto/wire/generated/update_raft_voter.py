@@ -4,7 +4,7 @@ from struct import Struct
 
 from kproto.wire.primitives import (
     EMPTY,
-    MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -94,7 +94,7 @@ class UpdateRaftVoterRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[UpdateRaftVoterRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(UpdateRaftVoterRequest)
     n = buf[pos]
     pos += 1

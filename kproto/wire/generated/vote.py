@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -104,7 +105,7 @@ class VoteRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(VoteRequest)
     n = buf[pos]
     pos += 1
@@ -181,7 +182,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(VoteRequest)
     n = buf[pos]
     pos += 1
@@ -253,7 +254,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[VoteRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(VoteRequest)
     n = buf[pos]
     pos += 1

@@ -5,6 +5,7 @@ from struct import Struct
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     ZERO_UUID,
     Buf,
     WireStruct,
@@ -108,7 +109,7 @@ class WriteShareGroupStateRequest(WireStruct):
 
 def parse_request_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(WriteShareGroupStateRequest)
     n = buf[pos]
     pos += 1
@@ -189,7 +190,7 @@ def parse_request_v0(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, i
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteShareGroupStateRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(WriteShareGroupStateRequest)
     n = buf[pos]
     pos += 1

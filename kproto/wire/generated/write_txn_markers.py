@@ -5,6 +5,7 @@ from struct import Struct, pack, unpack_from
 from kproto.wire.primitives import (
     EMPTY,
     MAX_ELEMENTS,
+    MAX_REQUEST_ELEMENTS,
     Buf,
     WireStruct,
     bad_count,
@@ -82,7 +83,7 @@ class WriteTxnMarkersRequest(WireStruct):
 
 def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(WriteTxnMarkersRequest)
     n = buf[pos]
     pos += 1
@@ -157,7 +158,7 @@ def parse_request_v1(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
 
 def parse_request_v2(buf: Buf, pos: int) -> tuple[WriteTxnMarkersRequest, int]:
     size = len(buf)
-    left = MAX_ELEMENTS
+    left = MAX_REQUEST_ELEMENTS
     m = new(WriteTxnMarkersRequest)
     n = buf[pos]
     pos += 1

@@ -10,6 +10,7 @@ from kproto.wire.generator.write_code import WriteCode
 HELPERS = (
     "EMPTY",
     "MAX_ELEMENTS",
+    "MAX_REQUEST_ELEMENTS",
     "ZERO_UUID",
     "Buf",
     "WireStruct",

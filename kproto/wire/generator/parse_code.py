@@ -22,7 +22,7 @@ class ParseCode:
     def body(self) -> str:
         code = self.code
         code.line("size = len(buf)")
-        code.line("left = MAX_ELEMENTS")
+        code.line("left = MAX_REQUEST_ELEMENTS" if self.message.kind == "request" else "left = MAX_ELEMENTS")
         code.line(f"m = new({self.message.root.name})")
         self._struct(self.message.root, "m", 1)
         self._flush()

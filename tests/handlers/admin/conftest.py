@@ -7,7 +7,7 @@ through the codec of the version it is sent in.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from kproto.controller import Controller
 from kproto.controller.registration import Registration
 from kproto.handlers import registry
 from kproto.handlers.context import RequestContext, Services
+from kproto.handlers.turns import answer_of
 from kproto.metadata.memory import MemoryStore
 from kproto.wire.messages import codec
 
@@ -61,9 +62,7 @@ class Served:
         parsed, end = messages.parse_request(version, memoryview(bytes(out)), 0)
         assert end == len(out)
         response = self.runner.run(
-            self._handled(
-                handler.handle(RequestContext(version, 1, "test", "127.0.0.1", self.services), parsed)
-            )
+            answer_of(handler.handle(RequestContext(version, 1, "test", "127.0.0.1", self.services), parsed))
         )
         answer = bytearray()
         if isinstance(response, bytes):
@@ -73,10 +72,6 @@ class Served:
         received, end = messages.parse_response(version, memoryview(bytes(answer)), 0)
         assert end == len(answer)
         return received
-
-    @staticmethod
-    async def _handled(response: Any) -> Any:
-        return await response if isinstance(response, Awaitable) else response
 
     def close(self) -> None:
         self.runner.close()

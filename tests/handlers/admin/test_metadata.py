@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from kproto.controller import NewPartitions, NewTopic
@@ -9,6 +11,7 @@ from kproto.errors import ErrorCode
 from kproto.handlers import registry
 from kproto.handlers.authorized import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from kproto.handlers.context import RequestContext
+from kproto.handlers.turns import answer_of
 from kproto.metadata import Change
 from kproto.wire.generated.metadata import (
     MetadataRequest,
@@ -187,7 +190,7 @@ def test_the_handwritten_answer_is_what_the_generated_codec_writes(cluster, vers
         include_cluster_authorized_operations=True,
     )
     for request in (some, some, MetadataRequest(topics=[]), MetadataRequest(topics=None)):
-        written = handler.handle(context, request)
+        written = asyncio.run(answer_of(handler.handle(context, request)))
         parsed, end = messages.parse_response(version, memoryview(written), 0)
         assert end == len(written)
         again = bytearray()

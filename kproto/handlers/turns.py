@@ -1,0 +1,103 @@
+"""Requests that take long go on in turns of the event loop, so that others are served in between.
+
+A handler that may take long is a generator, which yields wherever it can pause, and takes the metadata image
+once: what is small ends in the turn in which it came, without any of this. Else its connection stands in line
+with what it has begun, and whatever it asks next waits behind that (Produce and Fetch excepted), as in Apache
+Kafka, which handles one request of a connection at a time. One request of the line goes on at a time, each
+connection's in its turn: a thousand parsed requests of ten megabytes each would be no help to anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Generator
+from time import perf_counter
+from types import GeneratorType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    from kproto.net.server import Connection
+
+T = TypeVar("T")
+
+Steps = Generator[None, None, T]
+"""What a handler that may take long returns: it yields where it can pause, and its answer is what it
+returns."""
+
+TURN_SECONDS: Final = 0.001
+"""What goes on for longer is continued in the next turn."""
+LARGE_BYTES: Final = 8 * 1024
+"""From this size on a request can name thousands of things; it is not even parsed while another goes on."""
+
+
+class Turns:
+    """See the module's text. Invariants: no queue in ``_line`` is empty; a turn is due iff it has one."""
+
+    __slots__ = ("_due", "_line")
+
+    def __init__(self) -> None:
+        self._line: dict[Connection, deque[Steps[None]]] = {}
+        """Whose turn is next comes first; only the first work of a connection may have begun."""
+        self._due = False
+
+    def must_wait(self, connection: Connection, size: int) -> bool:
+        """Whether a request of ``size`` bytes is not to be begun now."""
+        return connection in self._line or (size >= LARGE_BYTES and bool(self._line))
+
+    def begin(self, connection: Connection, work: Steps[None]) -> None:
+        """Do ``work``, which handles its own failures, now, as far as that takes one turn, the rest later."""
+        if not _one_turn(work):
+            self.wait(connection, work)
+
+    def wait(self, connection: Connection, work: Steps[None]) -> None:
+        """The same when its turn has come."""
+        self._line.setdefault(connection, deque()).append(work)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if not self._due and self._line:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._due = False
+        connection, queue = next(iter(self._line.items()))
+        if connection.closed:
+            del self._line[connection]
+        elif _one_turn(queue[0]):
+            queue.popleft()
+            del self._line[connection]
+            if queue:
+                self._line[connection] = queue  # behind the others
+        self._go_on()
+
+
+async def answer_of(response: Any) -> Any:
+    """What a handler that returned ``response`` answers in the end; for a task, which may take long."""
+    while True:
+        if type(response) is GeneratorType:
+            response = await _finish(response)
+        elif isinstance(response, Awaitable):
+            response = await response
+        else:
+            return response
+
+
+async def _finish(steps: Steps[T]) -> T:
+    """The result of ``steps``: a turn of it in each turn of the loop."""
+    result: list[T] = []
+
+    def work() -> Steps[None]:
+        result.append((yield from steps))
+
+    working = work()
+    while not _one_turn(working):
+        await asyncio.sleep(0)
+    return result[0]
+
+
+def _one_turn(work: Steps[None]) -> bool:
+    """Whether ``work`` is done."""
+    until = perf_counter() + TURN_SECONDS
+    return all(perf_counter() < until for _ in work)

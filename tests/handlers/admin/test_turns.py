@@ -1,0 +1,190 @@
+"""Requests that name very much: others are served in between, and each connection in its turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kproto.handlers import turns
+from kproto.handlers.dispatch import Dispatcher
+from kproto.handlers.turns import Steps, Turns, answer_of
+from kproto.wire.framing import parse_response_frame, request_frame
+from kproto.wire.generated.api_versions import ApiVersionsRequest
+from kproto.wire.generated.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from kproto.wire.generated.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
+from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
+
+MANY = 20_000
+NAMES = [f"unknown-{number}" for number in range(MANY)]
+
+
+class Asked:
+    """What the server's exchange does, for one request."""
+
+    def __init__(self, connection: Client) -> None:
+        self.connection = connection
+        self.answer: bytes | None = None
+
+    def reply(self, frame: bytes) -> None:
+        self.answer = frame
+
+
+class Client:
+    """A connection as the dispatcher sees it; ``asked`` are its requests."""
+
+    def __init__(self) -> None:
+        self.peer = "client"
+        self.closed = False
+        self.asked: list[Asked] = []
+
+    def begin(self, size: int) -> Asked:
+        self.asked.append(Asked(self))
+        return self.asked[-1]
+
+    def close(self, reason: str) -> None:
+        self.closed = True
+
+    @property
+    def answered(self) -> list[bool]:
+        return [each.answer is not None for each in self.asked]
+
+
+def send(dispatcher: Dispatcher, client: Client, key: int, version: int, request: Any) -> None:
+    frame = bytearray(request_frame(key, version, request, 1)[4:])
+    with memoryview(frame) as view:
+        dispatcher.dispatch(client, view, False)  # type: ignore[arg-type]
+    frame[:] = b"\xff" * len(frame)  # it was lent only
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    for _ in range(1_000_000):
+        if condition():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("waited in vain")
+
+
+MUCH = [
+    (3, 12, MetadataRequest([MetadataRequestTopic(name=name) for name in NAMES], False), "topics"),
+    (3, 8, MetadataRequest([MetadataRequestTopic(name=name) for name in NAMES], False), "topics"),
+    (32, 4, DescribeConfigsRequest([DescribeConfigsResource(2, name) for name in NAMES]), "results"),
+    (32, 1, DescribeConfigsRequest([DescribeConfigsResource(2, name) for name in NAMES]), "results"),
+    (75, 0, DescribeTopicPartitionsRequest([TopicRequest(name) for name in NAMES]), "topics"),
+]
+
+
+@pytest.mark.parametrize(("key", "version", "request_", "field"), MUCH)
+def test_others_are_served_while_a_request_that_names_much_goes_on(cluster, key, version, request_, field):
+    async def test() -> None:
+        dispatcher, much, other = Dispatcher(cluster.services), Client(), Client()
+        send(dispatcher, much, key, version, request_)
+        send(dispatcher, much, 18, 0, ApiVersionsRequest())
+        send(dispatcher, other, 18, 0, ApiVersionsRequest())
+        assert (much.answered, other.answered) == ([False, False], [True])
+        await until(lambda: all(much.answered))
+        answer = parse_response_frame(key, version, much.asked[0].answer[4:])[1]
+        assert len(getattr(answer, field)) == MANY
+
+    asyncio.run(test())
+
+
+def test_what_is_small_is_answered_at_once(cluster):
+    async def test() -> None:
+        dispatcher, client = Dispatcher(cluster.services), Client()
+        send(dispatcher, client, 3, 12, MetadataRequest(topics=None))
+        assert client.answered == [True]
+
+    asyncio.run(test())
+
+
+def test_a_large_request_that_makes_no_sense_closes_its_connection_in_its_turn_too(cluster):
+    async def test() -> None:
+        dispatcher, first, second, third = Dispatcher(cluster.services), Client(), Client(), Client()
+        send(dispatcher, first, *MUCH[0][:3])
+        body = memoryview(b"\0\3\0\14\0\0\0\1\xff\xff" + b"\xff" * turns.LARGE_BYTES)
+        dispatcher.dispatch(second, body, True)  # type: ignore[arg-type]
+        send(dispatcher, second, 18, 0, ApiVersionsRequest())
+        send(dispatcher, third, *MUCH[0][:3])
+        assert not second.closed
+        await until(lambda: all(third.answered))
+        assert (first.answered, second.closed, second.answered) == ([True], True, [False, False])
+
+    asyncio.run(test())
+
+
+# The line itself, with work that says what it does
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the work of :func:`work` did; every step takes a whole turn."""
+    monkeypatch.setattr(turns, "TURN_SECONDS", 0.0)
+    return []
+
+
+def work(told: list[str], name: str, steps: int = 2) -> Steps[None]:
+    for number in range(steps):
+        told.append(f"{name}{number}")
+        yield
+
+
+def test_one_goes_on_at_a_time_and_connections_take_turns(told: list[str]) -> None:
+    async def test() -> None:
+        line, one, two = Turns(), Client(), Client()
+        line.begin(one, work(told, "a"))
+        line.wait(one, work(told, "b"))
+        line.wait(one, work(told, "c"))
+        line.wait(two, work(told, "d"))
+        assert told == ["a0"]
+        await until(lambda: len(told) == 8)
+        assert told == ["a0", "a1", "d0", "d1", "b0", "b1", "c0", "c1"]
+
+    asyncio.run(test())
+
+
+def test_who_must_wait() -> None:
+    async def test() -> None:
+        line, one, two = Turns(), Client(), Client()
+        assert not line.must_wait(one, turns.LARGE_BYTES)
+        line.wait(one, iter_of(()))
+        assert line.must_wait(one, 10), "behind what it asked before"
+        assert line.must_wait(two, turns.LARGE_BYTES), "it is not even parsed"
+        assert not line.must_wait(two, 10)
+        await until(lambda: not line.must_wait(one, turns.LARGE_BYTES))
+
+    asyncio.run(test())
+
+
+def iter_of(steps: tuple[()]) -> Steps[None]:
+    yield from steps
+
+
+def test_the_work_of_a_closed_connection_is_dropped(told: list[str]) -> None:
+    async def test() -> None:
+        line, gone, there = Turns(), Client(), Client()
+        line.begin(gone, work(told, "a", 5))
+        line.wait(gone, work(told, "b"))
+        gone.closed = True
+        line.wait(there, work(told, "c", 1))
+        await until(lambda: told == ["a0", "c0"])
+        await until(lambda: not line.must_wait(there, turns.LARGE_BYTES))
+        assert told == ["a0", "c0"]
+
+    asyncio.run(test())
+
+
+def test_an_answer_may_be_awaited_and_made_in_steps_in_any_order(told: list[str]) -> None:
+    async def later() -> Steps[str]:
+        await asyncio.sleep(0)
+        return steps("b")
+
+    def steps(name: str) -> Iterator[None]:
+        yield from work(told, name)
+        return later() if name == "a" else f"answer {name}"  # type: ignore[return-value]
+
+    assert asyncio.run(answer_of(steps("a"))) == "answer b"
+    assert told == ["a0", "a1", "b0", "b1"]
+    assert asyncio.run(answer_of("plain")) == "plain"
