@@ -97,15 +97,19 @@ class Media:
             self._is_synced(node, partition, segment, segment.synced, "the log")
 
     def _look_at_checkpoint(self, node: Node, partition: Partition) -> None:
-        """What a start after a power loss goes on from (`Checkpoint.distrust_unsynced`)."""
+        """What a start after a power loss goes on from (`Checkpoint.distrust_unsynced`). A segment below the
+        one that the checkpoint names is trusted when it ends there, too: if what was begun there is lost, the
+        last one before is read and checked (`log.opening.scan`)."""
         assert node.broker is not None
         entry = node.broker._logs._checkpoint.get(partition.topic_id, partition.index)
         if entry is None:
             return
-        for segment in partition.segments:
+        segments = partition.segments
+        for number, segment in enumerate(segments):
+            later = number + 1 < len(segments)
             if segment.base_offset == entry.synced_base:
                 self._is_synced(node, partition, segment, entry.synced, "the checkpoint")
-            elif segment.base_offset < entry.synced_base:
+            elif later and segments[number + 1].base_offset <= entry.synced_base:
                 self._is_synced(node, partition, segment, segment.flushed, "the checkpoint")
 
     def _is_synced(self, node: Node, partition: Partition, segment: Any, end: int, who: str) -> None:
