@@ -738,8 +738,10 @@ class ReplicaStore:
         self.hold(copy)
 
     def hold(self, copy: Copy) -> None:
-        """Keep it for some time, whether metadata lists it or not."""
+        """Keep it for some time, whether metadata lists it or not; then look, though nothing may be heard of
+        metadata any more."""
         copy.held_until = self.clock.monotonic() + HELD_S
+        self.loop.call_later(HELD_S + SWEEP_S, self._sweep)
 
     def journal_is_whole(self, found: Inspection) -> bool:
         """Whether a journal of an earlier process of this broker still has everything that was acked."""

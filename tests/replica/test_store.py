@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import pytest
@@ -463,6 +465,25 @@ class TestMetadata:
         station.loop.run(1.0)
         assert set(station.store.copies) == {known.vseg, news.vseg, newer_owner.vseg}
 
+    @pytest.mark.parametrize("restarted", [False, True])
+    def test_the_last_one_of_a_virtual_log_is_garbage_when_it_is_deleted(self, restarted: bool) -> None:
+        """Its owner lives, and nobody appends there any more: no newer one tells."""
+        station, metadata = Station(), Metadata(5)
+        last, news = Owner(VsegId(5, 1, 1)), Owner(VsegId(5, 2, 1))
+        filled(station, last)
+        metadata.put(last.record(last.end))
+        if not restarted:
+            station.store.apply(metadata.table, metadata.live)
+            station.loop.run(1.0)
+        assert set(station.store.copies) == {last.vseg}
+        metadata.delete(last.record())
+        if restarted:
+            station.restart()
+        filled(station, news)
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        assert set(station.store.copies) == {news.vseg}, "metadata does not know that one yet"
+
     def test_what_an_owner_that_is_over_left_unlisted_is_garbage(self) -> None:
         station, metadata = Station(), Metadata(5, 9)
         owner = Owner(VSEG)
@@ -512,15 +533,34 @@ class TestMetadata:
         station.loop.run(1.0)
         assert station.seal(VSEG) == (owner.frames[1][0], True)
 
-    def test_a_repaired_copy_is_held_until_it_is_listed(self) -> None:
-        station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
-        filled(station, owner)
+    def repaired(self, station: Station, owner: Owner) -> Callable[[], None]:
+        """The same copy was made once more; what is called when it is whole."""
         found = inspect(station.disk, station.store.path_of(VSEG), VSEG, True)
         temporary = station.store.path_of(VSEG) + ".copying"
         fd = station.disk.open(temporary, create=True)
         station.disk.pwritev(fd, [stored_bytes(station, owner)], 0)
         station.disk.close(fd)
-        station.store.adopt(VSEG, temporary, found)
+        return partial(station.store.adopt, VSEG, temporary, found)
+
+    def test_a_repaired_copy_of_what_was_freed_meanwhile_goes_without_news(self) -> None:
+        """Found by simulation: metadata did not change any more, and it stayed for ever."""
+        station, metadata, owner = Station(), Metadata(5, 6), Owner(VSEG)
+        filled(station, owner)
+        adopt = self.repaired(station, owner)
+        metadata.fence(5)
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        assert VSEG not in station.store.copies
+        adopt()
+        station.loop.run(HELD_S / 2)
+        assert VSEG in station.store.copies, "it may be listed in a moment"
+        station.loop.run(HELD_S)
+        assert VSEG not in station.store.copies
+
+    def test_a_repaired_copy_is_held_until_it_is_listed(self) -> None:
+        station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
+        filled(station, owner)
+        self.repaired(station, owner)()
         metadata.put(owner.record(owner.end, [OTHER]))
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(HELD_S / 2)
