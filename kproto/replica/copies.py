@@ -41,6 +41,7 @@ class Copy:
         "presence",
         "problem",
         "proven",
+        "recorded",
         "reserved",
         "settled",
         "start",
@@ -75,6 +76,8 @@ class Copy:
         """Closed in metadata, synced, and cut to its end (or on its way to that)."""
         self.pins = 0
         """Reads and syncs under way: the file must keep its bytes meanwhile."""
+        self.recorded = False
+        """This process saw the vseg in metadata: when it is there no more, it was deleted."""
         self.held_until = 0.0
         """A repaired file is kept until then, though metadata does not list it yet."""
         self.catalog: tuple[int, Catalog] | None = None

@@ -219,8 +219,8 @@ def is_garbage(vseg: VsegId, record: VsegRecord | None, me: CopyTarget, newest_s
     """Rules 15, 30: metadata says that this store's file is no copy of anything.
 
     ``record`` is the vseg's, None when the store has none: then it was deleted, or this broker has not heard
-    of it yet. The latter is out of the question when the owner epoch is ``over``, or when a later vseg of the
-    same virtual log is known (``newest_seq``).
+    of it yet. The latter is out of the question when the owner epoch or the vseg itself is ``over``, or when
+    a later vseg of the same virtual log is known (``newest_seq``).
     """
     if record is None:
         return over or vseg.seq < newest_seq

@@ -629,8 +629,9 @@ class ReplicaStore:
 
     def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:
         if record is not None:
+            copy.recorded = True
             return is_garbage(copy.vseg, record, self.me, 0, False)
-        over = is_over(copy.vseg.owner_epoch, self._live, self._newest)
+        over = copy.recorded or is_over(copy.vseg.owner_epoch, self._live, self._newest)
         return is_garbage(copy.vseg, None, self.me, 0 if over else self._newest_seq(copy.vseg), over)
 
     def _newest_seq(self, vseg: VsegId) -> int:
