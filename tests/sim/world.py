@@ -23,6 +23,7 @@ from kproto.metadata.store import Change
 from kproto.metadata.vlogs import VlogTable
 from kproto.net.ports import PeerError
 from kproto.replica.reach import NoCopyError
+from kproto.replica.takeover import NotSealedError
 
 from .disk import Machine, SimDisk, SimOs
 from .loop import PAUSED, Process, SimLoop
@@ -209,7 +210,8 @@ class World:
             for task in process.tasks:
                 if task.done() and task._log_traceback:
                     error = task.exception()
-                    if isinstance(error, KafkaError | NoCopyError | PeerError):
+                    if isinstance(error, KafkaError | NoCopyError | NotSealedError | PeerError):
+                        # what waits for it has no turn any more, or not yet: its process is paused
                         self.count(f"never asked for: {type(error).__name__}")
                         continue
                     self.failed(f"a task failed: {''.join(traceback.format_exception(error)[-4:])}")
