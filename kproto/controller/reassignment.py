@@ -237,7 +237,7 @@ def _stay_single(
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             f"{len(done)} streamlets of {topic.name} have their copies already, and it cannot go back to a "
-            "single one.",
+            "single one: let the reassignment finish, then ask for two copies or more.",
         )
     if named != set(range(topic.partitions)):
         raise KafkaError(
@@ -278,7 +278,9 @@ def _check(
         )
     if factor == 1 < topic.replication_factor:
         raise KafkaError(
-            ErrorCode.INVALID_REPLICATION_FACTOR, f"{topic.name} cannot go back to a single copy."
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"{topic.name} has {topic.replication_factor} copies and cannot go back to a single one: two are "
+            "the fewest, unless its first copies are still being made, which can be cancelled.",
         )
     if replicas == record.replicas:
         return
