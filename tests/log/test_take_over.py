@@ -213,6 +213,39 @@ def test_the_files_of_a_lost_partition_go_after_a_while(tmp_path: Path) -> None:
     check_all(log)
 
 
+@pytest.mark.parametrize("flushed", [False, True])
+def test_deleted_files_of_a_partition_that_comes_back_are_decided_about_anew(
+    tmp_path: Path, flushed: bool
+) -> None:
+    """Found by simulation: what was written there in the meantime was removed in their place."""
+    log = filled(tmp_path, 3)
+    log.take_over(0)
+    if flushed:
+        log.partition().flush()
+    log.partition().delete_records(log.sealed.end)
+    log.sealed.log_start = log.sealed.end
+    log.lead(OTHER)
+    for i in range(20):
+        log.sealed.add(batch(100, 100, time=START + 10 * i), log.epoch)
+    log.lead(ME)
+    log.take_over(0)
+    partition = log.partition()
+    partition.flush()
+    log.tick(61.0)
+    log.tick(1.0)
+    assert all(os.path.exists(segment.path) for segment in partition.segments if segment.flushed)
+    log.restart(LeftAs.KILLED)
+    log.take_over(23)
+    check_all(log)
+    partition = log.partition()
+    assert partition.directory
+    partition.delete_records(log.sealed.end)
+    log.tick(61.0)
+    log.tick(1.0)
+    kept = {os.path.basename(segment.path) for segment in partition.segments}
+    assert {name for name in os.listdir(partition.directory) if name.endswith(".chunks")} <= kept
+
+
 def test_files_that_an_earlier_process_left_go_when_another_broker_leads(tmp_path: Path) -> None:
     log = filled(tmp_path)
     log.take_over(10)
