@@ -75,6 +75,34 @@ def test_reassign_partitions(cluster: LocalCluster, tools: Jvm, tmp_path: Path) 
         assert load.finish() > 100
 
 
+def test_cancel_ends_that_the_first_copies_are_made(tmp_path: Path) -> None:
+    """--cancel of a topic of one copy; so slow that none of its leaders is done."""
+    with own_cluster(tmp_path, settings={"kproto.recovery.read.bytes.per.second": "65536"}) as own:
+        driver = Jvm(own.bootstrap_servers, tmp_path / "stderr.log")
+        try:
+            with Admin(own.bootstrap_servers) as admin:
+                load = ClusterLoad(own, partitions=8, producers=2, replicas=1)
+                wait_until("4 MB", lambda: sum(load.acked().values()) * 250 > 4 << 20, 120)
+                before = admin.replicas(load.topic)
+                more = {
+                    p: [*nodes, *[n for n in (1, 2, 3, 4) if n not in nodes][:2]]
+                    for p, nodes in before.items()
+                }
+                path = plan(tmp_path / "more.json", load.topic, more)
+                run(driver, REASSIGN, "--reassignment-json-file", path, "--execute")
+                assert admin.reassigning() == 8
+                said = run(driver, REASSIGN, "--reassignment-json-file", path, "--cancel").stdout
+                assert "Successfully cancelled partition reassignments" in said, said
+                assert "No partition reassignments found." in run(driver, REASSIGN, "--list").stdout
+                assert admin.replicas(load.topic) == before
+                said = run(driver, REASSIGN, "--reassignment-json-file", path, "--cancel").stdout
+                assert "None of the specified partition reassignments are active." in said, said
+                load.await_progress()
+                assert load.finish() > 100
+        finally:
+            driver.close()
+
+
 def test_generate_proposes_what_execute_takes(cluster: LocalCluster, tools: Jvm, tmp_path: Path) -> None:
     with Admin(cluster.bootstrap_servers) as admin:
         load = ClusterLoad(cluster, partitions=4, producers=1, name=unique("tools"))

@@ -83,6 +83,8 @@ class Checks:
         """Stores that exist no more."""
         self.at_owner: set[VsegId] = set()
         """Virtual segments that may be nowhere but with their owner for a while."""
+        self.singles = {topic.name for topic in world.plan.topics if topic.copies == 1}
+        """Topics that begin with one copy."""
         self.stores: dict[int, str] = {}
         self.left: dict[int, float] = {}
         """When a node was no member any more."""
@@ -309,8 +311,17 @@ class Checks:
             ((topic_id, index), next_offset)
             for stop, chunks in self.contents.get(record.id, {}).values()
             for (topic_id, index), next_offset in (chunks if stop <= end else ())
-            if topic_id in world.image.topics_by_id and next_offset > world.table.log_start(topic_id, index)
+            if topic_id in world.image.topics_by_id
+            and next_offset > world.table.log_start(topic_id, index)
+            and self._counts(record, topic_id, index)
         ]
+
+    def _counts(self, record: VsegRecord, topic_id: bytes, index: int) -> bool:
+        """What was pushed for a topic of one copy is of use only if it was not cancelled."""
+        topic = self.world.image.topics_by_id[topic_id]
+        if topic.name not in self.singles:
+            return True
+        return record.id.owner_epoch in self.world.image.partition_streamlet(topic, index).sources
 
     def _elsewhere(self, record: VsegRecord) -> None:
         """S15, rule 45: what was live in it is in other virtual segments, too."""

@@ -1,5 +1,6 @@
 """Operators: elections, drained brokers, reassignments that are taken back, figures, and requests that make
-no sense. What they change is as before when the faults end.
+no sense. What they change is as before when the faults end, but for the number of copies of a topic that had
+one: who cancels that too late does not.
 """
 
 from __future__ import annotations
@@ -57,9 +58,63 @@ class Operators:
         self.random = Random(f"operators {world.seed}")
         self.there = self.random.random() < 0.4
         self.drained: set[int] = set()
+        self.choices = Random(f"copies {world.seed}")
+        single = [topic.name for topic in world.plan.topics if topic.copies == 1]
+        self.single = single if self.choices.random() < 0.5 else []
+        """Topics of one copy that are to have more, for a while."""
 
     async def run(self) -> None:
         """Until the faults end; then no broker is drained any more."""
+        await asyncio.gather(self._run(), self.change_copies())
+
+    async def change_copies(self) -> None:
+        """Have the first copies of a topic made, and cancel that some time later."""
+        world = self.world
+        end = world.loop.now + world.plan.seconds
+        while self.single and world.loop.now < end and self.clients.running:
+            await asyncio.sleep(self.choices.choice((0.05, 0.5, 2.0)) * self.choices.random())
+            await self._try(self._more_copies)
+            await asyncio.sleep(self.choices.choice((0.0, 0.3, 2.0)) * self.choices.random())
+            await self._try(self._one_copy)
+
+    async def _more_copies(self) -> None:
+        name = self.choices.choice(self.single)
+        chance = self.choices.random()
+
+        async def work(controller: Controller) -> None:
+            wanted = []
+            for index in range(controller.image.topics[name].partitions):
+                leader = controller.image.partition_streamlet(controller.image.topics[name], index).leader
+                others = [node for node in self.world.nodes if node != leader]
+                wanted.append(NewReplicas(name, index, (leader, *others[: 1 + (chance < 0.5)])))
+            await self._reassign(controller, wanted)
+
+        await self._decide(work)
+        self.world.count("first copies are wanted")
+
+    async def _one_copy(self) -> None:
+        name = self.single[0]
+
+        async def work(controller: Controller) -> None:
+            topic = controller.image.topics[name]
+            wanted = [NewReplicas(name, index, None) for index in range(topic.partitions)]
+            before = controller.image.streamlets[topic.topic_id]
+            await self._reassign(controller, wanted)
+            after = controller.image.streamlets[topic.topic_id]
+            if any(new.leader_epoch <= old.leader_epoch for old, new in zip(before, after, strict=True)):
+                self.world.failed(f"what was pushed for {name} is not void: {after}")
+
+        await self._decide(work)
+        self.world.count("first copies are cancelled")
+
+    async def _reassign(self, controller: Controller, wanted: list[NewReplicas]) -> None:
+        """Raises what the controller says of any partition."""
+        answers = await controller.decide(lambda: decide_reassign(controller.image, controller.table, wanted))
+        for error in answers:
+            if error is not None:
+                raise error
+
+    async def _run(self) -> None:
         if not self.there:
             return
         world = self.world
