@@ -74,7 +74,10 @@ def decide_create(
 
     Each answer comes in the order of the request; a name asked for twice is refused once for both.
     """
-    decision: Decision[list[TopicOutcome]] = Decision([])
+    decision = _too_many(requested)
+    if decision is not None:
+        return decision
+    decision = Decision([])
     times = Counter(topic.name for topic in requested)
     order = rack_order(placeable(image, settings.default_replication_factor))
     start = min(range(len(order)), key=lambda place: led.get(order[place], 0)) if order else 0
@@ -137,6 +140,16 @@ def _check_name(image: MetadataImage, name: str, taken: set[str]) -> None:
             ErrorCode.INVALID_TOPIC_EXCEPTION,
             f"{name!r} differs from the name of another topic only in '.' and '_'.",
         )
+
+
+def _too_many(
+    requested: Sequence[NewTopic] | Sequence[NewPartitions],
+) -> Decision[list[TopicOutcome]] | None:
+    """Every topic refused, before a look at any, when there are more than one request may add partitions."""
+    if len(requested) <= PARTITIONS_PER_REQUEST:
+        return None
+    error = KafkaError(ErrorCode.POLICY_VIOLATION, f"{len(requested)} topics are too many for one request.")
+    return Decision([TopicOutcome(name, error) for name in {topic.name: None for topic in requested}])
 
 
 def _check_budget(left: int) -> None:
@@ -246,7 +259,10 @@ def decide_create_partitions(
     image: MetadataImage, requested: Sequence[NewPartitions], led: Mapping[int, int]
 ) -> Decision[list[TopicOutcome]]:
     """Grow topics; new partitions first fill the last streamlet, then begin new ones."""
-    decision: Decision[list[TopicOutcome]] = Decision([])
+    decision = _too_many(requested)
+    if decision is not None:
+        return decision
+    decision = Decision([])
     times = Counter(request.name for request in requested)
     left = PARTITIONS_PER_REQUEST
     for request in {request.name: request for request in requested}.values():

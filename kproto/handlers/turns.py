@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from time import perf_counter
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 if TYPE_CHECKING:
     from kproto.net.server import Connection
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 Steps = Generator[None, None, T]
@@ -29,6 +30,10 @@ TURN_SECONDS: Final = 0.001
 """What goes on for longer is continued in the next turn."""
 LARGE_BYTES: Final = 8 * 1024
 """From this size on a request can name thousands of things; it is not even parsed while another goes on."""
+
+
+PART: Final = 250
+"""Things of one request that tasks are begun for, or the controller decides about, in one go."""
 
 
 class Turns:
@@ -82,6 +87,29 @@ async def answer_of(response: Any) -> Any:
             response = await response
         else:
             return response
+
+
+async def for_each(items: Sequence[A], work: Callable[[A], T | Awaitable[T]]) -> list[T]:
+    """What ``work`` gives for each of ``items``, in order; others are served after every part of them."""
+
+    async def part(some: Sequence[A]) -> list[T]:
+        begun = [work(item) for item in some]
+        waited = iter(await asyncio.gather(*(one for one in begun if isinstance(one, Awaitable))))
+        return [next(waited) if isinstance(one, Awaitable) else one for one in begun]
+
+    return await in_parts(items, part)
+
+
+async def in_parts(items: Sequence[A], work: Callable[[Sequence[A]], Awaitable[Sequence[T]]]) -> list[T]:
+    """What ``work`` gives for ``items``, a part of them after the other: for what is decided in one piece.
+
+    Each part sees what the ones before it did, also where a thing is named twice.
+    """
+    done = list(await work(items[:PART]))
+    for at in range(PART, len(items), PART):
+        await asyncio.sleep(0)
+        done += await work(items[at : at + PART])
+    return done
 
 
 async def _finish(steps: Steps[T]) -> T:

@@ -170,6 +170,16 @@ def test_a_request_creates_at_most_ten_thousand_partitions() -> None:
     assert codes(decision) == [("a", ErrorCode.NONE), ("b", ErrorCode.POLICY_VIOLATION)]
 
 
+def test_a_request_for_more_topics_than_that_is_refused_before_a_look_at_any() -> None:
+    names = [f"t{number}" for number in range(PARTITIONS_PER_REQUEST + 1)]
+    refused = [(name, ErrorCode.POLICY_VIOLATION) for name in names]
+    decision = create(image_of(1), *(NewTopic(name, 1, 1) for name in names))
+    assert (codes(decision), decision.puts) == (refused, {})
+    image = with_topic(name="t1")
+    decision = decide_create_partitions(image, [NewPartitions(name, 2) for name in names], {})
+    assert (codes(decision), decision.puts) == (refused, {})
+
+
 @pytest.mark.parametrize(("brokers", "factor"), [(1, 1), (2, 2), (5, 3)])
 def test_offsets_topic_has_as_many_copies_as_brokers_up_to_three(brokers: int, factor: int) -> None:
     image = image_of(brokers)

@@ -7,6 +7,7 @@ import pytest
 
 from kproto.errors import ErrorCode
 from kproto.handlers.groups.records import partition_of
+from kproto.handlers.turns import PART
 from kproto.wire.data import SUBSCRIPTION
 from kproto.wire.generated.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kproto.wire.generated.join_group import JoinGroupRequestProtocol
@@ -132,6 +133,41 @@ async def test_find_coordinator_creates_the_topic_once_and_answers_every_version
             found = response.coordinators[1]
         assert (found.error_code, found.node_id, found.host, found.port) == (0, 0, "127.0.0.1", 9092)
     assert world.controller.image.topics["__consumer_offsets"].partitions == 50
+
+
+@scenario()
+async def test_others_are_served_while_a_request_names_many_groups(world: World) -> None:
+    """A part of them in each turn of the loop, in order, also where one has to be waited for."""
+    names = [f"g{number}" for number in range(4 * PART)]
+    await world.call(FIND, 4, coordinator_keys=["g"])
+    await world.call(DESCRIBE, 5, groups=names)  # all shards are loaded now
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    ticking = asyncio.ensure_future(others())
+    answered: list[list[str]] = []
+    for key, version, fields in (
+        (FIND, 4, {"coordinator_keys": names}),
+        (DESCRIBE, 5, {"groups": names}),
+        (DELETE_GROUPS, 2, {"groups_names": names}),
+        (FETCH, 9, {"groups": [OffsetFetchRequestGroup(group_id=name, topics=[]) for name in names]}),
+    ):
+        before = turns
+        answer = await world.call(key, version, **fields)
+        assert turns - before >= 6, key
+        if key == FIND:
+            answered.append([one.key for one in answer.coordinators])
+        elif key == DELETE_GROUPS:
+            answered.append([one.group_id for one in answer.results])
+        else:
+            answered.append([one.group_id for one in answer.groups])
+    ticking.cancel()
+    assert answered == [names] * 4
 
 
 @scenario()

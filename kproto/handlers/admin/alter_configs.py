@@ -6,9 +6,12 @@ created. Newer clients use IncrementalAlterConfigs (KIP-339).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kproto.controller import ConfigChange, ConfigOp, OpType
-from kproto.errors import ErrorCode
+from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.turns import in_parts
 from kproto.wire.generated.alter_configs import (
     AlterConfigsRequest,
     AlterConfigsResourceResponse,
@@ -27,7 +30,11 @@ async def handle(ctx: RequestContext, request: AlterConfigsRequest) -> AlterConf
         )
         for resource in request.resources
     ]
-    errors = await ctx.broker.controller.alter_configs(changes, validate_only=request.validate_only)
+
+    async def alter(some: Sequence[ConfigChange]) -> Sequence[KafkaError | None]:
+        return await ctx.broker.controller.alter_configs(some, validate_only=request.validate_only)
+
+    errors = await in_parts(changes, alter)
     return AlterConfigsResponse(
         responses=[
             AlterConfigsResourceResponse(

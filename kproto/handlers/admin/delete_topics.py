@@ -7,11 +7,13 @@ Version notes: v5 error messages; v6 topics by name or by id (KIP-516).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from kproto.controller import TopicOutcome, TopicRef
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.turns import in_parts
 from kproto.wire.generated.delete_topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,
@@ -30,8 +32,11 @@ async def handle(ctx: RequestContext, request: DeleteTopicsRequest) -> DeleteTop
         ]
     else:
         refs = [TopicRef(name) for name in request.topic_names]
-    outcomes = await ctx.broker.controller.delete_topics(refs)
-    return DeleteTopicsResponse(responses=[_result(outcome) for outcome in outcomes])
+
+    async def delete(some: Sequence[TopicRef]) -> list[DeletableTopicResult]:
+        return [_result(outcome) for outcome in await ctx.broker.controller.delete_topics(some)]
+
+    return DeleteTopicsResponse(responses=await in_parts(refs, delete))
 
 
 def _result(outcome: TopicOutcome) -> DeletableTopicResult:

@@ -7,9 +7,12 @@ are in Apache Kafka. ``validate_only`` decides without changing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kproto.controller import ConfigChange, ConfigOp
-from kproto.errors import ErrorCode
+from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.turns import in_parts
 from kproto.wire.generated.incremental_alter_configs import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
@@ -29,7 +32,11 @@ async def handle(
         )
         for resource in request.resources
     ]
-    errors = await ctx.broker.controller.alter_configs(changes, validate_only=request.validate_only)
+
+    async def alter(some: Sequence[ConfigChange]) -> Sequence[KafkaError | None]:
+        return await ctx.broker.controller.alter_configs(some, validate_only=request.validate_only)
+
+    errors = await in_parts(changes, alter)
     return IncrementalAlterConfigsResponse(
         responses=[
             AlterConfigsResourceResponse(

@@ -7,10 +7,9 @@ Version notes: v2 flexible.
 
 from __future__ import annotations
 
-import asyncio
-
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.turns import for_each
 from kproto.wire.generated.delete_groups import (
     DeletableGroupResult,
     DeleteGroupsRequest,
@@ -20,7 +19,7 @@ from kproto.wire.generated.delete_groups import (
 
 async def handle(ctx: RequestContext, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
     names = list(dict.fromkeys(request.groups_names))
-    errors = await asyncio.gather(*(_delete(ctx, name) for name in names))
+    errors: list[ErrorCode] = await for_each(names, lambda name: _delete(ctx, name))
     results = [
         DeletableGroupResult(group_id=name, error_code=error)
         for name, error in zip(names, errors, strict=True)

@@ -16,6 +16,7 @@ from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.groups.group import Group
 from kproto.handlers.groups.shard import Shard
 from kproto.handlers.groups.states import State
+from kproto.handlers.turns import for_each
 from kproto.wire.generated.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
@@ -31,10 +32,7 @@ NOT_ASKED: Final = -(1 << 31)
 
 async def handle(ctx: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
     operations = ALL_OPERATIONS if request.include_authorized_operations else NOT_ASKED
-    groups: list[DescribedGroup] = []
-    for group_id in request.groups:
-        described = _describe(ctx, group_id, operations)
-        groups.append(described if isinstance(described, DescribedGroup) else await described)
+    groups = await for_each(request.groups, lambda group_id: _describe(ctx, group_id, operations))
     return DescribeGroupsResponse(groups=groups)
 
 

@@ -13,12 +13,12 @@ that does not know the type.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.turns import for_each
 from kproto.wire.generated.find_coordinator import (
     Coordinator,
     FindCoordinatorRequest,
@@ -71,7 +71,7 @@ async def _find_all(ctx: RequestContext, key_type: int, keys: Sequence[str]) -> 
     elif key_type != GROUP:
         error, message = ErrorCode.INVALID_REQUEST, f"coordinators of type {key_type} are not known here"
     else:
-        return list(await asyncio.gather(*(_find_group(ctx, key) for key in keys)))
+        return await for_each(keys, lambda key: _find_group(ctx, key))
     return [_Found(key, error=error, message=message) for key in keys]
 
 

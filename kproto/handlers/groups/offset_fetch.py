@@ -18,6 +18,7 @@ from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.groups.offsets import Committed, Offsets
 from kproto.handlers.groups.shard import Shard
+from kproto.handlers.turns import for_each
 from kproto.metadata import MetadataImage
 from kproto.wire.generated.offset_fetch import (
     OffsetFetchRequest,
@@ -70,11 +71,10 @@ async def _single(version: int, answer: Awaitable[_Answer]) -> OffsetFetchRespon
 
 
 async def _several(ctx: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
-    groups: list[OffsetFetchResponseGroup] = []
-    for group in request.groups:
-        answer = _fetch(ctx, group.group_id, group.topics, request.require_stable)
-        groups.append(_group_response(answer if isinstance(answer, _Answer) else await answer))
-    return OffsetFetchResponse(groups=groups)
+    answers = await for_each(
+        request.groups, lambda group: _fetch(ctx, group.group_id, group.topics, request.require_stable)
+    )
+    return OffsetFetchResponse(groups=await for_each(answers, _group_response))
 
 
 def _fetch(

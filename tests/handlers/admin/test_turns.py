@@ -12,9 +12,14 @@ from kproto.handlers import turns
 from kproto.handlers.dispatch import Dispatcher
 from kproto.handlers.turns import Steps, Turns, answer_of
 from kproto.wire.framing import parse_response_frame, request_frame
+from kproto.wire.generated.alter_configs import AlterConfigsRequest
+from kproto.wire.generated.alter_configs import AlterConfigsResource as Altered
 from kproto.wire.generated.api_versions import ApiVersionsRequest
+from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kproto.wire.generated.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kproto.wire.generated.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
+from kproto.wire.generated.incremental_alter_configs import AlterConfigsResource as ChangedIncrementally
+from kproto.wire.generated.incremental_alter_configs import IncrementalAlterConfigsRequest
 from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
 
 MANY = 20_000
@@ -89,6 +94,53 @@ def test_others_are_served_while_a_request_that_names_much_goes_on(cluster, key,
         assert len(getattr(answer, field)) == MANY
 
     asyncio.run(test())
+
+
+CHANGES = [
+    (20, 6, DeleteTopicsRequest([DeleteTopicState(name) for name in NAMES[:2000]])),
+    (33, 2, AlterConfigsRequest([Altered(2, name) for name in NAMES[:2000]])),
+    (44, 1, IncrementalAlterConfigsRequest([ChangedIncrementally(2, name) for name in NAMES[:2000]])),
+]
+
+
+@pytest.mark.parametrize(("key", "version", "request_"), CHANGES)
+def test_the_controller_decides_about_much_in_parts(served, key, version, request_):
+    """Others get their turns of the loop meanwhile, and every part is answered."""
+    turns_of_others = 0
+
+    async def others() -> None:
+        nonlocal turns_of_others
+        while True:
+            turns_of_others += 1
+            await asyncio.sleep(0)
+
+    before = served.runner.get_loop().create_task(others())
+    answer = served.call(key, version, request_)
+    before.cancel()
+    assert turns_of_others >= 2000 // turns.PART
+    (answers,) = (value for field in answer.__slots__ if isinstance(value := getattr(answer, field), list))
+    assert len(answers) == 2000
+
+
+def test_what_is_awaited_for_many_is_awaited_in_parts_and_in_order(monkeypatch):
+    monkeypatch.setattr(turns, "PART", 2)
+    open_now, most = 0, 0
+
+    async def slow(item: int) -> int:
+        nonlocal open_now, most
+        open_now += 1
+        most = max(most, open_now)
+        for _ in range(6 - item):
+            await asyncio.sleep(0)
+        open_now -= 1
+        return -item
+
+    def work(item: int) -> Any:
+        return slow(item) if item not in (0, 3) else -item
+
+    assert asyncio.run(turns.for_each(range(6), work)) == [0, -1, -2, -3, -4, -5]
+    assert most == 2
+    assert asyncio.run(turns.for_each((), work)) == []
 
 
 def test_what_is_small_is_answered_at_once(cluster):
