@@ -14,7 +14,7 @@ from typing import Final
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.recovery import Sources, find_streamlet
+from kproto.controller.recovery import Sources, find_streamlet, owner_has
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
@@ -36,7 +36,7 @@ def hopeless(
         vseg
         for vseg in Sources(image, table).orphans(record)
         if not rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
-        or (is_vain(vseg.id) and not rules.owner_holds(image, table, vseg))
+        or (is_vain(vseg.id) and not owner_has(image, table, record, vseg))
     ]
 
 

@@ -88,11 +88,11 @@ def candidates(
     return [
         node_id
         for node_id in sorted(image.brokers)
-        if all(vseg.node_id == node_id and _owner_has(image, table, record, vseg) for vseg in orphans)
+        if all(vseg.node_id == node_id and owner_has(image, table, record, vseg) for vseg in orphans)
     ]
 
 
-def _owner_has(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
+def owner_has(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
     """The owner's files are a copy of what the virtual segment holds of this streamlet (2b, 33): it never
     gave it away, even if others."""
     kept = not rules.was_given(table, vseg) or record.sources == (vseg.id.owner_epoch,)
@@ -229,7 +229,7 @@ def decide_commit(
         if record is not None and rules.may_commit(image, record, node_id, epoch, attempt.leader_epoch):
             done = sources.sealed(record)
             if done:
-                again = epoch in record.sources  # by a move back: see `_owner_has`
+                again = epoch in record.sources  # by a move back: see `owner_has`
                 online = (record if again else _pruned(image, table, record)).online(epoch)
                 decision.puts[online.key] = online.encode()
         elif record is not None:

@@ -9,8 +9,8 @@ from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.recovery import Sources, candidates, stuck
 from kproto.controller.repair import Repairs, decide_repaired
-from kproto.metadata.records import MOVED
-from kproto.metadata.vlogs import VsegId, VsegRecord
+from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
+from kproto.metadata.vlogs import VsegId, VsegRecord, given_key
 
 from .cluster_world import World, cluster
 
@@ -97,6 +97,20 @@ def test_an_owner_that_is_back_with_its_disk_is_asked_first(moved: bool) -> None
     assert able == ([] if moved else [1])
     assert give_up(world) == []
     assert give_up(world, vain=True) == ([gone.id] if moved else [])
+
+
+def test_a_living_owner_that_gave_the_streamlet_away_has_not_got_what_was_appended_since() -> None:
+    """Its files are a copy for what it kept, but not for this one (12b)."""
+    world, gone = lost("store1")
+    before = world.streamlet("t")
+    epochs = (gone.id.owner_epoch, world.epoch(5))
+    moved = StreamletRecord(before.topic_id, 0, 2, 3, before.replicas, ONLINE, epochs)
+    given = {given_key(gone.id.owner_epoch, 0): b"0", moved.key: moved.encode()}
+    world.commit(Decision(None, given))
+    assert candidates(world.image, world.table, moved, Sources(world.image, world.table)) == []
+    assert give_up(world) == []
+    assert give_up(world, "u", vain=True) == [], "that one it kept"
+    assert give_up(world, vain=True) == [gone.id]
 
 
 def test_without_its_disk_an_owner_helps_nobody() -> None:

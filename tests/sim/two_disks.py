@@ -1,7 +1,8 @@
 """Two disks are lost at once, when all copies are there; and, when they are there again, a third one.
 
 Some seeds of the kind ``disks`` end like that. What then has a copy nowhere but with its living owner has to
-get others (rule 45): the third disk is one of an owner.
+get others (rule 45): the third disk is one of an owner. Sometimes it is given up first, as if the owner had
+been away when an operator said so: nothing is lost, since the leaders have it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,14 @@ from itertools import combinations
 from random import Random
 from typing import TYPE_CHECKING
 
+from kproto.controller.decision import Decision
+from kproto.controller.leader_choice import ElectionType, all_partitions, elect
+from kproto.controller.rules import live_copies, needs_copy
+
 from .checks import SETTLE_SECONDS
 
 if TYPE_CHECKING:
+    from kproto.metadata import MetadataImage, VlogTable
     from kproto.metadata.vlogs import VsegRecord
 
     from .checks import Checks
@@ -41,6 +47,8 @@ async def lose_two(world: World, clients: Clients, checks: Checks) -> None:
         checks.losing_disk(number)
         world.wipe(number)
     await _start(world, pair)
+    if random.random() < 0.5:
+        await _give_up(world)
     await checks.settle(clients)
     left = [world.table.vsegs[vseg] for vseg in checks.at_owner if vseg in world.table.vsegs]
     checks.at_owner = set()
@@ -51,6 +59,30 @@ async def lose_two(world: World, clients: Clients, checks: Checks) -> None:
         world.wipe(third)
         await _start(world, (third,))
         await checks.settle(clients)
+
+
+async def _give_up(world: World) -> None:
+    """The command gives up nothing that its owner may have; here what it would do to the others is done."""
+    acting = world.acting()
+    if acting is None:
+        return
+    _, controller = acting
+    names = all_partitions(controller.image)
+    await elect(controller, ElectionType.UNCLEAN, names, 0.5)
+    if any(record.lost for record in world.table.vsegs.values()):
+        world.failed("what a living owner has was given up by command")
+    answer = await controller.decide(lambda: _lost(controller.image, controller.table))
+    world.note(f"{answer} vsegs are given up")
+    world.count("given up", answer)
+
+
+def _lost(image: MetadataImage, table: VlogTable) -> Decision[int]:
+    decision = Decision(0)
+    for record in table.vsegs.values():
+        if not record.open and needs_copy(record) and not live_copies(image, record):
+            decision.puts[record.key] = record._replace(backups=(), lost=True).encode()
+    decision.answer = len(decision.puts)
+    return decision
 
 
 async def brought_over(world: World) -> None:
