@@ -30,6 +30,7 @@ from kproto.metadata.records import (
 )
 from kproto.metadata.store import Change, Entry
 
+_PICTURED: Final = (STREAMLETS, TOPICS, BROKERS, CONFIGS, CLUSTER_KEY, FORMAT_KEY)
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -88,10 +89,33 @@ class MetadataImage:
             change.revision == self.revision + 1,
             f"metadata revision {change.revision} cannot follow {self.revision}; was a change lost?",
         )
+        if not any(map(_is_pictured, change.puts)) and not any(map(_is_pictured, change.deletes)):
+            return self._at(change.revision)
         draft = _Draft(self)
         draft.delete(change.deletes)
         draft.put(change.puts.items())
         return draft.image(change.revision)
+
+    def _at(self, revision: int) -> MetadataImage:
+        """The image after a transaction about something else, as most are in a cluster that is busy."""
+        return MetadataImage(
+            revision,
+            self.cluster_id,
+            self.controller_id,
+            self.brokers,
+            self.topics,
+            self.topics_by_id,
+            self.streamlets,
+            self.configs,
+            self.revision,
+            frozenset(),
+            self.encoded,
+        )
+
+
+def _is_pictured(key: str) -> bool:
+    """Whether the image shows what is stored under a key."""
+    return key.startswith(_PICTURED)
 
 
 class _Draft:

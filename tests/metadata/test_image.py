@@ -106,6 +106,20 @@ def test_an_older_image_never_changes() -> None:
     ]
 
 
+def test_a_change_of_something_else_shares_all_and_touches_nothing() -> None:
+    first = EMPTY_IMAGE.apply(Change(1, {"cluster": b"c", **puts_of(topic("a", 1))}, ())).with_controller(7)
+    first.encoded[topic_id(1)] = b"memo"
+    second = first.apply(Change(2, {"vsegs/1/0/0": b"[]", "starts/x": b"5"}, ("moves/x",)))
+    assert (second.revision, second.base_revision, second.touched) == (2, 1, frozenset())
+    assert (second.cluster_id, second.controller_id, second.encoded) == ("c", 7, {topic_id(1): b"memo"})
+    assert second.streamlets is first.streamlets
+    assert second.topics is first.topics
+    third = second.apply(Change(3, {"vsegs/1/0/1": b"[]"}, (topic("a", 1).key,)))
+    assert (third.topics, third.touched) == ({}, {topic_id(1)})
+    with pytest.raises(InvariantError):
+        first.apply(Change(3, {"vsegs/1/0/1": b"[]"}, ()))
+
+
 def test_a_topic_deleted_and_created_again_in_one_change_has_a_new_id() -> None:
     first = EMPTY_IMAGE.apply(Change(1, puts_of(topic("a", 1, partitions=2)), ()))
     second = first.apply(Change(2, puts_of(topic("a", 2)), ()))
