@@ -8,6 +8,7 @@ due meanwhile, as after SIGCONT.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from contextlib import contextmanager
 from functools import partial
@@ -21,6 +22,8 @@ looks at one."""
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
 MOST_TURNS = 1_000_000
 EXECUTOR_S = 0.002
+SLOTS = 8
+"""Parts of a second, after each of which timers move to the heap."""
 TIMER_JITTER_S = 0.0005
 """Timers fire up to so much late, differently each time."""
 
@@ -105,6 +108,9 @@ class SimLoop(asyncio.BaseEventLoop):
         self.errors: list[str] = []
         self.turns = 0
         self.timers = 0
+        self.horizon = self.now
+        self.later: defaultdict[int, list[tuple[float, int, Call]]] = defaultdict(list)
+        """By slot, timers behind the horizon. Most are cancelled before, and need no place in the heap."""
         self.create_future = partial(asyncio.Future, loop=self)  # type: ignore[method-assign]
         self.set_exception_handler(_note_error)
 
@@ -141,13 +147,21 @@ class SimLoop(asyncio.BaseEventLoop):
         when += self.random.random() * TIMER_JITTER_S
         handle = _Handle(callback, args, when)
         self.timers += 1
-        heappush(self._scheduled, (when, self.timers, (self.current, None, handle)))
+        timer = (when, self.timers, (self.current, None, handle))
+        if when < self.horizon:
+            heappush(self._scheduled, timer)
+        else:
+            self.later[int(when * SLOTS)].append(timer)
         return handle
 
     def deliver(self, process: Process | None, when: float, callback, *args) -> None:
         """Run ``callback`` in ``process`` at ``when``, exactly."""
         self.timers += 1
-        heappush(self._scheduled, (when, self.timers, (process, callback, args)))
+        timer = (when, self.timers, (process, callback, args))
+        if when < self.horizon:
+            heappush(self._scheduled, timer)
+        else:
+            self.later[int(when * SLOTS)].append(timer)
 
     def run_in_executor(self, executor, func, *args):
         """A thread's work is done a moment later, all at once: a real thread would make every run another."""
@@ -178,7 +192,8 @@ class SimLoop(asyncio.BaseEventLoop):
                 while scheduled and _is_cancelled(scheduled[0][2]):
                     heappop(scheduled)
                 if not scheduled:
-                    raise RuntimeError("everybody waits, and nothing will ever happen")
+                    self._next_slot()
+                    continue
                 if scheduled[0][0] > self.now:
                     self.now = scheduled[0][0]
             now = self.now
@@ -208,6 +223,16 @@ class SimLoop(asyncio.BaseEventLoop):
                     self.call_exception_handler({"message": message, "exception": error})
         self.current = None
 
+    def _next_slot(self) -> None:
+        """Move the horizon behind the next slot in which something may happen."""
+        if not self.later:
+            raise RuntimeError("everybody waits, and nothing will ever happen")
+        slot = min(self.later)
+        self.horizon = (slot + 1) / SLOTS
+        for timer in self.later.pop(slot):
+            if not _is_cancelled(timer[2]):
+                heappush(self._scheduled, timer)
+
     def bury(self) -> None:
         """End all coroutines that are still there, quietly; the loop is not used any more."""
         for process in self.processes:
@@ -221,6 +246,7 @@ class SimLoop(asyncio.BaseEventLoop):
                         pass
         self._ready.clear()
         self._scheduled.clear()
+        self.later.clear()
         self.close()
 
 

@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ import kproto.vlog.states
 from kproto.controller.controller import CONTROLLER_EPOCH_KEY
 from kproto.metadata.memory import MemoryStore
 from kproto.metadata.store import StoreError, UnknownOutcomeError
+from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.scrub import Scrub
 from kproto.vlog.manager import VlogManager
 
@@ -298,6 +299,8 @@ def installed(world: World) -> Iterator[None]:
     opening = (kproto.directory, kproto.log.segment, kproto.log.checkpoint)
     places += [(module, "open", sim_os.open_file) for module in opening]
     places += [(module, name, value) for module, items in CONSTANTS.items() for name, value in items.items()]
+    decoded = lru_cache(1000)(VsegRecord.decode)  # each change is read by every broker
+    places.append((VsegRecord, "decode", staticmethod(decoded)))
     places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]  # nobody asks for all tasks
     if world.plan.rot:
         places.append((kproto.member, "Scrub", partial(Scrub, pause_s=0.02, round_s=2.0)))

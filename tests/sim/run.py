@@ -40,8 +40,8 @@ def run_seed(seed: int, replaced: Any = (), plan: Any = None) -> Outcome:
     try:
         return _run(seed, replaced, plan)
     finally:
+        gc.collect(0)  # with the collector off all of it is in the youngest generation
         gc.enable()
-        gc.collect()
 
 
 def _run(seed: int, replaced: Any, plan: Any) -> Outcome:
