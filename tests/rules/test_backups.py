@@ -66,6 +66,7 @@ def test_the_controllers_seal_fences() -> None:
     world = cluster(3, t=(1, 3, [1]))
     for _ in range(3):
         world.register(1)  # whoever starts again has the next epoch
+    assert world.commit_all(world.assign()) == [True]
     vseg = world.open(1)
     world.fence(1)
     ask: Ask = world.plan().asks[0]
