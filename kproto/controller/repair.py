@@ -184,14 +184,15 @@ def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bo
 
 
 def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> Decision[bool]:
-    """List a copy that was made, verified and synced (rule 17); False when it is of no use any more.
+    """List a copy that was made, verified and synced (rule 17); False when it is of no use any more: what was
+    given up meanwhile has none, so that it is emptied.
 
     Copies on brokers that are away leave the list once there are enough without them.
     """
     vseg = table.vsegs.get(repair.vseg.id)
     if vseg is None or (vseg.start, vseg.end) != (repair.vseg.start, repair.vseg.end):
         return Decision(False)
-    if not rules.may_hold(image, repair.target):
+    if not rules.needs_copy(vseg) or not rules.may_hold(image, repair.target):
         return Decision(False)
     live = rules.live_copies(image, vseg)
     if repair.target in live:

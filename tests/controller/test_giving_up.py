@@ -158,3 +158,20 @@ def test_it_is_emptied_and_freed_when_all_leaders_have_pushed_what_they_had_of_i
 def test_the_stored_form_has_both_marks(emptied: bool, lost: bool) -> None:
     record = VsegRecord(VsegId(1, 2, 3), 1, "s", 3, 0, 10, 20, (), emptied, lost)
     assert VsegRecord.decode(record.key, record.encode()) == record
+
+
+def test_a_copy_that_was_on_its_way_is_none_either() -> None:
+    """Its repair was ordered before. On the list it would keep the virtual segment from ever being emptied:
+    leaders push again what has no copy."""
+    world, gone = lost("store1")
+    world.commit(Decision(None, {f"{MOVED}1": str(gone.id.owner_epoch).encode()}))
+    plan = Repairs(0.0).plan(world.image, world.table, 9.0)
+    order = next(one for one in plan.orders if one.vseg.id == gone.id)
+    assert give_up(world, vain=True) == [gone.id]
+    assert not world.commit(decide_repaired(world.image, world.table, order))
+    assert world.table.vsegs[gone.id].backups == ()
+    world.commit_all(world.assign())
+    reports = Unneeded()
+    for leader in {world.streamlet(name).leader for name in ("t", "u")}:
+        reports.report(leader, world.epoch(leader), [gone.id])
+    assert world.commit(decide_emptied(world.image, world.table, reports)) == [gone.id]
