@@ -21,20 +21,14 @@ from kproto.log.partition import Partition
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import BrokerRecord
-from kproto.replica import bring_over, takeover
+from kproto.replica import bring_over
 from kproto.replica.bring_over import BringOver, Filling, first_of
 from kproto.replica.messages import PartitionKey, ReadChunk
 from tests.log.support import batch
 from tests.replica.sealed_world import World
 from tests.replica.test_takeover import Run, read, simulate
 
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(bring_over, "FIRST_REST_S", 0.0)
-    monkeypatch.setattr(bring_over, "AGAIN_S", 0.01)
-    monkeypatch.setattr(bring_over, "REST_S", 0.0)
+pytestmark = pytest.mark.usefixtures("impatient")
 
 
 class AtOnce:

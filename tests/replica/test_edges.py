@@ -25,7 +25,7 @@ from kproto.replica.survey import Found, survey
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 from tests.replica.support import TOPIC, Metadata, Owner, Station
-from tests.replica.test_service import PARTS, VSEG, Backup, LocalPeers, TestRepair, two_frames
+from tests.replica.test_service import PARTS, VSEG, Backup, LocalPeers, TestRepair, scrubbing, two_frames
 
 # Whom to ask
 
@@ -203,14 +203,8 @@ def test_a_repair_on_a_failing_disk_is_poison() -> None:
 
 @pytest.mark.parametrize("seconds", [0.0, 1.5, 3.5])
 def test_a_scrub_that_is_stopped_reads_no_more(seconds: float) -> None:
-    backup, metadata, owner = Backup(LocalPeers()), Metadata(5), Owner(VSEG)
-    for _ in range(40):
-        owner.push(PARTS, [300, 200, 100, 90])
-    backup.hold(owner)
-    metadata.put(owner.record(owner.end))
-    backup.apply(metadata)
-    scrub = Scrub(backup.service, piece_bytes=2000, pause_s=1.0, round_s=1000.0)
-    scrub.start()
+    owner = Owner(VSEG)
+    backup, scrub = scrubbing(owner, frames=40)
     backup.station.loop.run(seconds)
     scrub.stop()
     read = scrub.bytes

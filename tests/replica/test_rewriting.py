@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kproto.clock import ManualClock, SystemClock
 from kproto.metadata.vlogs import CopyTarget, VsegId
-from kproto.replica import bring_over, rewriting, takeover
+from kproto.replica import rewriting
 from kproto.replica.messages import PartitionKey
 from kproto.replica.pace import Pace
 from kproto.replica.rewriting import Rewriting
@@ -26,14 +26,7 @@ from tests.replica.test_takeover import Run, simulate
 
 WIPED = CopyTarget(2, "an earlier directory")
 
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(bring_over, "FIRST_REST_S", 0.0)
-    monkeypatch.setattr(bring_over, "AGAIN_S", 0.01)
-    monkeypatch.setattr(bring_over, "REST_S", 0.0)
-    monkeypatch.setattr(rewriting, "REST_SECONDS", 0.0)
+pytestmark = pytest.mark.usefixtures("impatient")
 
 
 class Side:

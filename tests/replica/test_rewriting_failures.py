@@ -15,7 +15,7 @@ from kproto.log.files import CHUNKS
 from kproto.log.partition import Partition
 from kproto.metadata.vlogs import VsegId
 from kproto.net.ports import Answer
-from kproto.replica import bring_over, rewriting, takeover
+from kproto.replica import bring_over, rewriting
 from kproto.replica.looking import LostError
 from kproto.replica.messages import PartitionKey, Read, encode_read_answer
 from kproto.wire.internal import Api, InternalError
@@ -23,14 +23,7 @@ from tests.replica.test_bring_over import bringing, finished
 from tests.replica.test_rewriting import Case, directed
 from tests.replica.test_takeover import Run, simulate
 
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(bring_over, "FIRST_REST_S", 0.0)
-    monkeypatch.setattr(bring_over, "AGAIN_S", 0.01)
-    monkeypatch.setattr(bring_over, "REST_S", 0.0)
-    monkeypatch.setattr(rewriting, "REST_SECONDS", 0.0)
+pytestmark = pytest.mark.usefixtures("impatient")
 
 
 def first_lost(this: Case) -> list[VsegId]:

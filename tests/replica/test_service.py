@@ -572,21 +572,27 @@ class TestRepair:
         assert isinstance(target.service.repairer, Repairer)
 
 
+def scrubbing(*owners: Owner, frames: int) -> tuple[Backup, Scrub]:
+    """A backup with closed copies of so many frames of each owner, and a scrub of it that has begun."""
+    backup, metadata = Backup(LocalPeers()), Metadata(5)
+    for owner in owners:
+        for _ in range(frames):
+            owner.push(PARTS, [300, 200, 100, 90])
+        backup.hold(owner)
+        metadata.put(owner.record(owner.end))
+    backup.apply(metadata)
+    scrub = Scrub(backup.service, piece_bytes=2000, pause_s=1.0, round_s=1000.0)
+    scrub.start()
+    return backup, scrub
+
+
 class TestScrub:
     """Rule 37."""
 
     @pytest.mark.parametrize("at", [-20, 9], ids=["in a chunk", "in the head of the file"])
     def test_damage_is_found_without_a_reader(self, at: int) -> None:
-        backup, metadata = Backup(), Metadata(5)
         owners = [Owner(VsegId(5, 1, seq)) for seq in range(1, 4)]
-        for owner in owners:
-            for _ in range(20):
-                owner.push(PARTS, [300, 200, 100, 90])
-            backup.hold(owner)
-            metadata.put(owner.record(owner.end))
-        backup.apply(metadata)
-        scrub = Scrub(backup.service, piece_bytes=2000, pause_s=1.0, round_s=1000.0)
-        scrub.start()
+        backup, scrub = scrubbing(*owners, frames=20)
         backup.station.loop.run(200.0)
         assert scrub.rounds == 1
         assert scrub.bytes == sum(owner.end - owner.start for owner in owners)

@@ -54,6 +54,16 @@ def answering(run: Run, *errors: Exception) -> list[str]:
     return asked
 
 
+async def failed_once(run: Run) -> list[str]:
+    """No copy could be read, and everything waits for another try; as `answering`."""
+    asked = answering(run)
+    run.world.peers.failing = {2: "gone", 3: "gone"}
+    run.takeover.on_image(run.world.metadata.image)
+    while not run.takeover.rounds:
+        await asyncio.sleep(0)
+    return asked
+
+
 def told(run: Run) -> list[PartitionKey]:
     """The partitions that others are told of as online."""
     online: list[PartitionKey] = []
@@ -104,11 +114,7 @@ def test_a_topic_that_is_deleted_meanwhile_is_dropped() -> None:
 
 def test_what_waits_for_another_try_is_dropped_when_somebody_else_recovers_it() -> None:
     async def go(run: Run) -> None:
-        asked = answering(run)
-        run.world.peers.failing = {2: "gone", 3: "gone"}
-        run.takeover.on_image(run.world.metadata.image)
-        while not run.takeover.rounds:
-            await asyncio.sleep(0)
+        asked = await failed_once(run)
         assert run.takeover.waiting == 2
         office = run.world.metadata
         office.image = office.image.__class__(office.image.revision + 1, brokers=office.image.brokers)
@@ -161,11 +167,7 @@ def test_closing_commits_nothing() -> None:
 
 def test_closing_ends_what_waits_for_another_try() -> None:
     async def go(run: Run) -> None:
-        asked = answering(run)
-        run.world.peers.failing = {2: "gone", 3: "gone"}
-        run.takeover.on_image(run.world.metadata.image)
-        while not run.takeover.rounds:
-            await asyncio.sleep(0)
+        asked = await failed_once(run)
         run.world.peers.failing = {}
         await run.takeover.close()
         await asyncio.sleep(0.05)

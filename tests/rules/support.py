@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from kproto.check import InvariantError
+from tests.controller.cluster_world import World
 from tests.sim.mutations import MUTATIONS, Mutation
 
 from .directed import DIRECTED
@@ -26,6 +27,16 @@ def promise(kept: object, otherwise: str) -> None:
     """Raise `Broken` unless the promise is kept; ``otherwise`` says what is wrong then, invariant first."""
     if not kept:
         raise Broken(otherwise)
+
+
+def waits_for_its_backup(world: World, backup: int, leader: int) -> None:
+    """``backup`` and ``leader`` die: nobody leads what they had, until the backup is back."""
+    for node in {backup, leader}:
+        world.fence(node)
+    leaders = [each.leader for each in world.assign()]
+    promise(not leaders, f"S1: broker {leaders} leads without what it has given up")
+    world.register(backup)
+    assert len(world.assign()) == 1
 
 
 @contextmanager

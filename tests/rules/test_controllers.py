@@ -9,7 +9,7 @@ from kproto.errors import KafkaError
 from kproto.metadata.vlogs import VsegId
 from tests.controller.cluster_world import World, cluster, nodes
 
-from .support import needs, promise
+from .support import needs, promise, waits_for_its_backup
 
 
 def freed(world: World, reports: Unneeded) -> list[VsegId]:
@@ -122,12 +122,7 @@ def test_files_of_a_former_leader_are_no_copy() -> None:
     (record,) = world.assign()
     world.commit_all([record])
     world.register(1)
-    for node in {backup.node_id, record.leader}:
-        world.fence(node)
-    leaders = [each.leader for each in world.assign()]
-    promise(not leaders, f"S1: broker {leaders} leads without what it has given up")
-    world.register(backup.node_id)
-    assert len(world.assign()) == 1
+    waits_for_its_backup(world, backup.node_id, record.leader)
 
 
 @needs("freed at once")

@@ -20,7 +20,7 @@ from tests.replica.test_handing_over import Bench, run
 from tests.replica.test_takeover import Run
 from tests.replica.test_takeover_failures import directed, written
 
-from .support import needs, promise
+from .support import needs, promise, waits_for_its_backup
 from .test_owners import begun
 
 
@@ -129,12 +129,7 @@ def test_files_of_who_handed_over_are_no_copy() -> None:
     world.open(1, 1, 500, 2, exclude=(backup.node_id,))
     assert hand_over(world)
     world.commit_all([world.streamlet("t")])
-    for node in (backup.node_id, target):
-        world.fence(node)
-    leaders = [each.leader for each in world.assign()]
-    promise(not leaders, f"S1: broker {leaders} leads without what it has given up")
-    world.register(backup.node_id)
-    assert len(world.assign()) == 1
+    waits_for_its_backup(world, backup.node_id, target)
 
 
 @needs("what is in flight is left")

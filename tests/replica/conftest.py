@@ -1,0 +1,15 @@
+"""What several of these tests begin with."""
+
+import pytest
+
+from kproto.replica import bring_over, rewriting, takeover
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody rests, or waits long before another try."""
+    monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(bring_over, "FIRST_REST_S", 0.0)
+    monkeypatch.setattr(bring_over, "AGAIN_S", 0.01)
+    monkeypatch.setattr(bring_over, "REST_S", 0.0)
+    monkeypatch.setattr(rewriting, "REST_SECONDS", 0.0)
