@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -93,13 +93,16 @@ def _asked() -> list[str]:
 
 
 @contextmanager
-def noted(what: str, notes: list[str], screen: Console) -> Iterator[None]:
+def noted(what: str, notes: list[str], screen: Console | Callable[[str], object]) -> Iterator[None]:
     """Whatever fails in here is noted for the page and said, and no more: the other runs are worth having."""
     try:
         yield
     except Exception as failure:
         notes.append(f"{what}{FAILED_RUN}{in_short(failure)}")
-        screen.print(notes[-1], style="red", highlight=False, markup=False)
+        if isinstance(screen, Console):
+            screen.print(notes[-1], style="red", highlight=False, markup=False)
+        else:
+            screen(notes[-1])
 
 
 def finish(result: Result, out: Path, screen: Console) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaException
 
-from compat_tests.support.cluster import own_cluster
+from compat_tests.support.cluster import lose_disks, own_cluster
 from compat_tests.support.confluent import producer, read_partition, send_all
 from compat_tests.support.ports import wait_until
 from compat_tests.support.records import Sample
@@ -72,9 +72,7 @@ def test_both_backups_lost_their_disks(tmp_path: Path) -> None:
     with own_cluster(tmp_path, 3) as cluster:
         create_topic(cluster.bootstrap_servers, "t", replicas=3)
         send(cluster, b"before")
-        for node in (2, 3):
-            cluster.kill(node)
-            cluster.wipe(node)
+        lose_disks(cluster, 2, 3)
         cluster.start([2, 3])
         send(cluster, b"after")
         for _ in range(2):

@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
-from compat_tests.support.cluster import ClusterLoad, own_cluster
+from compat_tests.support.cluster import ClusterLoad, lose_disks, own_cluster
 from compat_tests.support.moving import Admin
 from compat_tests.support.ports import wait_until
 from compat_tests.support.topics import create_topic
@@ -52,18 +52,11 @@ def test_both_backups_lose_their_disks_and_then_the_owner_dies(tmp_path: Path) -
         load.await_progress()
         wait_until("40 MB", lambda: sum(load.acked().values()) * 250 > 40 << 20, 240)
         wait_until("all copies are there", lambda: is_whole(cluster), 60)
-        for node in (3, 4):
-            cluster.kill(node)
-        for node in (3, 4):
-            cluster.wipe(node)
-        load.await_progress()
-        cluster.start([3, 4])
-        load.await_progress()
+        load.lose_disks_and_come_back(3, 4)
         wait_until("some is pushed again: it cannot be copied", lambda: pushed_again(cluster) > 1 << 20, 180)
         wait_until("all copies are there again", lambda: is_whole(cluster), 180)
         print(f"pushed again: {pushed_again(cluster)} bytes")
-        cluster.kill(2)
-        cluster.wipe(2)
+        lose_disks(cluster, 2)
         load.await_progress()
         assert load.finish() > 100
 
@@ -91,9 +84,7 @@ def test_what_is_lost_for_good_can_be_given_up_by_command(tmp_path: Path) -> Non
         assert producer.flush(20) == 0
         for node in (2, 3, 4):
             cluster.pause(node)
-        for node in (2, 3, 4):
-            cluster.kill(node)
-            cluster.wipe(node)
+        lose_disks(cluster, 2, 3, 4)
         wait_until("they are missed", lambda: told(cluster, 1)["waiting"], 30)
         cluster.start([2, 3, 4])
         (row,) = accept_loss(cluster, "lost", "--yes")
@@ -201,8 +192,7 @@ def test_a_leader_gives_up_what_it_had_not_brought_over_by_command(tmp_path: Pat
     """It serves, but not its old offsets, until that is accepted."""
     with own_cluster(tmp_path, settings=SLOW) as cluster:
         few = Numbered(cluster, 12_000)
-        cluster.kill(2)
-        cluster.wipe(2)
+        lose_disks(cluster, 2)
         wait_until("another one leads", lambda: few.leader() in (3, 4), 30)
         leader = few.leader()
         other = 7 - leader

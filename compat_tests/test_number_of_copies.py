@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from compat_tests.support.cluster import QUICK, ClusterLoad, await_copies, own_cluster
+from compat_tests.support.cluster import QUICK, ClusterLoad, await_copies, lose_disks, own_cluster
 from compat_tests.support.moving import Admin
 from compat_tests.support.ports import wait_until
 from compat_tests.support.topics import create_topic
@@ -58,11 +58,7 @@ def test_one_copy_becomes_three(tmp_path: Path) -> None:
         print(f"longest silence {max(load.silences().values()):.2f} s")
         await_copies(cluster)
         for victim in (2, 3):
-            cluster.kill(victim)
-            cluster.wipe(victim)
-            load.await_progress()
-            cluster.start([victim])
-            load.await_progress()
+            load.lose_disks_and_come_back(victim)
             await_copies(cluster, 120)
         assert load.finish() > 100
 
@@ -97,8 +93,7 @@ def test_cancelled_while_copies_are_made_and_done_later(tmp_path: Path) -> None:
         print(f"longest silence {max(load.silences().values()):.2f} s")
         await_copies(cluster)
         assert set(admin.try_to_reassign(load.topic, nothing).values()) == set(none_there.values())
-        cluster.kill(2)
-        cluster.wipe(2)
+        lose_disks(cluster, 2)
         load.await_progress()
         assert load.finish() > 100
 
@@ -134,8 +129,7 @@ def test_a_leader_that_starts_again_while_it_makes_copies(tmp_path: Path) -> Non
         load.await_progress(60)
         wait_until("all have copies", lambda: admin.reassigning() == 0, 60)
         await_copies(cluster)
-        cluster.kill(2)
-        cluster.wipe(2)
+        lose_disks(cluster, 2)
         load.await_progress()
         assert load.finish() > 100
 
@@ -149,13 +143,7 @@ def test_two_copies_become_three_and_two_again(tmp_path: Path) -> None:
         load.await_progress()
         time.sleep(4)  # what was open is closed, and counts as short then
         await_copies(cluster)
-        for victim in (3, 4):
-            cluster.kill(victim)
-        for victim in (3, 4):
-            cluster.wipe(victim)
-        load.await_progress()
-        cluster.start([3, 4])
-        load.await_progress()
+        load.lose_disks_and_come_back(3, 4)
         await_copies(cluster, 120)
         with Admin(cluster.bootstrap_servers) as again:
             leaders = again.leaders(load.topic)

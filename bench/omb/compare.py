@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from bench import options
 from bench.brokers import Usage
 from bench.cases import WRITTEN_TWICE
 from bench.clusters import Cluster
@@ -22,7 +23,7 @@ from bench.histogram import Histogram
 from bench.omb.result import Period
 from bench.omb.runner import TOPIC_PREFIX, Hooks, Outcome, run
 from bench.omb.settings import Driver, Workload, read_driver, read_workload
-from bench.results import FAILED_RUN, Result, Run, in_short
+from bench.results import Result, Run
 from bench.topics import await_files_gone, modest_files
 from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH
 
@@ -337,11 +338,8 @@ class Comparison:
             result = results[kind_of(read_workload(path))]
             for pair in range(self._scale.pairs):
                 for system in self._clusters:
-                    hooks.say(f"{path.stem} on {self._clusters[system].name}, pair {pair + 1}")
-                    try:
+                    name = f"{path.stem} on {self._clusters[system].name}"
+                    hooks.say(f"{name}, pair {pair + 1}")
+                    with options.noted(name, result.notes, hooks.say):
                         result.runs.append(self.measure(system, path, pair, hooks))
-                    except Exception as failure:
-                        name = f"{path.stem} on {self._clusters[system].name}"
-                        result.notes.append(f"{name}{FAILED_RUN}{in_short(failure)}")
-                        hooks.say(result.notes[-1])
                     result.save(self._out)

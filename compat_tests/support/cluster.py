@@ -32,6 +32,14 @@ def own_cluster(
                 cluster.kill(node.node)
 
 
+def lose_disks(cluster: LocalCluster, *nodes: int) -> None:
+    """All of ``nodes`` die, and what they stored is gone."""
+    for node in nodes:
+        cluster.kill(node)
+    for node in nodes:
+        cluster.wipe(node)
+
+
 def await_copies(cluster: LocalCluster, timeout_s: float = 60.0) -> None:
     """Nothing lacks a copy, in the controller's last look and in the one after it."""
 
@@ -101,6 +109,13 @@ class ClusterLoad:
             return [p for p, count in before.items() if now[p] <= count]
 
         wait_until("acknowledgements of all partitions", lambda: not stuck(), timeout_s, every_s=0.01)
+
+    def lose_disks_and_come_back(self, *nodes: int) -> None:
+        """All of ``nodes`` lose what they stored, and the load goes on, without them and with them again."""
+        lose_disks(self.cluster, *nodes)
+        self.await_progress()
+        self.cluster.start(list(nodes))
+        self.await_progress()
 
     def finish(self) -> int:
         """Stop, then compare all that is stored with all that was acknowledged; how many records."""
