@@ -75,14 +75,23 @@ def examine(
 
 
 async def elect(
-    controller: Controller, kind: ElectionType, names: Sequence[PartitionName], seconds: float
+    controller: Controller,
+    kind: ElectionType,
+    names: Sequence[PartitionName],
+    seconds: float,
+    *,
+    named: bool = True,
 ) -> list[KafkaError | None]:
-    """Elect leaders; one entry of the answer per partition, None where the chosen one leads."""
+    """Elect leaders; one entry of the answer per partition, None where the chosen one leads.
+
+    Not ``named`` one by one, partitions with leaders lose nothing, as in Apache Kafka: those with the old
+    records that they wait for may only be away.
+    """
     answers: list[KafkaError | None] = []
     waiting: dict[int, StreamletRecord] = {}
     for at, name in enumerate(names):
         error, record = examine(controller.image, kind, name)
-        if kind is ElectionType.UNCLEAN and error is not None:
+        if kind is ElectionType.UNCLEAN and error is not None and named:
             record = _lacking(controller, name)
             error = None if record is not None else error
         answers.append(error)

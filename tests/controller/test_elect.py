@@ -48,13 +48,17 @@ def codes(answers: Sequence[Any]) -> list[ErrorCode | None]:
 
 
 def electing(
-    acting: Acting, kind: ElectionType, names: list[tuple[str, int]], meanwhile: Callable[[], object]
+    acting: Acting,
+    kind: ElectionType,
+    names: list[tuple[str, int]],
+    meanwhile: Callable[[], object],
+    named: bool = True,
 ) -> list[ErrorCode | None]:
     """What is answered when ``meanwhile`` happens after the election began."""
     controller: Any = acting
 
     async def go() -> list[ErrorCode | None]:
-        election = asyncio.ensure_future(elect(controller, kind, names, 0.05))
+        election = asyncio.ensure_future(elect(controller, kind, names, 0.05, named=named))
         await asyncio.sleep(0)
         assert not election.done() or meanwhile is nothing
         meanwhile()
@@ -123,7 +127,7 @@ def without_copies() -> tuple[Acting, VsegId]:
     return Acting(world), vseg.id
 
 
-def orphaned(unclean: bool) -> tuple[Acting, list[ErrorCode | None], VsegId]:
+def orphaned(unclean: bool, named: bool = True) -> tuple[Acting, list[ErrorCode | None], VsegId]:
     """t-0 has a leader that may not have all of what broker 1 had in a virtual segment; the disks with its
     copies, and broker 1, are gone."""
     world = cluster(5, t=(1, 3, [1]), other=(1, 3, [5]))
@@ -136,13 +140,21 @@ def orphaned(unclean: bool) -> tuple[Acting, list[ErrorCode | None], VsegId]:
     world.commit(Decision(None, {record.key: record.encode()}))
     acting = Acting(world)
     kind = ElectionType.UNCLEAN if unclean else ElectionType.PREFERRED
-    return acting, electing(acting, kind, [("t", 0), ("other", 0), ("t", 9)], nothing), vseg.id
+    return acting, electing(acting, kind, [("t", 0), ("other", 0), ("t", 9)], nothing, named), vseg.id
 
 
 def test_an_unclean_election_gives_up_what_a_leader_cannot_get_any_more() -> None:
     acting, answers, lost = orphaned(True)
     assert answers == [None, ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
     assert acting.table.vsegs[lost].lost
+
+
+def test_an_unclean_election_of_all_partitions_leaves_those_with_leaders_alone() -> None:
+    """Nobody said that of this one anything may be lost; who has it may only be away."""
+    acting, answers, lost = orphaned(True, named=False)
+    unneeded = ErrorCode.ELECTION_NOT_NEEDED
+    assert answers == [unneeded, unneeded, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert not acting.table.vsegs[lost].lost
 
 
 def test_an_election_of_preferred_leaders_gives_up_nothing() -> None:

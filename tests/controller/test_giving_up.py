@@ -10,7 +10,7 @@ from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.recovery import Sources, candidates, stuck
 from kproto.controller.repair import Repairs, decide_repaired
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
-from kproto.metadata.vlogs import VsegId, VsegRecord, given_key
+from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key
 
 from .cluster_world import World, cluster
 
@@ -42,8 +42,8 @@ def lost(owner_is_back: str = "") -> tuple[World, VsegRecord]:
     return world, world.table.vsegs[gone.id]
 
 
-def _copies(world: World, *nodes: int) -> list[tuple[int, str]]:
-    return [(node, world.image.brokers[node].store_id) for node in nodes]
+def _copies(world: World, *nodes: int) -> list[CopyTarget]:
+    return [CopyTarget(node, world.image.brokers[node].store_id) for node in nodes]
 
 
 def _put(world: World, record: VsegRecord) -> None:

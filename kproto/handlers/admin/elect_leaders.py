@@ -3,7 +3,8 @@
 Behaviour: PREFERRED moves the leader as a planned move and answers when it leads (at most some seconds, else
 REQUEST_TIMED_OUT). UNCLEAN is for partitions that nobody can lead because every copy that is left may lack
 acknowledged records (they lost power): that loss is accepted, and with it that of all partitions that share
-virtual segments with them. ELECTION_NOT_NEEDED, PREFERRED_LEADER_NOT_AVAILABLE and
+virtual segments with them; also for partitions with leaders whose old records nobody has, where the request
+names them. ELECTION_NOT_NEEDED, PREFERRED_LEADER_NOT_AVAILABLE and
 ELIGIBLE_LEADERS_NOT_AVAILABLE as in Apache Kafka; who asks for all partitions is not told where nothing was
 to be done.
 Version notes: v0 PREFERRED only; v1 election type and error code; v2 flexible.
@@ -40,7 +41,8 @@ async def handle(ctx: RequestContext, request: ElectLeadersRequest) -> ElectLead
             names = all_partitions(controller.image)
         else:
             names = [(topic.topic, partition) for topic in asked for partition in topic.partitions]
-        errors = await elect(controller, kind, names, request.timeout_ms / 1000)
+        seconds = request.timeout_ms / 1000
+        errors = await elect(controller, kind, names, seconds, named=asked is not None)
     except KafkaError as error:
         response.error_code = error.code
         return response
