@@ -161,11 +161,11 @@ class Clients:
             process.on_end.append(lambda: self._ended(process))
         waiting[future] = None
         loop.deliver(process, loop.now + delay, lambda: loop.create_task(run()))
+        late = loop.call_later(REQUEST_SECONDS, settle, Unanswered(f"n{number} does not answer"))
         try:
-            result = await asyncio.wait_for(future, REQUEST_SECONDS)
-        except TimeoutError:
-            raise Unanswered(f"n{number} does not answer") from None
+            result = await future
         finally:
+            late.cancel()
             waiting.pop(future, None)
         if isinstance(result, Exception):
             raise result

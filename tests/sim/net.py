@@ -259,10 +259,16 @@ class SimPeers:
                 future.set_result(answer)
 
         self.request(node_id, api, (body,), done)
+
+        def late() -> None:
+            if not future.done():
+                future.set_exception(PeerError(f"broker {node_id} has not answered {api}"))
+
+        timer = self.loop.call_later(timeout, late)
         try:
-            answer = await asyncio.wait_for(future, timeout)
-        except TimeoutError:
-            raise PeerError(f"broker {node_id} has not answered {api}") from None
+            answer = await future
+        finally:
+            timer.cancel()
         if answer is None:
             raise PeerError(f"broker {node_id} is not reachable")
         return answer
