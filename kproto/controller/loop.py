@@ -57,6 +57,14 @@ REPAIR_SECONDS: Final = 120.0
 """One virtual segment has been copied by then, or it is tried again."""
 STUCK_LOG_SECONDS: Final = 30.0
 
+_FAULTS_OF_TARGETS: Final = (
+    InternalError.NONE,
+    InternalError.FULL,
+    InternalError.REFUSED,
+    InternalError.BAD_REQUEST,
+)
+"""Answers to REPAIR that say nothing about the copy at its source."""
+
 Refused = Callable[[int], Awaitable[bool]]
 
 
@@ -416,10 +424,11 @@ class ControllerLoop:
     async def _repair(self, repair: Repair) -> None:
         """Have one copy made and list it (rule 17)."""
         controller = self._controller
-        done = False
+        done = for_want = False
         try:
             body = messages.Repair(repair.vseg, repair.source).encode()
             answer = await self._peers.call(repair.target.node_id, Api.REPAIR, body, REPAIR_SECONDS)
+            for_want = answer.error not in _FAULTS_OF_TARGETS
             if answer.error == InternalError.NONE:
                 done = await controller.decide(
                     lambda: decide_repaired(controller.image, controller.table, repair)
@@ -427,7 +436,7 @@ class ControllerLoop:
         except (PeerError, KafkaError) as error:
             log.warning("a copy of %s could not be made: %s", repair.vseg.key, error)
         finally:
-            self._repairs.ended(repair, done, self._clock.monotonic())
+            self._repairs.ended(repair, done, self._clock.monotonic(), for_want)
             self._upkeep_stale = True
             self._repaired.set()
 

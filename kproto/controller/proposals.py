@@ -100,7 +100,7 @@ class Proposals:
         self.accept_loss: Callable[[Sequence[VsegId]], list[bool]] = lambda vsegs: [False for _ in vsegs]
         """Gives up what copies in limbo may have lost; the loop sets it."""
         self.is_vain: Callable[[VsegId], bool] = lambda _: False
-        """Whether making a copy of a virtual segment was tried, and did not work; the loop sets it."""
+        """Whether the owner of a virtual segment was asked for its copy, and has none; the loop sets it."""
         self.leaving: set[tuple[int, int]] = set()
         """(node id, epoch) of brokers that are being let go."""
         self._kinds: dict[str, Kind] = {

@@ -51,7 +51,7 @@ def wanted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> i
 class Repairs:
     """Which copies are missing since when, and what is under way. ``delay`` is in seconds."""
 
-    __slots__ = ("_busy", "_delay", "_failed", "_missing", "_retry_at")
+    __slots__ = ("_busy", "_delay", "_failed", "_missing", "_retry_at", "_vain")
 
     def __init__(self, delay: float) -> None:
         self._delay = delay
@@ -60,6 +60,7 @@ class Repairs:
         self._busy: dict[VsegId, Repair] = {}
         self._failed: dict[VsegId, set[tuple[int, int]]] = {}
         """Sources and targets that did not work."""
+        self._vain: set[VsegId] = set()
 
     @property
     def running(self) -> int:
@@ -70,17 +71,20 @@ class Repairs:
         """The order is on its way."""
         self._busy[repair.vseg.id] = repair
 
-    def ended(self, repair: Repair, done: bool, now: float) -> None:
-        """The order was answered; without success it is not repeated at once."""
+    def ended(self, repair: Repair, done: bool, now: float, for_want: bool = True) -> None:
+        """The order was answered; without success it is not repeated at once. ``for_want``: for want of a
+        sound copy at its source, not because of who was to have the new one."""
         self._busy.pop(repair.vseg.id, None)
         if not done:
             self._retry_at[repair.vseg.id] = now + RETRY_SECONDS
             pair = (repair.source, repair.target.node_id)
             self._failed.setdefault(repair.vseg.id, set()).add(pair)
+            if for_want and repair.source == repair.vseg.node_id:
+                self._vain.add(repair.vseg.id)
 
     def is_vain(self, vseg: VsegId) -> bool:
-        """It was tried, and did not work."""
-        return vseg in self._failed
+        """Its owner was asked for its copy, and has none."""
+        return vseg in self._vain
 
     def plan(self, image: MetadataImage, table: VlogTable, now: float) -> RepairPlan:
         """What to copy now; the oldest virtual segments first."""
@@ -89,6 +93,7 @@ class Repairs:
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
         self._retry_at = {vseg: at for vseg, at in self._retry_at.items() if vseg in ids}
         self._failed = {vseg: pairs for vseg, pairs in self._failed.items() if vseg in ids}
+        self._vain &= ids
         orders: list[Repair] = []
         looks: list[float] = []
         use = Counter[int]()

@@ -134,6 +134,19 @@ def test_making_a_copy_was_tried_in_vain() -> None:
     assert hopeless(world.image, world.table, world.streamlet("t"), repairs.is_vain) == []
 
 
+def test_what_failed_elsewhere_says_nothing_about_the_copy_of_the_owner() -> None:
+    """The disk of who was to have the new one may be full, or another copy was damaged."""
+    world, gone = lost("store1")
+    world.commit(Decision(None, {f"{MOVED}1": str(gone.id.owner_epoch).encode()}))
+    repairs = Repairs(0.0)
+    order = next(one for one in repairs.plan(world.image, world.table, 9.0).orders if one.vseg.id == gone.id)
+    repairs.ended(order._replace(source=5), False, 10.0)
+    repairs.ended(order, False, 11.0, for_want=False)
+    assert not repairs.is_vain(gone.id)
+    repairs.ended(order, False, 12.0)
+    assert repairs.is_vain(gone.id)
+
+
 def test_it_is_emptied_and_freed_when_all_leaders_have_pushed_what_they_had_of_it() -> None:
     world, gone = lost()
     give_up(world)
