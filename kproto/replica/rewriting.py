@@ -173,14 +173,15 @@ class Rewriting:
         return {record.id: None for record in mine if record.lost or record.id not in kept}
 
     def _runs(self, due: Iterable[VsegId]) -> Iterator[list[VsegRecord]]:
-        """Neighbours among the ``due``, with nothing else between them, are dealt with together."""
+        """Neighbours among the ``due``, with nothing else between them, are dealt with together; and all of a
+        side virtual log, since everything is pushed again for any of them."""
         wanted = set(due)
         for vseg in sorted({vseg._replace(seq=0) for vseg in wanted}):
             run: list[VsegRecord] = []
             for record in self._vlog(vseg):
                 if record.id in wanted:
                     run.append(record)
-                elif run and not record.empty:
+                elif run and not record.empty and not is_side(vseg.vlog):
                     yield run
                     run = []
             if run:

@@ -238,6 +238,30 @@ def test_a_lost_virtual_segment_of_its_own_side_virtual_log_is_reported_once_it_
     directed(go)
 
 
+def test_everything_is_pushed_once_for_all_that_a_side_virtual_log_lost() -> None:
+    """Found by simulation: each of many, with others between them, had everything pushed for itself, into as
+    many more."""
+
+    async def go(this: Case) -> None:
+        key = this.world.keys[0]
+        side = Vlog(99, FIRST_SIDE_ID + 7)
+        this.world.vlogs.append(side)
+        for one in this.world.truth[key].chunks[:7]:
+            side.add([Chunk(key, *one)])
+            side.starts.append(side.end)
+        side.add([Chunk(key, *this.world.truth[key].chunks[7])])
+        this.side.side_vlogs = lambda: [side.number]  # type: ignore[method-assign]
+        this.metadata.publish()
+        lost = [VsegId(99, side.number, seq) for seq in (1, 3, 4, 6)]
+        this.lose(lost)
+        await this.look()
+        assert set(this.reported) == set(lost)
+        assert this.side.chunks() == this.live_in(list(this.metadata.table.vsegs))
+        assert len(this.side.refs) == len(this.side.chunks()), "once"
+
+    directed(go)
+
+
 def test_nothing_is_reported_before_it_is_durable_and_written_down() -> None:
     async def go(this: Case) -> None:
         lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
