@@ -7,7 +7,7 @@ May import ``errors check clock disk directory config wire metadata``; calls upw
 - A produced batch: `manager` (finds the partition) -> `partition` (``append``) -> `checks`, `producers`
   (may it be appended?) -> `blocks` (memory) -> `segment` (``flush``: the file) with its `index`; ``chunk``
   is the reference the virtual log gets. `retention` rolls nothing but drops groups; `trash` removes their
-  files.
+  files; `due`: which partitions are to be written soon.
 - A fetched batch: `partition` (``read``) -> `reader` (pieces from blocks and files). By time: `times`. By
   epoch: `epochs`.
 - A start: `checkpoint` -> `opening` (files first, then journal chunks), per partition on first use.

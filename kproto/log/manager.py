@@ -21,6 +21,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import TakenOver, open_taken_over, taken_over
 from kproto.log.blocks import BlockPool
 from kproto.log.checkpoint import Checkpoint
+from kproto.log.due import Due
 from kproto.log.files import STREAMS, OpenFiles, partition_directory, stream_directory
 from kproto.log.opening import open_partition
 from kproto.log.partition import Partition
@@ -81,7 +82,6 @@ class LogManager:
         "_released",
         "_retaining",
         "_room_at",
-        "_scheduled",
         "_slices",
         "_static",
         "_sweep_at",
@@ -154,8 +154,7 @@ class LogManager:
         self._released: dict[tuple[bytes, int], Entry] = {}
         """Where partitions stood when another broker became their leader."""
         self._changed: dict[Partition, None] = {}
-        self._due: dict[Partition, None] = {}
-        self._scheduled = False
+        self._due = Due(self._flush, ports.defer)
         self._full_until = 0.0
         self._room_at = 0.0
         self._retaining: Iterator[Partition] | None = None
@@ -548,17 +547,8 @@ class LogManager:
         self._busy = True
 
     def flush_soon(self, partition: Partition) -> None:
-        """Flush ``partition`` at the end of this turn of the event loop."""
-        self._due[partition] = None
-        if not self._scheduled:
-            self._scheduled = True
-            self.ports.defer(self._flush_due)
-
-    def _flush_due(self) -> None:
-        self._scheduled = False
-        due, self._due = self._due, {}
-        for partition in due:
-            self._flush(partition)
+        """Flush ``partition`` at the end of this turn of the event loop, or of one of the next."""
+        self._due.add(partition)
 
     def _flush(self, partition: Partition) -> bool:
         if not partition.deleted and not partition.flush():

@@ -15,6 +15,7 @@ import pytest
 from kproto.directory import LeftAs
 from kproto.disk import Buffer, Disk
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log import due
 from kproto.log.checkpoint import Checkpoint, Entry
 from tests.log.support import TOPIC_ID, Log, batch, everything
 from tests.log.test_segments import files, fill
@@ -279,6 +280,23 @@ class CountingDisk(Disk):
     def listdir(self, path: str) -> list[str]:
         self.calls += 1
         return super().listdir(path)
+
+
+def test_what_is_due_to_be_written_at_once_is_written_a_part_in_each_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many partitions, or a few with very large chunks: others are served in between."""
+    monkeypatch.setattr(due, "BYTES_A_TURN", 100_000)
+    log = Log(tmp_path, partitions=5, settings={"kproto.flush.bytes": "40000"})
+    partitions = [log.partition(index) for index in range(5)]
+    for partition in partitions:
+        partition.append(batch(60_000))
+    left: list[int] = []
+    while log.deferred:
+        log.deferred.pop(0)()
+        left.append(sum(bool(partition.dirty_bytes) for partition in partitions))
+    assert left == [3, 1, 0]
+    assert not log.manager.dirty
 
 
 def test_five_thousand_partitions_are_cheap(tmp_path: Path) -> None:
