@@ -277,7 +277,8 @@ _REPLICATION = (
         "unclean.leader.election.enable",
         BOOLEAN,
         False,
-        "Accept the loss of acknowledged records when no complete copy of them is left.",
+        "Accept the loss of acknowledged records when no complete copy of them is left and no broker that "
+        "may have one came back for kproto.repair.delay.ms, or broker.session.timeout.ms if that is longer.",
         None,
         "unclean.leader.election.enable",
         enforced=False,
