@@ -35,10 +35,12 @@ class Due(dict["Partition", None]):
 
     def _turn(self) -> None:
         left = BYTES_A_TURN
-        while self and left > 0:
-            partition = next(iter(self))
-            left -= partition.dirty_bytes
-            del self[partition]
-            self._flush(partition)
-        if self:
-            self._defer(self._turn)
+        try:
+            while self and left > 0:
+                partition = next(iter(self))
+                left -= partition.dirty_bytes
+                del self[partition]
+                self._flush(partition)
+        finally:  # one that fails keeps nobody else from being written
+            if self:
+                self._defer(self._turn)
