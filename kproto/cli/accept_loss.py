@@ -33,13 +33,14 @@ COLUMNS: Final = ("topic", "partition", "result", "message")
 def accept_loss(names: tuple[str, ...], yes: bool, bootstrap: str, as_json: bool) -> None:
     """Serve partitions again, giving up acknowledged records that no copy can prove, or that none has.
 
-    Where records are missing in the middle, a partition starts behind them. Other partitions of the same
-    brokers share virtual segments with these: their loss is accepted, too.
+    Of a TOPIC, the partitions without a leader. Named itself, a partition also gives up old records that its
+    leader lacks; it starts behind them. Brokers with copies may only be away: start them first. Other
+    partitions of the same brokers share virtual segments with these: their loss is accepted, too.
     """
     with Cluster(bootstrap) as cluster:
         wanted = _named(cluster, names)
         count = sum(map(len, wanted.values()))
-        if not yes:
+        if count and not yes:
             click.confirm(
                 f"Acknowledged records of {count} partitions may be lost for good. Go on?",
                 abort=True,
@@ -50,8 +51,9 @@ def accept_loss(names: tuple[str, ...], yes: bool, bootstrap: str, as_json: bool
             topic_partitions=[TopicPartitions(topic=name, partitions=some) for name, some in wanted.items()],
             timeout_ms=TIMEOUT_MS,
         )
-        answer = cluster.any.call(ELECT_LEADERS, request)
-    rows = [row for row in _rows(answer, wanted) if row["result"] != ErrorCode.ELECTION_NOT_NEEDED.name]
+        answer = cluster.any.call(ELECT_LEADERS, request) if wanted else None
+    rows = _rows(answer, wanted) if answer is not None else []
+    rows = [row for row in rows if row["result"] != ErrorCode.ELECTION_NOT_NEEDED.name]
     if not rows and not as_json:
         click.echo("nothing to do: all of these partitions have leaders, and wait for nothing that is lost")
         return
@@ -61,19 +63,20 @@ def accept_loss(names: tuple[str, ...], yes: bool, bootstrap: str, as_json: bool
 
 
 def _named(cluster: Cluster, names: Iterable[str]) -> dict[str, list[int]]:
-    """Topic to partitions."""
+    """Topic to partitions: of whole topics, those that nobody leads."""
     known = {topic.name: topic for topic in cluster.metadata(None).topics}
     wanted: dict[str, set[int]] = {}
     for name in names:
         topic, _, number = name.rpartition("-")
         if name in known:
-            topic, some = name, {part.partition_index for part in known[name].partitions}
+            parts = known[name].partitions
+            topic, some = name, {part.partition_index for part in parts if part.leader_id < 0}
         elif topic in known and number.isdigit():
             some = {int(number)}
         else:
             raise click.ClickException(f"there is no topic or partition {name}")
         wanted.setdefault(topic, set()).update(some)
-    return {topic: sorted(some) for topic, some in wanted.items()}
+    return {topic: sorted(some) for topic, some in wanted.items() if some}
 
 
 def _rows(answer: Any, wanted: dict[str, list[int]]) -> list[dict[str, Any]]:
