@@ -52,7 +52,7 @@ TOPIC_ID_DIGITS: Final = 32
 NO_LEADER: Final = -1
 
 _DECODER: Final = json.JSONDecoder()
-_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
 """Made once: ``json.dumps`` makes a new one for each call with options."""
 
 ONLINE: Final = 0

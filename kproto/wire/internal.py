@@ -117,6 +117,8 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no number")
 
 
-_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_ENCODER: Final = json.JSONEncoder(
+    separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
+)
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 """Made once: ``json.dumps`` and ``json.loads`` make new ones for each call with options."""
