@@ -245,7 +245,8 @@ class Server:
             return
         self._in_flush = self._flush_due = True
         rounds = self.rounds
-        writes = size = 0
+        written: list[int] = []
+        size = 0
         while self._soon or self._dirty:
             soon, self._soon = self._soon, []
             for callback in soon:
@@ -256,13 +257,13 @@ class Server:
             if not self._soon:
                 dirty, self._dirty = self._dirty, []
                 if rounds is not None:
-                    writes += len(dirty)
+                    written += [connection.fd for connection in dirty]
                     size += sum([connection.unsent for connection in dirty])
                 for connection in dirty:
                     connection.flush()
         self._in_flush = self._flush_due = False
-        if rounds is not None and writes:
-            rounds.turn_over(writes, size)
+        if rounds is not None and written:
+            rounds.turn_over(written, size)
 
     # --- memory ------------------------------------------------------------------------------------
 
