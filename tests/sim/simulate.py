@@ -18,6 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
+from importlib import import_module
 from multiprocessing import Pool
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
@@ -41,7 +42,6 @@ def one(seed: int) -> tuple[int, str, Counter[str], float]:
     """Seed, violation, what happened, seconds."""
     from .run import run_seed
 
-    gc.freeze()  # what is there for ever need not be looked through after every seed
     began = time.process_time()
     outcome = run_seed(seed)
     return seed, outcome.violation, outcome.cover, time.process_time() - began
@@ -51,7 +51,6 @@ def mutated(job: tuple[int, int]) -> str:
     """The violation of a seed with a rule taken out; empty when there is none."""
     from .run import run_seed
 
-    gc.freeze()
     number, seed = job
     return run_seed(seed, _every_mutation()[number].replaced).violation
 
@@ -65,13 +64,20 @@ def _every_mutation() -> list[Mutation]:
     return [*MUTATIONS, *DIRECTED]
 
 
+def _workers() -> Any:
+    """A process for each core. All share what is imported here, and never look through it for garbage."""
+    import_module("tests.sim.run")
+    gc.freeze()
+    return Pool(os.cpu_count())
+
+
 def simulate(seeds: Iterable[int]) -> bool:
     """All cores; True when all is well."""
     cover: Counter[str] = Counter()
     failed: list[tuple[int, str]] = []
     spent = 0.0
     count = 0
-    with Pool(os.cpu_count()) as pool:
+    with _workers() as pool:
         for seed, violation, happened, seconds in pool.imap_unordered(one, seeds):
             count += 1
             spent += seconds
@@ -100,7 +106,7 @@ def mutate(seeds: int) -> bool:
     """Take each rule out for up to ``seeds`` seeds; True when all that must be found are."""
     mutations = _every_mutation()
     found: list[str] = []
-    with Pool(os.cpu_count()) as pool:
+    with _workers() as pool:
         for number, mutation in enumerate(mutations):
             first = _first_violation(pool, number, seeds)
             if first is not None:
