@@ -91,6 +91,7 @@ def decide_handed_over(
             and rules.may_hand_over(image, record, move, node_id, epoch)
             and rolled
             and sources.sealed(record)
+            and not is_saving(image, table, record)
             and move.target in candidates(image, table, record, sources)
         )
         if done and record is not None:
@@ -102,6 +103,16 @@ def decide_handed_over(
             if seq > table.given_upto.get((epoch, vlog), -1):
                 decision.puts[given_key(epoch, vlog)] = str(seq).encode()
     return decision
+
+
+def is_saving(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> bool:
+    """Something that may have its chunks was given up, and its leader has not said yet that it pushed again
+    what it has of it: another leader would take all of that for lost (18b, 45)."""
+    return any(
+        vseg.lost and not vseg.empty and rules.may_have(image, record, vseg)
+        for epoch in record.sources
+        for vseg in table.of_owner(epoch)
+    )
 
 
 def decide_tidy(image: MetadataImage, table: VlogTable) -> Decision[int]:

@@ -8,6 +8,7 @@ import pytest
 
 from kproto.controller import rules
 from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
+from kproto.controller.decision import Decision
 from kproto.controller.leader_choice import ElectionType, decide_unregister, examine
 from kproto.controller.moves import (
     HandOver,
@@ -153,6 +154,18 @@ def test_a_move_without_a_copy_to_read_does_not_end() -> None:
     assert not hand_over(world)
     assert world.streamlet("t").leader == 1
     assert not world.table.moves
+
+
+def test_who_still_pushes_again_what_was_given_up_stays_the_leader() -> None:
+    """Found by simulation: the next leader took for lost what this one had in its files."""
+    for lost, emptied in ((True, False), (True, True), (False, True)):
+        world = moving()
+        vseg = world.table.vsegs[VsegId(world.epoch(1), 0, 0)]
+        record = vseg._replace(backups=(), lost=lost, emptied=emptied)
+        world.commit(Decision(None, {record.key: record.encode()}))
+        assert hand_over(world) == emptied
+        assert world.streamlet("t").leader == (2 if emptied else 1)
+        assert not world.table.moves
 
 
 def test_moves_of_dead_leaders_are_tidied_away() -> None:
