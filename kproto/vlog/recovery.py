@@ -7,7 +7,8 @@ journal files go.
 
 Virtual logs of class ``MEMORY`` are scanned from the position in the checkpoint when the machine was not
 restarted since; everything before is in segment files. The others are scanned from their oldest file, and so
-is everything after a power loss: what is not in a *synced* segment file is in the journal still.
+is everything after a power loss: what is not in a *synced* segment file is in the journal still. What a class
+with syncs finds is synced before anybody uses it: a repeated request for it is answered at once (rule 8).
 
 Direct chunks are not looked at here: the log checks its segment files itself as far as its checkpoint does
 not vouch for them, and ends a partition at the first gap. Where a reference points may be out of date by now,
@@ -71,6 +72,15 @@ class InheritedFile:
             finally:
                 self._disk.close(fd)
             self.size = used
+
+    def sync(self) -> None:
+        """What was found is on the medium from now on: the process that wrote it may have ended before it
+        could sync."""
+        fd = self._disk.open(self.path)
+        try:
+            self._disk.datasync(fd)
+        finally:
+            self._disk.close(fd)
 
     def close(self) -> None:
         if self._fd >= 0:
@@ -182,6 +192,10 @@ class _Recovery:
             self._result.files.append(inherited)
             self._vlog(files, inherited, begin.get(key), found)
             self._result.bytes += sum(file.size for file in inherited)
+            if files[0][0].policy != FlushPolicy.MEMORY:
+                for file in inherited:
+                    file.sync()
+                self._disk.sync_directory(directory)
         for partition, chunks in found.items():
             self._result.chunks[partition] = _ordered(chunks)
         return self._result

@@ -14,7 +14,7 @@ from kproto.vlog import manager
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.dump import frames, journal_files
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE, identity
-from kproto.vlog.recovery import JournalCorruptError, Recovered
+from kproto.vlog.recovery import JournalCorruptError, Recovered, recover
 from kproto.vlog.scan import Verdict, decide
 from kproto.vlog.scan_point import decode_starts, encode_starts
 from tests.vlog.conftest import TestLoop
@@ -129,6 +129,38 @@ def test_synced_data_must_survive_a_power_loss(tmp_path: Path, loop: TestLoop) -
     with pytest.raises(JournalCorruptError):
         world.recover(boot=OTHER_BOOT)
     world.manager.close()
+
+
+class SyncsSeen(Disk):
+    """Remembers the files and directories that were synced."""
+
+    __slots__ = ("synced",)
+
+    def __init__(self) -> None:
+        self.synced: set[str] = set()
+
+    def datasync(self, fd: int) -> None:
+        self.synced.add(os.readlink(f"/proc/self/fd/{fd}"))
+        super().datasync(fd)
+
+    def sync_directory(self, path: str) -> None:
+        self.synced.add(path)
+        super().sync_directory(path)
+
+
+@pytest.mark.parametrize("config", [{"flush__messages": "1"}, {"flush__messages": "5"}, {}])
+def test_what_was_not_synced_when_the_process_ended_is_synced_by_the_next(
+    config: dict[str, str], tmp_path: Path, loop: TestLoop
+) -> None:
+    """Found by simulation: a producer that repeated it was told that it is stored; then power was lost."""
+    world = World.start(str(tmp_path), loop, **SMALL)
+    part = world.partition(**config)
+    pushes(world, loop, part, 3)
+    path = only_file(world)
+    disk = SyncsSeen()
+    found = recover(disk, world.journal_path(), (), BOOT)
+    assert ends(world, found, part) == 3
+    assert disk.synced == ({path, world.journal_path()} if config else set())
 
 
 def test_a_missing_virtual_segment_is_corruption(tmp_path: Path, loop: TestLoop) -> None:
