@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from time import perf_counter
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -97,18 +97,41 @@ async def for_each(items: Sequence[A], work: Callable[[A], T | Awaitable[T]]) ->
         waited = iter(await asyncio.gather(*(one for one in begun if isinstance(one, Awaitable))))
         return [next(waited) if isinstance(one, Awaitable) else one for one in begun]
 
-    return await in_parts(items, part)
+    return await _one_by_one((items[at : at + PART] for at in range(0, len(items), PART)), part)
 
 
-async def in_parts(items: Sequence[A], work: Callable[[Sequence[A]], Awaitable[Sequence[T]]]) -> list[T]:
+async def in_parts(
+    items: Sequence[A], thing: Callable[[A], Hashable], work: Callable[[Sequence[A]], Awaitable[Sequence[T]]]
+) -> list[T]:
     """What ``work`` gives for ``items``, a part of them after the other: for what is decided in one piece.
 
-    Each part sees what the ones before it did, also where a thing is named twice.
+    All items about the same ``thing`` are in one part, so that it is seen when something is named twice. The
+    results are in the order in which things are named first.
     """
-    done = list(await work(items[:PART]))
-    for at in range(PART, len(items), PART):
-        await asyncio.sleep(0)
-        done += await work(items[at : at + PART])
+    about: dict[Hashable, list[A]] = {}
+    for item in items:
+        about.setdefault(thing(item), []).append(item)
+
+    def parts() -> Iterator[list[A]]:
+        part: list[A] = []
+        for same in about.values():
+            part += same
+            if len(part) >= PART:
+                yield part
+                part = []
+        yield part
+
+    return await _one_by_one(parts(), work)
+
+
+async def _one_by_one(
+    parts: Iterable[Sequence[A]], work: Callable[[Sequence[A]], Awaitable[Sequence[T]]]
+) -> list[T]:
+    done: list[T] = []
+    for number, part in enumerate(parts):
+        if number:
+            await asyncio.sleep(0)
+        done += await work(part)
     return done
 
 

@@ -36,7 +36,15 @@ async def handle(ctx: RequestContext, request: DeleteTopicsRequest) -> DeleteTop
     async def delete(some: Sequence[TopicRef]) -> list[DeletableTopicResult]:
         return [_result(outcome) for outcome in await ctx.broker.controller.delete_topics(some)]
 
-    return DeleteTopicsResponse(responses=await in_parts(refs, delete))
+    topics = ctx.broker.image().topics_by_id
+
+    def name(ref: TopicRef) -> str | bytes | None:
+        topic = topics.get(ref.topic_id or ZERO_UUID)
+        if ref.name is None and topic is not None:
+            return topic.name
+        return ref.name if ref.name is not None else ref.topic_id
+
+    return DeleteTopicsResponse(responses=await in_parts(refs, name, delete))
 
 
 def _result(outcome: TopicOutcome) -> DeletableTopicResult:

@@ -33,20 +33,21 @@ async def handle(
         for resource in request.resources
     ]
 
-    async def alter(some: Sequence[ConfigChange]) -> Sequence[KafkaError | None]:
-        return await ctx.broker.controller.alter_configs(some, validate_only=request.validate_only)
+    async def alter(some: Sequence[ConfigChange]) -> list[AlterConfigsResourceResponse]:
+        errors = await ctx.broker.controller.alter_configs(some, validate_only=request.validate_only)
+        return [_result(change, error) for change, error in zip(some, errors, strict=True)]
 
-    errors = await in_parts(changes, alter)
     return IncrementalAlterConfigsResponse(
-        responses=[
-            AlterConfigsResourceResponse(
-                error_code=error.code if error is not None else ErrorCode.NONE,
-                error_message=error.message if error is not None else None,
-                resource_type=change.resource_type,
-                resource_name=change.resource_name,
-            )
-            for change, error in zip(changes, errors, strict=True)
-        ]
+        responses=await in_parts(changes, lambda change: (change.resource_type, change.resource_name), alter)
+    )
+
+
+def _result(change: ConfigChange, error: KafkaError | None) -> AlterConfigsResourceResponse:
+    return AlterConfigsResourceResponse(
+        error_code=error.code if error is not None else ErrorCode.NONE,
+        error_message=error.message if error is not None else None,
+        resource_type=change.resource_type,
+        resource_name=change.resource_name,
     )
 
 

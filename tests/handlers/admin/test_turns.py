@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kproto.errors import ErrorCode
 from kproto.handlers import turns
 from kproto.handlers.dispatch import Dispatcher
 from kproto.handlers.turns import Steps, Turns, answer_of
@@ -15,6 +16,7 @@ from kproto.wire.framing import parse_response_frame, request_frame
 from kproto.wire.generated.alter_configs import AlterConfigsRequest
 from kproto.wire.generated.alter_configs import AlterConfigsResource as Altered
 from kproto.wire.generated.api_versions import ApiVersionsRequest
+from kproto.wire.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kproto.wire.generated.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kproto.wire.generated.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
@@ -120,6 +122,35 @@ def test_the_controller_decides_about_much_in_parts(served, key, version, reques
     assert turns_of_others >= 2000 // turns.PART
     (answers,) = (value for field in answer.__slots__ if isinstance(value := getattr(answer, field), list))
     assert len(answers) == 2000
+
+
+TWICE = [NAMES[0], *NAMES[:2000], NAMES[1]]
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "request_"),
+    [
+        (20, 6, DeleteTopicsRequest([DeleteTopicState(name) for name in TWICE])),
+        (33, 2, AlterConfigsRequest([Altered(2, name) for name in TWICE])),
+        (44, 1, IncrementalAlterConfigsRequest([ChangedIncrementally(2, name) for name in TWICE])),
+    ],
+)
+def test_what_is_named_twice_is_refused_however_far_apart(served, key, version, request_):
+    answer = served.call(key, version, request_)
+    (answers,) = (value for field in answer.__slots__ if isinstance(value := getattr(answer, field), list))
+    errors = {getattr(each, "resource_name", None) or each.name: each.error_code for each in answers}
+    assert {name for name, error in errors.items() if error == ErrorCode.INVALID_REQUEST} == set(NAMES[:2])
+
+
+def test_a_topic_that_is_meant_by_its_id_and_by_its_name_is_refused_however_far_apart(served):
+    (made,) = served.call(
+        19, 7, CreateTopicsRequest([CreatableTopic("both", num_partitions=1, replication_factor=1)])
+    ).topics
+    others = [DeleteTopicState(name) for name in NAMES[:1000]]
+    wanted = [DeleteTopicState(None, made.topic_id), *others, DeleteTopicState("both")]
+    errors = [each.error_code for each in served.call(20, 6, DeleteTopicsRequest(wanted)).responses]
+    assert errors.count(ErrorCode.INVALID_REQUEST) == 1
+    assert errors.count(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) == 1000
 
 
 def test_what_is_awaited_for_many_is_awaited_in_parts_and_in_order(monkeypatch):
