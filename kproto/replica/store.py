@@ -83,7 +83,7 @@ TIMED_SYNC_S: Final = 1.0
 STATE_RETRY_S: Final = 1.0
 """A full disk has had no room for what the store knows of itself."""
 HELD_S: Final = 60.0
-"""How long a repaired copy waits for metadata to list it."""
+"""How long a repaired copy waits for metadata to list it, at least."""
 
 PushDone = Callable[[Push, int], object]
 """The verdict, and how far the copy goes now."""
@@ -119,11 +119,13 @@ class ReplicaStore:
         me: CopyTarget,
         poison: Callable[[str], object],
         new_directory: bool = False,
+        cut_off_s: float = 0.0,
     ) -> None:
         """Reads names only; files are looked at when somebody asks. OSError passes through.
 
         ``boot`` is 16 bytes that tell one start of the machine from the next. ``new_directory``: nobody has
-        used the data directory before, so nothing can be missing from it.
+        used the data directory before, so nothing can be missing from it. ``cut_off_s``: how long the process
+        may go on without hearing of metadata.
         """
         self.me = me
         self.disk = disk
@@ -139,6 +141,8 @@ class ReplicaStore:
         """A closed virtual segment is not whole here, though metadata may list it (rule 17)."""
         self._boot = boot
         self._poison = poison
+        self._held_s = max(HELD_S, 2 * cut_off_s)
+        """It may have been listed while nothing was heard: who hears nothing for so long has ended (30)."""
         self._live: frozenset[int] = frozenset()
         self._newest = 0
         """The largest owner epoch that metadata has shown."""
@@ -741,8 +745,8 @@ class ReplicaStore:
     def hold(self, copy: Copy) -> None:
         """Keep it for some time, whether metadata lists it or not; then look, though nothing may be heard of
         metadata any more."""
-        copy.held_until = self.clock.monotonic() + HELD_S
-        self.loop.call_later(HELD_S + SWEEP_S, self._sweep)
+        copy.held_until = self.clock.monotonic() + self._held_s
+        self.loop.call_later(self._held_s + SWEEP_S, self._sweep)
 
     def journal_is_whole(self, found: Inspection) -> bool:
         """Whether a journal of an earlier process of this broker still has everything that was acked."""

@@ -353,12 +353,18 @@ class Station:
     """A store on a disk, and what it answered."""
 
     def __init__(
-        self, disk: Disk | None = None, boot: bytes = BOOT, new: bool = True, data_dir: str = "data"
+        self,
+        disk: Disk | None = None,
+        boot: bytes = BOOT,
+        new: bool = True,
+        data_dir: str = "data",
+        cut_off_s: float = 0.0,
     ) -> None:
         self.disk: Any = disk or MemoryDisk()
         self.loop = VirtualLoop()
         self.boot = boot
         self.data_dir = data_dir
+        self.cut_off_s = cut_off_s
         self.poison: list[str] = []
         self.store = self._make(new)
 
@@ -374,6 +380,7 @@ class Station:
             ME,
             self.poison.append,
             new,
+            self.cut_off_s,
         )
 
     def restart(self) -> None:

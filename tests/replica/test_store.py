@@ -553,6 +553,18 @@ class TestMetadata:
         station.loop.run(HELD_S)
         assert VSEG not in station.store.copies
 
+    def test_a_repaired_copy_is_held_while_a_broker_may_be_cut_off(self) -> None:
+        """It may have been listed since, and be the only one."""
+        station, metadata, owner = Station(cut_off_s=3 * HELD_S), Metadata(5), Owner(VSEG)
+        filled(station, owner)
+        self.repaired(station, owner)()
+        metadata.put(owner.record(owner.end, [OTHER]))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(4 * HELD_S)
+        assert VSEG in station.store.copies
+        station.loop.run(3 * HELD_S)
+        assert VSEG not in station.store.copies
+
     def test_a_repaired_copy_is_held_until_it_is_listed(self) -> None:
         station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
         filled(station, owner)
