@@ -113,7 +113,8 @@ class ControllerLoop:
         session = settings.broker_session_timeout_ms / 1000
         self.sessions = Sessions(session, controller.node_id)
         repair_delay = settings.kproto_repair_delay_ms / 1000
-        self._sealing = Sealing(settings.kproto_backup_stall_ms / 1000, repair_delay, session)
+        may_lose = bool(settings.values[rules.UNCLEAN])
+        self._sealing = Sealing(settings.kproto_backup_stall_ms / 1000, repair_delay, session, may_lose)
         self._repairs = Repairs(repair_delay)
         self._arranger = Arranger(controller, settings, clock.monotonic())
         self._brokers: dict[int, BrokerRecord] = {}

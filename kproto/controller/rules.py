@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from kproto.config import TOPIC_CONFIGS
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord, TopicRecord
+from kproto.metadata.records import DEFAULT_BROKER, ONLINE, RECOVERING, StreamletRecord, TopicRecord
 from kproto.metadata.vlogs import CopyTarget, Move, VlogTable, VsegRecord
 
 DRAIN: Final = "kproto.drain"
@@ -153,10 +154,14 @@ def topics_in(image: MetadataImage, vseg: VsegRecord) -> list[TopicRecord]:
     ]
 
 
-def may_lose(image: MetadataImage, vseg: VsegRecord) -> bool:
-    """Every topic that may have chunks in it prefers being served to being complete
-    (``unclean.leader.election.enable``)."""
-    return all(topic.configs.get(UNCLEAN) == "true" for topic in topics_in(image, vseg))
+def may_lose(image: MetadataImage, vseg: VsegRecord, by_default: bool) -> bool:
+    """Every topic that may have chunks in it prefers being served to being complete: by its own
+    ``unclean.leader.election.enable``, else by that of all brokers, else ``by_default``."""
+    unclean = TOPIC_CONFIGS[UNCLEAN]
+    of_all = image.configs.get(DEFAULT_BROKER, {}).get(UNCLEAN)
+    default = by_default if of_all is None else unclean.parse(of_all)
+    own = [topic.configs.get(UNCLEAN) for topic in topics_in(image, vseg)]
+    return all(default if text is None else unclean.parse(text) for text in own)
 
 
 def may_come_back(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> frozenset[CopyTarget]:

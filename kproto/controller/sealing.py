@@ -106,15 +106,17 @@ class Sealing:
 
     Seconds: ``stall`` that a late backup is waited for, ``patience`` with backups that are away before their
     owner is asked instead, and with whoever may have all of it before the configs of topics let it be lost:
-    ``session`` at least, because so long a broker may be silent without being dead.
+    ``session`` at least, because so long a broker may be silent without being dead. ``may_lose``: topics
+    whose configs do not say it let it be lost.
     """
 
-    __slots__ = ("_accepted", "_loss_patience", "_patience", "_progress", "_stall")
+    __slots__ = ("_accepted", "_loss_patience", "_may_lose", "_patience", "_progress", "_stall")
 
-    def __init__(self, stall: float, patience: float, session: float = 0.0) -> None:
+    def __init__(self, stall: float, patience: float, session: float = 0.0, may_lose: bool = False) -> None:
         self._stall = stall
         self._patience = patience
         self._loss_patience = max(patience, session)
+        self._may_lose = may_lose
         self._progress: dict[VsegId, _Progress] = {}
         self._accepted: set[VsegId] = set()
 
@@ -229,7 +231,7 @@ class Sealing:
             return None
         if vseg.id not in self._accepted:
             patient_until = progress.away_since + self._loss_patience
-            if not rules.may_lose(image, vseg):
+            if not rules.may_lose(image, vseg, self._may_lose):
                 return None
             if progress.away and now < patient_until:
                 looks.append(patient_until)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kproto.controller.decision import Decision
+from kproto.controller.rules import UNCLEAN
 from kproto.controller.sealing import RETRY_SECONDS, Sealing, decide_close
-from kproto.metadata.records import StreamletRecord
+from kproto.metadata.records import StreamletRecord, config_key, encode_configs
 from kproto.metadata.vlogs import CopyTarget
 
 from .cluster_world import PATIENCE, STALL, World, cluster, nodes
@@ -225,6 +226,24 @@ def unclean(world: World) -> World:
     topic = world.image.topics["t"]._replace(configs={"unclean.leader.election.enable": "true"})
     world.commit(Decision(None, {topic.key: topic.encode()}))
     return world
+
+
+def test_a_topic_without_a_config_of_its_own_has_that_of_the_brokers() -> None:
+    world = both_in_limbo()
+    world.plan()
+    world.now += PATIENCE
+    assert world.close() == []
+    world.sealing._may_lose = True
+    world.commit(Decision(None, {config_key(None): encode_configs({UNCLEAN: "false"})}))
+    assert world.close() == [], "what was set since is newer than what the file of the controller says"
+    world.commit(Decision(None, {config_key(None): encode_configs({UNCLEAN: "true"})}))
+    world.sealing._may_lose = False
+    topic = world.image.topics["t"]._replace(configs={UNCLEAN: "false"})
+    world.commit(Decision(None, {topic.key: topic.encode()}))
+    assert world.close() == [], "its own is nearer"
+    topic = topic._replace(configs={})
+    world.commit(Decision(None, {topic.key: topic.encode()}))
+    assert [closed.end for closed in world.close()] == [170]
 
 
 def test_an_owner_that_is_away_is_waited_for_before_its_topic_loses_anything() -> None:

@@ -278,7 +278,7 @@ class Checks:
         wrong = f"rule 21: vseg {tuple(record.id)} is closed at {record.end}, {durable} was durable"
         if not topics:
             world.count("closed, nobody's")
-        elif not may_lose(world.image, before):
+        elif not may_lose(world.image, before, False):
             world.failed(f"{wrong}; {[topic.name for topic in topics]}")
         else:
             owner = () if world.table.is_moved(before) else (CopyTarget(before.node_id, before.store_id),)
