@@ -393,7 +393,7 @@ class BringOver:
         jobs: list[tuple[str, str, int, list[memoryview]]] = []
         for filling in fillings:
             segment, partition = filling.segment, filling.partition
-            if segment is not None:
+            if segment is not None and not partition.deleted:
                 jobs.append((partition.directory, segment.path + FETCHING, filling.written, filling.pieces))
                 filling.written = segment.size
                 filling.pieces = []
@@ -401,15 +401,29 @@ class BringOver:
             await self._in_thread(lambda: _write_all(self._disk, jobs))
 
     async def _complete(self, filling: Filling) -> None:
-        """Make what was taken a segment of its partition."""
-        if filling.segment is None or filling.partition.deleted:
+        """Make what was taken a segment of its partition.
+
+        It gets name and place in one turn of the event loop. If the partition was released meanwhile, a later
+        opening may have written a file of its own under that name.
+        """
+        segment, partition = filling.segment, filling.partition
+        if segment is None:
             return
-        await self._write([filling])
+        temporary = segment.path + FETCHING
+        try:
+            await self._write([filling])
+            if not partition.deleted:
+                await self._in_thread(lambda: _sync(self._disk, temporary))
+        except FileNotFoundError:
+            if not partition.deleted:  # else who opened it again removed the file
+                raise
+        if partition.deleted:
+            self._remove(temporary)
+            return
         segment = filling.finish()
-        await self._in_thread(lambda: _publish(self._disk, segment.path + FETCHING, segment.path))
-        if not filling.partition.fill(segment):
-            if not filling.partition.deleted:
-                await self._in_thread(lambda: self._disk.unlink(segment.path))
+        self._disk.rename(temporary, segment.path)
+        if not partition.fill(segment):
+            self._remove(segment.path)
             return
         self.segments += 1
         try:
@@ -417,6 +431,13 @@ class BringOver:
         except OSError as error:
             segment.footer = None  # made again when it is needed
             log.warning("%s cannot be written: %s", segment.index_path, error.strerror)
+
+    def _remove(self, path: str) -> None:
+        """Nobody else uses files with such a name now."""
+        try:
+            self._disk.unlink(path)
+        except FileNotFoundError:
+            pass
 
     async def _in_thread(self, job: Callable[[], object]) -> None:
         """Run ``job`` in the writing thread; OSError passes through."""
@@ -462,11 +483,10 @@ def _write_all(disk: Disk, jobs: list[tuple[str, str, int, list[memoryview]]]) -
             disk.close(fd)
 
 
-def _publish(disk: Disk, temporary: str, path: str) -> None:
-    """Sync before the rename: a file with a segment's name is always whole."""
+def _sync(disk: Disk, temporary: str) -> None:
+    """Before it is renamed: a file with a segment's name is always whole."""
     fd = disk.open(temporary)
     try:
         disk.datasync(fd)
     finally:
         disk.close(fd)
-    disk.rename(temporary, path)

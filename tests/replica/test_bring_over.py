@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from kproto.clock import SystemClock
 from kproto.directory import LeftAs
 from kproto.disk import Disk
+from kproto.log.files import FETCHING
 from kproto.log.partition import Partition
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
@@ -172,12 +173,13 @@ def test_nothing_is_given_up_as_long_as_a_copy_may_come_back() -> None:
     async def go(run: Run) -> None:
         world = run.world
         ids = [record.id for vlog in world.vlogs for record in vlog.records() if not record.empty]
-        bring = bringing(run)
         await run.online()
         assert any(world.log.manager.may_lack(*key) for key in world.keys)
         world.lost = {ids[0]}
         world.metadata.publish()
         world.peers.failing = dict.fromkeys((2, 3), "gone")
+        bring = bringing(run)
+        bring.add(world.keys)  # not before: it may be quick
         with pytest.raises(AssertionError, match="too long"):
             await finished(bring, 20)
         assert not world.starts, "others cannot be read: perhaps they have it"
@@ -262,6 +264,66 @@ def test_a_partition_that_is_lost_meanwhile_is_left_alone() -> None:
         await again.check()
 
     simulate(4, 2, go)
+
+
+class Meanwhile(AtOnce):
+    """Before the job with the number ``turn``, or after it, something happens on the event loop."""
+
+    def __init__(self, turn: int, before: bool, what: Callable[[], object]) -> None:
+        super().__init__()
+        self.turn = turn
+        self.before = before
+        self.what = what
+
+    def submit(self, call: Callable[[], object], done: Callable[[BaseException | None], object]) -> None:
+        self.turn -= 1
+        if self.turn == 0 and self.before:
+            self.what()
+        super().submit(call, done)
+        if self.turn == 0 and not self.before:
+            self.what()
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize("seed", [1, 7])
+def test_files_of_another_opening_are_not_replaced(seed: int, before: bool, gone: bool) -> None:
+    """What is being brought over would have the name of a file that a later opening has written itself; also
+    when that is closed again (``gone``)."""
+    sizes: dict[str, int] = {}
+
+    async def go(run: Run, turn: int) -> None:
+        world, manager = run.world, run.world.log.manager
+        key, sealed = world.keys[0], world.truth[world.keys[0]]
+
+        def lost_and_taken_over_with_everything() -> None:
+            hole = next(manager.partition(*key).holes())  # type: ignore[union-attr]
+            assert hole[1] < sealed.end, "another seed is needed"
+            manager.take_over(*key, world.log.epoch, None, sealed.from_(0), sealed.log_start)
+            partition = manager.partition(*key)
+            assert partition is not None
+            partition.flush()
+            sizes.update({one.path: one.flushed for one in partition.segments})
+            if gone:
+                manager.release(*key)
+
+        bring = bringing(run)
+        bring._jobs = Meanwhile(turn, before, lost_and_taken_over_with_everything)
+        await run.online()
+        await finished(bring)
+        assert {path: os.stat(path).st_size for path in sizes} == sizes
+        for path in sizes:
+            assert not [name for name in os.listdir(os.path.dirname(path)) if name.endswith(FETCHING)]
+
+    for turn in range(1, 100):
+        sizes.clear()
+        with tempfile.TemporaryDirectory() as directory:
+            world = World(Path(directory), seed, 1)
+            world.owner(60)
+            asyncio.run(go(Run(world), turn))
+        if not sizes:  # there are not so many jobs
+            assert turn > 3
+            return
 
 
 @pytest.mark.parametrize("jobs", [AtOnce, Later])
