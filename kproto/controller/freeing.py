@@ -34,15 +34,23 @@ class Concerned(NamedTuple):
     recovering: bool
 
 
-def concerned(image: MetadataImage) -> dict[int, Concerned]:
-    """By owner epoch: leaders (node id, broker epoch) of the streamlets that have it among their sources."""
+def concerned(image: MetadataImage, pushed_again: bool = False) -> dict[int, Concerned]:
+    """By owner epoch: leaders (node id, broker epoch) of the streamlets that have it among their sources.
+
+    Who makes the first copies of a streamlet will be its source, and may need all of them; but of what was
+    lost it can push that streamlet's chunks again, too (``pushed_again``), and is a leader like others.
+    """
     leaders: dict[int, set[tuple[int, int]]] = {}
     recovering: set[int] = set()
     for topic_id, part in image.streamlets.items():
         topic = image.topics_by_id[topic_id]
         for record in part:
             if not record.sources and topic.replication_factor > 1 and record.leader in image.brokers:
-                recovering.add(image.brokers[record.leader].epoch)  # copies of it are being made
+                own = image.brokers[record.leader].epoch
+                if pushed_again:
+                    leaders.setdefault(own, set()).add((record.leader, own))
+                else:
+                    recovering.add(own)
             served = (
                 rules.leads(image, record, record.leader, record.sources[-1]) if record.sources else False
             )
@@ -98,9 +106,10 @@ class Unneeded:
             if vseg.owner_epoch in sources:
                 names.discard((node_id, epoch))
 
-    def free(self, image: MetadataImage, table: VlogTable) -> list[VsegId]:
-        """Closed virtual segments that nobody needs, in order; reports about unknown ones are dropped."""
-        by_epoch = concerned(image)
+    def free(self, image: MetadataImage, table: VlogTable, pushed_again: bool = False) -> list[VsegId]:
+        """Closed virtual segments that nobody needs, in order; reports about unknown ones are dropped.
+        ``pushed_again``: see `concerned`."""
+        by_epoch = concerned(image, pushed_again)
         self._reports = {vseg: names for vseg, names in self._reports.items() if vseg in table.vsegs}
         return [
             vseg.id
@@ -136,7 +145,7 @@ def decide_emptied(image: MetadataImage, table: VlogTable, rewritten: Unneeded) 
     again (rules 30, 45). Their records stay until they are at the front, so that no virtual log has a gap.
     """
     decision: Decision[list[VsegId]] = Decision([])
-    for each in rewritten.free(image, table):
+    for each in rewritten.free(image, table, pushed_again=True):
         vseg = table.vsegs[each]
         if len(decision.answer) == FREED_PER_TRANSACTION:
             break

@@ -9,7 +9,8 @@ concerned have, the controller gives the virtual segment up (`controller.freeing
 Which offsets were in it is asked of its neighbours in the same virtual log: what they hold of each partition,
 and what their state frames say of the others. Where they cannot tell, more is pushed than would be needed;
 chunks that are there twice do no harm, since an offset is given away once. The neighbours in a side virtual
-log cannot tell anything: when one of its virtual segments is lost, too, everything is pushed again.
+log cannot tell anything: when one of its virtual segments is lost, too, everything is pushed again. So are
+the partitions whose first copies are in it (`widening`), which have no sources yet.
 
 An interruption, also the end of this process, only means that it is done again: nothing changes for the
 virtual segment before the last step, which is one compare-and-set.
@@ -154,7 +155,10 @@ class Rewriting:
 
     def _led(self) -> dict[int, frozenset[PartitionKey]]:
         owners = {vseg.owner_epoch for vseg in self._since}
-        return led_from(self._metadata.image, self._reach.node_id, self._epoch(), owners)
+        return self._led_from(owners)
+
+    def _led_from(self, owners: set[int]) -> dict[int, frozenset[PartitionKey]]:
+        return led_from(self._metadata.image, self._reach.node_id, self._epoch(), owners, copying=True)
 
     def _has_copy(self, record: VsegRecord) -> bool:
         return any(eligible(self._metadata.image, target) for target in record.backups)
@@ -167,7 +171,7 @@ class Rewriting:
             if not record.open and not record.empty and not self._has_copy(record)
         ]
         owners = {record.id.owner_epoch for record in without}
-        led = led_from(self._metadata.image, self._reach.node_id, self._epoch(), owners) if without else {}
+        led = self._led_from(owners) if without else {}
         mine = [record for record in without if record.id.owner_epoch in led]
         kept = self._in_journal(mine)
         return {record.id: None for record in mine if record.lost or record.id not in kept}

@@ -120,27 +120,31 @@ class UnneededReports:
 
 
 def led_from(
-    image: MetadataImage, node_id: int, epoch: int, owners: Collection[int]
+    image: MetadataImage, node_id: int, epoch: int, owners: Collection[int], copying: bool = False
 ) -> dict[int, frozenset[PartitionKey]]:
     """For each of the ``owners`` (epochs): the partitions that the broker leads and that have it among their
-    sources."""
+    sources; with ``copying`` also those that will have it, because their first copies are being made."""
     led: dict[int, list[PartitionKey]] = {}
-    for topic_id, index, sources in _served(image, node_id, epoch):
+    for topic_id, index, sources in _served(image, node_id, epoch, copying):
         for source in sources:
             if source in owners:
                 led.setdefault(source, []).append((topic_id, index))
     return {source: frozenset(keys) for source, keys in sorted(led.items())}
 
 
-def _served(image: MetadataImage, node_id: int, epoch: int) -> Iterator[tuple[bytes, int, tuple[int, ...]]]:
+def _served(
+    image: MetadataImage, node_id: int, epoch: int, copying: bool
+) -> Iterator[tuple[bytes, int, tuple[int, ...]]]:
     """Topic id, partition and sources of all partitions with copies that the broker serves."""
     for topic_id, part in image.streamlets.items():
         topic = image.topics_by_id[topic_id]
         for record in part:
-            if record.leader == node_id and record.state == ONLINE and record.sources[-1:] == (epoch,):
+            serves = record.state == ONLINE and record.sources[-1:] == (epoch,)
+            copies = copying and topic.replication_factor > 1 and not record.sources
+            if record.leader == node_id and (serves or copies):
                 first = record.index * topic.active_groups
                 for index in range(first, min(first + topic.active_groups, topic.partitions)):
-                    yield topic_id, index, record.sources
+                    yield topic_id, index, record.sources or (epoch,)
 
 
 def _vlogs(table: VlogTable, epoch: int) -> list[list[VsegRecord]]:

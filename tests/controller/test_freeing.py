@@ -10,6 +10,7 @@ from kproto.controller.freeing import (
     decide_free,
     decide_starts,
 )
+from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.metadata.vlogs import VsegId
 
 from .cluster_world import World, cluster
@@ -85,6 +86,25 @@ def test_what_was_pushed_again_is_given_up_when_no_copy_is_left_and_all_leaders_
     needed = Unneeded()
     needed.report(1, world.epoch(1), vsegs)
     assert freed(world, needed) == [0, 1, 2]
+
+
+def test_who_makes_first_copies_is_a_leader_for_what_was_lost_and_has_what_is_left_kept() -> None:
+    """It waits until all that is its own has copies. What was lost of that was emptied only afterwards."""
+    world = cluster(4, t=(1, 3, [2]), single=(1, 1, [1]))
+    wanted = [NewReplicas("single", 0, (1, 2, 3))]
+    assert world.commit(decide_reassign(world.image, world.table, wanted)) == [None]
+    vsegs = chain(world, 1, 3)
+    for node in {target.node_id for vseg in vsegs for target in world.table.vsegs[vseg].backups}:
+        world.fence(node)
+    world.register(*[node for node in (2, 3, 4) if node not in world.image.brokers], store="another")
+    reports = Unneeded()
+    assert world.commit(decide_emptied(world.image, world.table, reports)) == []
+    reports.report(1, world.epoch(1), [vsegs[1]])
+    assert world.commit(decide_emptied(world.image, world.table, reports)) == [vsegs[1]]
+    unneeded = Unneeded()
+    unneeded.report(1, world.epoch(1), vsegs)
+    assert freed(world, unneeded) == []
+    assert world.streamlet("single").sources == ()
 
 
 def test_those_given_up_before_leave_room_for_others() -> None:

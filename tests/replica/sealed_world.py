@@ -193,6 +193,8 @@ class Member(Replicated):
     def __init__(self, path: Path, world: World, partitions: int) -> None:
         self.world = world
         self.online: set[int] = set()
+        self.copying: set[int] = set()
+        """Streamlets whose first copies are being made here."""
         self.before_me: tuple[int, ...] = ()
         """Live brokers with smaller ids."""
         super().__init__(path, Sealed(), partitions=partitions)
@@ -209,7 +211,7 @@ class Member(Replicated):
                 self.epoch,
                 (ME, 2),
                 ONLINE if i in self.online else RECOVERING,
-                (*old, self.owner) if i in self.online else old,
+                () if i in self.copying else (*old, self.owner) if i in self.online else old,
             )
             for i in range(self.partitions)
         )

@@ -262,6 +262,51 @@ def test_everything_is_pushed_once_for_all_that_a_side_virtual_log_lost() -> Non
     directed(go)
 
 
+@pytest.mark.parametrize("number", [FIRST_SIDE_ID + 7, 7])
+def test_first_copies_that_are_lost_while_they_are_made_are_pushed_again(number: int) -> None:
+    """Their partitions have no sources yet. Nobody pushed them again, and that they have all their copies was
+    waited for without end."""
+
+    async def go(this: Case) -> None:
+        one, other = this.world.keys
+        this.world.log.copying = {one[1]}
+        mine = Vlog(99, number)
+        this.world.vlogs.append(mine)
+        for key in (one, other):
+            mine.add([Chunk(key, *chunk) for chunk in this.world.truth[key].chunks])
+        mine.starts.append(mine.end)
+        mine.add([], {key: this.world.state(key) for key in (one, other)})
+        this.side.side_vlogs = lambda: [FIRST_SIDE_ID + 7]  # type: ignore[method-assign]
+        this.metadata.publish()
+        lost = VsegId(99, number, 1)
+        this.lose([lost])
+        assert await this.look() == 1
+        assert this.live_in([lost]) <= this.side.chunks()
+        assert {ref[0].index for ref in this.side.refs} == {one[1], other[1]}
+        assert this.reported == [lost, lost]
+
+    directed(go)
+
+
+def test_first_copies_that_begin_after_the_report_are_none_of_it() -> None:
+    """What was lost was closed before. Still, it is reported again only with them."""
+
+    async def go(this: Case) -> None:
+        lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
+        this.lose(lost)
+        await this.look()
+        assert set(this.reported) == set(lost)
+        pushed, this.reported = len(this.side.refs), []
+        this.world.log.copying = {this.world.keys[0][1]}
+        this.metadata.publish()
+        this.lose(lost)
+        await this.rewriting.look()
+        assert set(this.reported) == set(lost)
+        assert len(this.side.refs) == pushed, "they can only be in virtual segments of this owner"
+
+    directed(go)
+
+
 def test_nothing_is_reported_before_it_is_durable_and_written_down() -> None:
     async def go(this: Case) -> None:
         lost = [min(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)]
