@@ -5,9 +5,9 @@ send the next small request instead of a larger one later, and both sides pay fo
 rests between two turns, and each turn finds what gathered meanwhile: one read and one write per connection,
 one push, one look for every fetch that waits; and clients fill their batches.
 
-It rests only while it has dozens of clients and nobody else leaves a processor idle: as soon as one is, the
-rest is halved at every look until there is none. It grows slowly, and only while answers stay small. This is
-what network cards do with their interrupts under load.
+It rests only while that costs nobody anything: as soon as a processor is idle, the rest is halved at every
+look until there is none. It grows slowly, and only while answers stay small. This is what network cards do
+with their interrupts under load.
 
 The processors' idle time is read from ``/proc/stat``; where there is none, the loop never rests.
 """
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from typing import Final
 
 LOOK_SECONDS: Final = 0.2
@@ -32,10 +31,6 @@ LARGE_BYTES: Final = 2 * SMALL_BYTES
 MANY_WRITES: Final = 1000.0
 """Per second: with fewer, nothing is to be gained, and who else uses the processors is not our client."""
 FEW_WRITES: Final = 300.0
-MANY_PEERS: Final = 32
-"""Connections written to between two looks. A few clients are answered at once, whatever others do on the
-machine: a round would hold little more than what each of them asks at a time."""
-FEW_PEERS: Final = 16
 LOOKS_BEFORE: Final = 5
 """Looks in a row that have to find a machine saturated before the loop rests for the first time: a compiler
 or a garbage collector that takes all processors for a moment is no reason."""
@@ -57,17 +52,14 @@ class Rest:
         self.seconds = 0.0
         self._in_a_row = 0
 
-    def decide(self, idle: float, writes: float, peers: int, bytes_per_write: float) -> float:
+    def decide(self, idle: float, writes: float, bytes_per_write: float) -> float:
         """The rest from now on, in seconds.
 
-        ``idle``: share of all processors' time; ``writes``: to connections, per second; ``peers``: to how
-        many connections.
+        ``idle``: share of all processors' time; ``writes``: to connections, per second.
         """
         resting = self.seconds > 0
         busy = idle <= (RELIEVED_IDLE if resting else SATURATED_IDLE)
-        many = writes >= (FEW_WRITES if resting else MANY_WRITES) and peers >= (
-            FEW_PEERS if resting else MANY_PEERS
-        )
+        many = writes >= (FEW_WRITES if resting else MANY_WRITES)
         self._in_a_row = self._in_a_row + 1 if busy and many else 0
         if not self._in_a_row:
             self.seconds = self.seconds / 2 if self.seconds >= 2 * SHORTEST_SECONDS else 0.0
@@ -111,7 +103,6 @@ class Rounds:
         "_idle",
         "_look_at",
         "_looked_at",
-        "_peers",
         "_processors",
         "_rest",
         "_rested_at",
@@ -129,13 +120,10 @@ class Rounds:
         self._rested_at = 0.0
         self._writes = 0
         self._bytes = 0
-        self._peers: set[int] = set()
-        """Sockets written to since the last look."""
 
-    def turn_over(self, written: Sequence[int], size: int) -> None:
-        """A turn wrote ``size`` bytes to the sockets ``written``; returns when the next turn may begin."""
-        self._writes += len(written)
-        self._peers.update(written)
+    def turn_over(self, writes: int, size: int) -> None:
+        """A turn wrote ``size`` bytes to ``writes`` connections; returns when the next one may begin."""
+        self._writes += writes
         self._bytes += size
         now = time.monotonic()
         if now >= self._look_at:
@@ -155,14 +143,12 @@ class Rounds:
             self._rest.decide(
                 (idle - self._idle) / (total - self._total),
                 self._writes / since,
-                len(self._peers),
                 self._bytes / max(self._writes, 1),
             )
         self._idle, self._total = idle, total
         self._looked_at = now
         self._look_at = now + LOOK_SECONDS
         self._writes = self._bytes = 0
-        self._peers.clear()
 
     def close(self) -> None:
         self._processors.close()

@@ -245,8 +245,7 @@ class Server:
             return
         self._in_flush = self._flush_due = True
         rounds = self.rounds
-        written: list[int] = []
-        size = 0
+        writes = size = 0
         while self._soon or self._dirty:
             soon, self._soon = self._soon, []
             for callback in soon:
@@ -257,13 +256,13 @@ class Server:
             if not self._soon:
                 dirty, self._dirty = self._dirty, []
                 if rounds is not None:
-                    written += [connection.fd for connection in dirty]
+                    writes += len(dirty)
                     size += sum([connection.unsent for connection in dirty])
                 for connection in dirty:
                     connection.flush()
         self._in_flush = self._flush_due = False
-        if rounds is not None and written:
-            rounds.turn_over(written, size)
+        if rounds is not None and writes:
+            rounds.turn_over(writes, size)
 
     # --- memory ------------------------------------------------------------------------------------
 

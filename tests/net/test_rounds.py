@@ -13,11 +13,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from test_server import connect, echo, frame, receive
 
 from kproto.net.rounds import (
-    FEW_PEERS,
     FEW_WRITES,
     LARGE_BYTES,
     LOOKS_BEFORE,
-    MANY_PEERS,
     MANY_WRITES,
     RELIEVED_IDLE,
     SATURATED_IDLE,
@@ -31,7 +29,7 @@ from kproto.net.rounds import (
 from kproto.testing import kafka_broker
 
 MOST = 0.02
-BUSY = {"idle": 0.0, "writes": 5 * MANY_WRITES, "peers": MANY_PEERS, "bytes_per_write": SMALL_BYTES / 2}
+BUSY = {"idle": 0.0, "writes": 5 * MANY_WRITES, "bytes_per_write": SMALL_BYTES / 2}
 
 
 def about_to_rest() -> Rest:
@@ -56,12 +54,11 @@ def saturated() -> Rest:
         {"idle": SATURATED_IDLE + 0.01},
         {"idle": 1.0},
         {"writes": MANY_WRITES - 1},
-        {"peers": MANY_PEERS - 1},
         {"bytes_per_write": SMALL_BYTES},
         {"bytes_per_write": LARGE_BYTES + 1},
     ],
 )
-def test_no_rest_begins_while_a_processor_is_idle_or_clients_are_few_or_requests_few_or_large(unlike):
+def test_no_rest_begins_while_a_processor_is_idle_or_requests_are_few_or_large(unlike):
     rest = Rest(MOST)
     for _ in range(100):
         assert rest.decide(**{**BUSY, **unlike}) == 0
@@ -84,10 +81,8 @@ def test_it_grows_by_steps_to_the_most_and_not_beyond():
     assert rest.seconds == MOST
 
 
-@pytest.mark.parametrize(
-    "over", [{"idle": RELIEVED_IDLE + 0.01}, {"writes": FEW_WRITES - 1}, {"peers": FEW_PEERS - 1}]
-)
-def test_it_halves_to_nothing_when_a_processor_is_idle_or_requests_or_clients_are_few(over):
+@pytest.mark.parametrize("over", [{"idle": RELIEVED_IDLE + 0.01}, {"writes": FEW_WRITES - 1}])
+def test_it_halves_to_nothing_when_a_processor_is_idle_or_requests_are_few(over):
     rest = saturated()
     assert rest.decide(**{**BUSY, **over}) == MOST / 2
     for _ in range(5):
@@ -115,7 +110,7 @@ def test_between_the_marks_it_stays_as_it_is(between):
     for _ in range(20):
         assert rest.decide(**{**BUSY, **between}) == MOST
     fewer = (FEW_WRITES + MANY_WRITES) / 2
-    assert rest.decide(**{**BUSY, "writes": fewer, "peers": FEW_PEERS}) == MOST
+    assert rest.decide(**{**BUSY, "writes": fewer}) == MOST
 
 
 def test_idle_and_all_time_of_the_processors(tmp_path: Path):
@@ -157,10 +152,10 @@ class Always(Rest):
     def __init__(self, most: float) -> None:
         super().__init__(most)
         self.seconds = most
-        self.asked: list[tuple[float, float, int, float]] = []
+        self.asked: list[tuple[float, float, float]] = []
 
-    def decide(self, idle: float, writes: float, peers: int, bytes_per_write: float) -> float:
-        self.asked.append((idle, writes, peers, bytes_per_write))
+    def decide(self, idle: float, writes: float, bytes_per_write: float) -> float:
+        self.asked.append((idle, writes, bytes_per_write))
         return self.seconds
 
 
@@ -187,10 +182,9 @@ def test_answers_are_whole_and_in_order_when_the_loop_rests(serve):
         while not rest.asked:
             sock.sendall(frame(bytes(308)))
             receive(sock)
-    idle, writes, peers, size = rest.asked[0]
+    idle, writes, size = rest.asked[0]
     assert 0 <= idle <= 1
     assert writes > 0
-    assert 1 <= peers <= 9
     assert size >= 312
 
 
