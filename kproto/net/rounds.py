@@ -31,9 +31,6 @@ LARGE_BYTES: Final = 2 * SMALL_BYTES
 MANY_WRITES: Final = 1000.0
 """Per second: with fewer, nothing is to be gained, and who else uses the processors is not our client."""
 FEW_WRITES: Final = 300.0
-LOOKS_BEFORE: Final = 5
-"""Looks in a row that have to find a machine saturated before the loop rests for the first time: a compiler
-or a garbage collector that takes all processors for a moment is no reason."""
 STEP_SECONDS: Final = 0.002
 SHORTEST_SECONDS: Final = 0.001
 
@@ -44,13 +41,12 @@ class Rest:
     Invariant: 0, or between `SHORTEST_SECONDS` and what the broker was told.
     """
 
-    __slots__ = ("_in_a_row", "most", "seconds")
+    __slots__ = ("most", "seconds")
 
     def __init__(self, most: float) -> None:
         """``most``: seconds."""
         self.most = most
         self.seconds = 0.0
-        self._in_a_row = 0
 
     def decide(self, idle: float, writes: float, bytes_per_write: float) -> float:
         """The rest from now on, in seconds.
@@ -60,13 +56,12 @@ class Rest:
         resting = self.seconds > 0
         busy = idle <= (RELIEVED_IDLE if resting else SATURATED_IDLE)
         many = writes >= (FEW_WRITES if resting else MANY_WRITES)
-        self._in_a_row = self._in_a_row + 1 if busy and many else 0
-        if not self._in_a_row:
+        if not busy or not many:
             self.seconds = self.seconds / 2 if self.seconds >= 2 * SHORTEST_SECONDS else 0.0
         elif bytes_per_write > LARGE_BYTES:
             shorter = self.seconds - STEP_SECONDS
             self.seconds = shorter if shorter >= SHORTEST_SECONDS else 0.0
-        elif bytes_per_write < SMALL_BYTES and idle <= SATURATED_IDLE and self._in_a_row > LOOKS_BEFORE:
+        elif bytes_per_write < SMALL_BYTES and idle <= SATURATED_IDLE:
             self.seconds = min(self.most, self.seconds + STEP_SECONDS)
         return self.seconds
 
