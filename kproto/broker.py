@@ -37,7 +37,6 @@ from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, MetadataStore, StoreError
 from kproto.metadata.opening import wait_for_store
 from kproto.net.budget import MemoryBudget
-from kproto.net.rounds import rounds
 from kproto.net.server import Connection, Limits, Server
 from kproto.net.threads import BlockingPool
 from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager, boot_id
@@ -112,7 +111,6 @@ class Broker:
         budget = MemoryBudget(_clients_memory(settings))
         self._server = Server(self._dispatch, budget, _limits(settings))
         undo.callback(self._server.close)
-        self._server.rounds = rounds(settings.kproto_rest_ms)
         self._bind()
         host, port = settings.advertised_address() or (self.host or "127.0.0.1", self.port)
         if settings.kproto_internal_listen:

@@ -317,14 +317,6 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         at_least(10),
         "How often changed partitions are checkpointed.",
     ),
-    (
-        "kproto.rest.ms",
-        INT,
-        0,
-        between(0, 100),
-        "How long the broker rests at most between two rounds of small answers while the machine has no idle "
-        "processor; 0: never.",
-    ),
     ("kproto.open.files", INT, 512, at_least(16), "Segment files kept open."),
     (
         "kproto.metadata.store",

@@ -72,7 +72,6 @@ class Settings(NamedTuple):
     kproto_flush_bytes: int
     kproto_flush_age_ms: int
     kproto_checkpoint_interval_ms: int
-    kproto_rest_ms: int
     kproto_open_files: int
     kproto_metadata_store: str
     values: Mapping[str, ConfigValue]

@@ -18,7 +18,6 @@ from typing import Final
 from kproto.memory import Spares
 from kproto.net.budget import MemoryBudget
 from kproto.net.connection import FIRST_READ_AFTER_LARGE, SCRATCH_BYTES, Connection, Exchange
-from kproto.net.rounds import Rounds
 
 __all__ = ["Connection", "Dispatch", "Exchange", "Limits", "Server"]
 
@@ -93,7 +92,6 @@ class Server:
         "loop",
         "max_frame",
         "now",
-        "rounds",
         "scratch",
         "scratch_view",
         "spares",
@@ -105,8 +103,6 @@ class Server:
         self.budget = budget
         self.spares = Spares()
         """Buffers for large frames."""
-        self.rounds: Rounds | None = None
-        """Set by who wants answers given in rounds while the machine is saturated; closed by the server."""
         self._limits = limits or Limits()
         self.max_frame = self._limits.max_frame_bytes
         self.first_frame = self._limits.first_frame_bytes or self.max_frame
@@ -244,8 +240,6 @@ class Server:
         if self._in_flush:
             return
         self._in_flush = self._flush_due = True
-        rounds = self.rounds
-        writes = size = 0
         while self._soon or self._dirty:
             soon, self._soon = self._soon, []
             for callback in soon:
@@ -255,14 +249,9 @@ class Server:
                     log.exception("work at the end of a turn failed")
             if not self._soon:
                 dirty, self._dirty = self._dirty, []
-                if rounds is not None:
-                    writes += len(dirty)
-                    size += sum([connection.unsent for connection in dirty])
                 for connection in dirty:
                     connection.flush()
         self._in_flush = self._flush_due = False
-        if rounds is not None and writes:
-            rounds.turn_over(writes, size)
 
     # --- memory ------------------------------------------------------------------------------------
 
@@ -300,7 +289,6 @@ class Server:
     async def drain(self, timeout: float) -> None:
         """Accept nothing more, answer what is in flight, close; after ``timeout`` seconds close anyway."""
         self.stop_accepting()
-        self._end_rounds()
         self._drained = asyncio.Event()
         for connection in list(self._connections):
             connection.finish()
@@ -321,17 +309,11 @@ class Server:
     def close(self) -> None:
         """Close everything at once."""
         self.stop_accepting()
-        self._end_rounds()
         self._sweep.cancel()
         if self._relief is not None:
             self._relief.cancel()
         for connection in list(self._connections):
             connection.close("server closed")
-
-    def _end_rounds(self) -> None:
-        rounds, self.rounds = self.rounds, None
-        if rounds is not None:
-            rounds.close()
 
     def _sweep_seconds(self) -> float:
         idle = self._limits.idle_ms / 1000 if self._limits.idle_ms > 0 else 60.0
