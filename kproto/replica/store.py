@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -157,6 +158,7 @@ class ReplicaStore:
         self._syncing = False
         self._timed: dict[Copy, None] = {}
         self._sweep_due = False
+        self._again_at = math.inf
         self._spares: list[tuple[str, int, int]] = []
         """Path, descriptor and bytes of files whose pages are warm and whose space is reserved."""
         self._numbered = 0
@@ -612,20 +614,28 @@ class ReplicaStore:
         if self.poisoned or self._closed:
             return
         vsegs = self.table.vsegs
-        wait = 0.0
+        waits: list[float] = []
         for copy in list(self.copies.values()):
             record = vsegs.get(copy.vseg)
             if self._is_garbage(copy, record):
-                wait = max(wait, self._remove(copy))
+                waits.append(self._remove(copy))
             elif record is not None and record.end is not None and not copy.settled and copy.fd != NO_FILE:
-                wait = max(wait, self._settle(copy, record.end))
+                waits.append(self._settle(copy, record.end))
         closed = [vseg for vseg in sorted(self.limbo) if vseg in vsegs and not vsegs[vseg].open]
         self.limbo = {vseg for vseg in self.limbo if vseg in vsegs and vsegs[vseg].open}
         for vseg in closed:
             self.find(vseg, partial(self._out_of_limbo, vseg))
-        if wait and not self._sweep_due:
-            self._sweep_due = True
-            self.loop.call_later(wait, self._sweep)
+        wait = min(filter(None, waits), default=math.inf)
+        at = self.clock.monotonic() + wait
+        if at < self._again_at:
+            self._again_at = at
+            self.loop.call_later(wait, self._sweep_again, at)
+
+    def _sweep_again(self, at: float) -> None:
+        """Something had to wait until ``at``. What metadata says meanwhile does not: records come and go."""
+        if at == self._again_at:
+            self._again_at = math.inf
+            self._sweep()
 
     def _out_of_limbo(self, vseg: VsegId, copy: Copy | None) -> None:
         """It is known now where ``vseg`` ends, so it shows whether something is missing."""

@@ -565,6 +565,27 @@ class TestMetadata:
         station.loop.run(3 * HELD_S)
         assert VSEG not in station.store.copies
 
+    def test_what_is_listed_and_deleted_while_another_is_held_is_garbage(self) -> None:
+        """Found by simulation: metadata was not looked at until the other could go. So this one was never
+        seen in it, and stayed."""
+        station, metadata = Station(), Metadata(5)
+        owner, last = Owner(VSEG), Owner(VsegId(5, 2, 1))
+        filled(station, owner)
+        self.repaired(station, owner)()
+        metadata.put(owner.record(owner.end, [OTHER]))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(HELD_S / 4)
+        filled(station, last)
+        metadata.put(last.record(last.end))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(HELD_S / 4)
+        metadata.delete(last.record())
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(HELD_S / 4)
+        assert set(station.store.copies) == {VSEG}
+        station.loop.run(HELD_S * 2)
+        assert not station.store.copies
+
     def test_a_repaired_copy_is_held_until_it_is_listed(self) -> None:
         station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
         filled(station, owner)
