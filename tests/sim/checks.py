@@ -85,6 +85,8 @@ class Checks:
         """Virtual segments that may be nowhere but with their owner for a while."""
         self.singles = {topic.name for topic in world.plan.topics if topic.copies == 1}
         """Topics that begin with one copy."""
+        self.copied: set[tuple[bytes, int]] = set()
+        """Streamlets of them that have others."""
         self.stores: dict[int, str] = {}
         self.left: dict[int, float] = {}
         """When a node was no member any more."""
@@ -234,6 +236,9 @@ class Checks:
         for key in change.puts:
             if key.startswith("starts/"):
                 world.count("log starts stored")
+            elif key.startswith("streamlets/"):
+                _, topic_id, index = key.split("/")
+                self._look_at_first_copies(bytes.fromhex(topic_id), int(index, 16))
         for key in change.deletes:
             if key.startswith("brokers/"):
                 self.left[int(key.removeprefix("brokers/"))] = world.loop.now
@@ -322,6 +327,28 @@ class Checks:
         if topic.name not in self.singles:
             return True
         return record.id.owner_epoch in self.world.image.partition_streamlet(topic, index).sources
+
+    def _look_at_first_copies(self, topic_id: bytes, index: int) -> None:
+        """Rule 45, of a streamlet that just got sources: what was given up before was not checked for it."""
+        topic = self.world.image.topics_by_id.get(topic_id)
+        if topic is None or topic.name not in self.singles or (topic_id, index) in self.copied:
+            return
+        sources = self.world.image.streamlet(topic_id, index).sources
+        if not sources:
+            return
+        self.copied.add((topic_id, index))
+        missing: set[Chunk] = set()
+        there: set[Chunk] = set()
+        for record in self.world.table.of_owner(sources[-1]):
+            found = {one for one in self._live(record) if one[0][0] == topic_id}
+            if record.emptied:
+                missing |= found
+            else:
+                there |= found
+        self.world.count("first copies")
+        self.world.count("first copies, some lost meanwhile", bool(missing))
+        if missing - there:
+            self.world.failed(f"S15: {topic.name} has its first copies, but nothing has {missing - there}")
 
     def _elsewhere(self, record: VsegRecord) -> None:
         """S15, rule 45: what was live in it is in other virtual segments, too."""
@@ -553,6 +580,9 @@ class Checks:
                     return (
                         f"L1: {world.image.topics_by_id[topic_id].name}/{streamlet.index} has an old leader"
                     )
+                topic = world.image.topics_by_id[topic_id]
+                if topic.replication_factor > 1 and not streamlet.sources:
+                    return f"L3: {topic.name}/{streamlet.index} has one copy, not {topic.replication_factor}"
         for ledger in clients.ledgers:
             if len(ledger.acked) <= acks[id(ledger)]:
                 return f"L2: nothing is acknowledged on {ledger.name}"

@@ -50,6 +50,8 @@ class Plan:
     """Wall clocks jump."""
     two_disks: bool = False
     """At the end two disks are lost at once."""
+    growing: bool = False
+    """They are, while topics get more copies."""
     emptied: bool = True
     """At the end all records are deleted, and everything is to be freed (L4)."""
     hasty: bool = False
@@ -89,4 +91,5 @@ def plan_of(seed: int) -> Plan:
         two_disks=random.random() < 0.2 and kind == "disks" and nodes > 3,
         emptied=random.random() < 0.4,
         hasty=random.random() < 0.4,
+        growing=random.random() < 0.2 and kind != "disks" and nodes > 3,
     )

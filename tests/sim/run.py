@@ -87,7 +87,7 @@ async def _scenario(world: World) -> None:
         moving.cancel()
     faults.heal()
     await checks.settle(clients)
-    if world.plan.two_disks:
+    if world.plan.two_disks or world.plan.growing:
         await two_disks.lose_two(world, clients, checks)
     await clients.stop()
     world.look()

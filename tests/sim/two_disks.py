@@ -1,6 +1,7 @@
 """Two disks are lost at once, when all copies are there; and, when they are there again, a third one.
 
-Some seeds of the kind ``disks`` end like that. What then has a copy nowhere but with its living owner has to
+Some seeds of the kind ``disks`` end like that, and some of the others, while their topics of one copy or two
+get more. What then has a copy nowhere but with its living owner has to
 get others (rule 45): the third disk is one of an owner. Sometimes it is given up first, as if the owner had
 been away when an operator said so: nothing is lost, since the leaders have it.
 """
@@ -8,17 +9,21 @@ been away when an operator said so: nothing is lost, since the leaders have it.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from itertools import combinations
 from random import Random
 from typing import TYPE_CHECKING
 
 from kproto.controller.decision import Decision
 from kproto.controller.leader_choice import ElectionType, all_partitions, elect
+from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.controller.rules import live_copies, needs_copy
+from kproto.errors import KafkaError
 
 from .checks import SETTLE_SECONDS
 
 if TYPE_CHECKING:
+    from kproto.controller import Controller
     from kproto.metadata import MetadataImage, VlogTable
     from kproto.metadata.vlogs import VsegRecord
 
@@ -38,8 +43,11 @@ async def lose_two(world: World, clients: Clients, checks: Checks) -> None:
 
 async def _round(world: World, clients: Clients, checks: Checks, random: Random) -> None:
     await brought_over(world)
+    if world.plan.growing:
+        await _grow(world, random)
     acting = world.acting()
-    numbers = [number for number in world.nodes if acting is None or number != acting[0].node]
+    spared = _with_only_copies(world) | ({acting[0].node} if acting is not None else set())
+    numbers = [number for number in world.nodes if number not in spared]
     pairs = [pair for pair in combinations(numbers, 2) if _survives(world, checks, pair)]
     if not pairs:
         world.count("two disks: too much moved")
@@ -55,17 +63,57 @@ async def _round(world: World, clients: Clients, checks: Checks, random: Random)
         world.wipe(number)
     await _start(world, pair)
     if random.random() < 0.5:
-        await _give_up(world)
+        try:
+            await _give_up(world)
+        except KafkaError as error:  # it may be controller no more
+            world.count(f"given up: {error.code.name}")
     await checks.settle(clients)
     left = [world.table.vsegs[vseg] for vseg in checks.at_owner if vseg in world.table.vsegs]
     checks.at_owner = set()
     world.count("emptied", sum(record.emptied for record in left))
-    third = random.choice([number for number in numbers if number not in pair])
-    if checks.may_lose_disk(third):
+    spared = _with_only_copies(world) | {*pair}
+    third = random.choice([number for number in numbers if number not in spared] or [0])
+    if third and checks.may_lose_disk(third):
         checks.losing_disk(third)
         world.wipe(third)
         await _start(world, (third,))
         await checks.settle(clients)
+
+
+async def _grow(world: World, random: Random) -> None:
+    """More copies for some topics, and some time for the first of them to be made."""
+    for topic in world.plan.topics:
+        acting = world.acting()
+        if acting is None or topic.copies == 3 or random.random() < 0.2:
+            continue
+        _, controller = acting
+        image = controller.image
+        now = image.topics[topic.name].replication_factor
+        if now == 3:
+            continue
+        copies = random.randint(now + 1, 3)
+        wanted = []
+        for index in range(image.topics[topic.name].partitions):
+            leader = image.partition_streamlet(image.topics[topic.name], index).leader
+            others = random.sample([number for number in world.nodes if number != leader], copies - 1)
+            wanted.append(NewReplicas(topic.name, index, (leader, *others)))
+        try:
+            answers = await controller.decide(partial(_reassign, controller, wanted))
+        except KafkaError as error:
+            answers = [error]
+        world.note(f"{topic.name} is to have {copies} copies, not {now}: {answers}")
+        world.count("more copies are wanted")
+        await asyncio.sleep(random.choice((0.0, 0.2, 2.0)) * random.random())
+
+
+def _reassign(controller: Controller, wanted: list[NewReplicas]) -> Decision[list[KafkaError | None]]:
+    return decide_reassign(controller.image, controller.table, wanted)
+
+
+def _with_only_copies(world: World) -> set[int]:
+    """Leaders of what nobody else has a copy of."""
+    parts = world.image.streamlets.values()
+    return {record.leader for part in parts for record in part if not record.sources}
 
 
 async def _give_up(world: World) -> None:
