@@ -20,7 +20,7 @@ The log may not import ``vlog``; ``broker`` wires the two together. The hand-ove
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -167,6 +167,11 @@ class LogSegment(Protocol):
 
     def sync(self) -> None:
         """fdatasync the file; ``synced`` becomes the ``flushed`` of the start. Called in a thread."""
+        ...
+
+    def before(self) -> Sequence[LogSegment]:
+        """The segments of the partition before this one with bytes that are not in synced files, oldest
+        first; all are closed. A start cuts off what lies behind a torn file (rule 24b), synced or not."""
         ...
 
 

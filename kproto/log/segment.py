@@ -190,6 +190,12 @@ class Segment:
                 partition.disk.sync_directory(directory)
             partition.directories_synced = True
 
+    def before(self) -> list[Segment]:
+        """Implements ``ports.LogSegment``."""
+        if self.partition.deleted:
+            return []
+        return [one for one in self.partition.unsynced() if one.base_offset < self.base_offset]
+
     def mark_synced(self) -> None:
         """The whole file system was synced after the last flush."""
         self._now_synced(self.flushed, self.flushed_offset)

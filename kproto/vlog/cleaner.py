@@ -9,7 +9,9 @@ Two levels, so that a restart is quick and the disk is left in peace:
    many partitions mean many files: soon when there are few files per byte, else when the journal is half
    full, when a push waits for room, or when the disk is full.
 
-Virtual segments are given back in the order in which they were closed.
+Virtual segments are given back in the order in which they were closed. A partition may have its records
+before in another virtual log: its segments before are flushed and synced first, since a start cuts off what
+lies behind a torn file.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 SLICE_S: Final = 0.001
 REST: Final = 4.0
 """After each slice the loop belongs to others for so many times what it took, unless a push waits."""
+EVERYTHING: Final = 1 << 62
 BYTES_PER_SYNC: Final = 1 << 20
 """Sync without pressure only when a file sync frees at least so many bytes of journal."""
 
@@ -150,7 +153,11 @@ class Cleaner:
             needs: dict[LogSegment, int] = {}
             for stripe in closed.segment.stripes:
                 for checked, (segment, end) in enumerate(stripe.extents.items()):
-                    needs[segment] = end
+                    for earlier in segment.before():
+                        earlier.flush(EVERYTHING)
+                        needs[earlier] = max(needs.get(earlier, 0), earlier.flushed)
+                        yield
+                    needs[segment] = max(needs.get(segment, 0), end)
                     if segment.flushed < end:
                         segment.flush(end)
                         yield

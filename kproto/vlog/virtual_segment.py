@@ -222,15 +222,19 @@ class VirtualSegment:
         return dropped
 
     def needed_from(self, level: str) -> Stripe | None:
-        """The first stripe with a chunk whose segment file is not ``level`` ("flushed" or "synced") that far.
+        """The first stripe with a chunk whose segment file is not ``level`` ("flushed" or "synced") that far;
+        synced counts only when all segments before it are, too: what the partition has in other virtual logs.
 
         Forgets extents that are done. None: the whole segment is in segment files.
         """
+        synced = level == "synced"
         for stripe in self.stripes:
             pending = {
-                segment: end for segment, end in stripe.extents.items() if getattr(segment, level) < end
+                segment: end
+                for segment, end in stripe.extents.items()
+                if getattr(segment, level) < end or (synced and segment.before())
             }
-            if level == "synced":
+            if synced:
                 stripe.extents = pending
             if pending:
                 return stripe

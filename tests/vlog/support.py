@@ -68,6 +68,10 @@ class Segment:
             self.disk.datasync(self._fd)
             self.synced = flushed
 
+    def before(self) -> list[Segment]:
+        """Every partition has one."""
+        return []
+
     def close(self) -> None:
         if self._fd >= 0:
             self.disk.close(self._fd)

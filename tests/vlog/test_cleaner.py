@@ -21,16 +21,20 @@ class SlowSegment:
 
     def __init__(self, loop: VirtualLoop, log: list[float]) -> None:
         self.flushed = self.synced = 0
+        self.earlier: list[SlowSegment] = []
         self._loop = loop
         self._log = log
 
     def flush(self, upto: int) -> None:
         self._log.append(self._loop.now)
         self._loop.now += FLUSH_S
-        self.flushed = max(self.flushed, upto)
+        self.flushed = max(self.flushed, min(upto, 2 * END))
 
     def sync(self) -> None:
         self.synced = self.flushed
+
+    def before(self) -> list[SlowSegment]:
+        return [one for one in self.earlier if not one.synced]
 
 
 class World:
@@ -140,4 +144,23 @@ def test_files_wait_until_a_start_would_know_what_was_deleted() -> None:
     world.cleaner.may_forget = lambda: True
     world.loop.call_soon(world.cleaner.work)
     world.loop.run(60)
+    assert world.given_back == [closed.file]
+
+
+def test_what_a_partition_has_before_is_synced_first() -> None:
+    """It is in the journal of another virtual log, which may stay open for long."""
+    world = World()
+    earlier = SlowSegment(world.loop, world.flushes)
+    world.segments[-1].earlier = [earlier]
+    closed = world.closed(0)
+    world.add(closed)
+    world.loop.run(60)
+    assert earlier.flushed == 2 * END
+    for segment in world.segments:
+        segment.sync()
+    assert world.cleaner.release() == 0
+    world.journal.bytes = world.journal.limit
+    world.loop.call_soon(world.cleaner.work)
+    world.loop.run(60)
+    assert earlier.synced == 2 * END
     assert world.given_back == [closed.file]
