@@ -310,7 +310,12 @@ class Producer:
 
 
 async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple[list[int], int]:
-    """What the Produce handler does with acks=all."""
+    """What the Produce handler does with acks=all. Returns base offsets, and the leader epoch of the ack.
+
+    That may be a later one than the chunks have: when the first copies of a topic are cancelled, its leader
+    goes on as it is under the next epoch (18b), and may show its log there before this ack. What is taken
+    over (27b) is opened anew, and the partition that was left keeps its epoch.
+    """
     services = services_of(broker)
     image = services.image()
     record = image.topics.get(ledger.topic)
@@ -319,7 +324,7 @@ async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple
     if copies_short(partition, record, image):
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
     bases = [partition.append(memoryview(bytearray(chunk)))[0] for chunk in batches]
-    vlog, epoch = partition.vlog, partition.leader_epoch
+    vlog = partition.vlog
     assert vlog is not None
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     position = vlog.end
@@ -340,7 +345,7 @@ async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple
     deleted = record.topic_id not in image.topics_by_id
     if vlog.live_copies < vlog.copies and not deleted and copies_short(partition, record, image):
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
-    return bases, epoch
+    return bases, partition.leader_epoch
 
 
 async def fetch(
