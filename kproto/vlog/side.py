@@ -14,7 +14,7 @@ from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from kproto.log.chunk import ChunkRef
-    from kproto.log.ports import LogPartition
+    from kproto.log.ports import LogPartition, LogSegment
 
 SIDE: Final = -1
 """Number, inside its class, of the virtual log that takes no new chunks."""
@@ -46,6 +46,10 @@ class StoredSegment:
 
     def sync(self) -> None:
         """Nothing is to be synced."""
+
+    def before(self) -> tuple[LogSegment, ...]:
+        """Nothing has to be in files first: as far as it is not, it is in the journal that has the chunks."""
+        return ()
 
 
 _STORED: Final = StoredSegment()
