@@ -31,7 +31,7 @@ class Copy:
         "durable",
         "end",
         "fd",
-        "held_until",
+        "holds",
         "last",
         "loaded",
         "named",
@@ -77,9 +77,10 @@ class Copy:
         self.pins = 0
         """Reads and syncs under way: the file must keep its bytes meanwhile."""
         self.recorded = False
-        """This process saw the vseg in metadata: when it is there no more, it was deleted."""
-        self.held_until = 0.0
-        """A repaired file is kept until then, though metadata does not list it yet."""
+        """What `ReplicaStore.apply` gets next is newer than the record of the vseg: when it is not there, it
+        was deleted."""
+        self.holds = 0
+        """As long as there are some, a repaired file is kept, though metadata does not list it yet."""
         self.catalog: tuple[int, Catalog] | None = None
         """The end it was made for, and what every partition has below it."""
 

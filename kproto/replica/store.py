@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import math
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -85,6 +84,8 @@ STATE_RETRY_S: Final = 1.0
 """A full disk has had no room for what the store knows of itself."""
 HELD_S: Final = 60.0
 """How long a repaired copy waits for metadata to list it, at least."""
+LATE_S: Final = 1.0
+"""A timer is not so late unless the process was stopped."""
 
 PushDone = Callable[[Push, int], object]
 """The verdict, and how far the copy goes now."""
@@ -158,7 +159,6 @@ class ReplicaStore:
         self._syncing = False
         self._timed: dict[Copy, None] = {}
         self._sweep_due = False
-        self._again_at = math.inf
         self._spares: list[tuple[str, int, int]] = []
         """Path, descriptor and bytes of files whose pages are warm and whose space is reserved."""
         self._numbered = 0
@@ -215,7 +215,8 @@ class ReplicaStore:
         for name in sorted(self.disk.listdir(self.directory)):
             vseg = vseg_of_name(name)
             if vseg is not None:
-                self.copies[vseg] = Copy(vseg, self._at(name))
+                copy = self.copies[vseg] = Copy(vseg, self._at(name))
+                copy.recorded = True  # before its first byte (4), so before this start
             elif name.endswith((SUFFIX, COPYING)) or (
                 name.endswith(BESIDE) and vseg_of_name(name.removesuffix(BESIDE)) not in self.copies
             ):
@@ -572,7 +573,8 @@ class ReplicaStore:
     # Metadata
 
     def apply(self, table: VlogTable, live: frozenset[int]) -> None:
-        """A newer revision of metadata: ``table`` (kept, not copied) and the epochs of the live members."""
+        """A newer revision of metadata: ``table`` (kept, not copied) and the epochs of the live members. It
+        was read after this process started: what left a file here before is in it, or was deleted."""
         first = self.table is not table
         self.table = table
         self._live = live
@@ -582,9 +584,8 @@ class ReplicaStore:
             self._judge(table)
         if first:
             self._sweep()
-        elif not self._sweep_due:
-            self._sweep_due = True
-            self.loop.call_later(SWEEP_S, self._sweep)
+        else:
+            self._sweep_soon()
 
     def _judge(self, table: VlogTable) -> None:
         """The first table after a power loss: what this store should have, and cannot prove."""
@@ -614,28 +615,24 @@ class ReplicaStore:
         if self.poisoned or self._closed:
             return
         vsegs = self.table.vsegs
-        waits: list[float] = []
+        wait = False
         for copy in list(self.copies.values()):
             record = vsegs.get(copy.vseg)
             if self._is_garbage(copy, record):
-                waits.append(self._remove(copy))
+                wait |= not copy.holds and self._remove(copy)  # a hold ends with a sweep of its own
             elif record is not None and record.end is not None and not copy.settled and copy.fd != NO_FILE:
-                waits.append(self._settle(copy, record.end))
+                wait |= self._settle(copy, record.end)
         closed = [vseg for vseg in sorted(self.limbo) if vseg in vsegs and not vsegs[vseg].open]
         self.limbo = {vseg for vseg in self.limbo if vseg in vsegs and vsegs[vseg].open}
         for vseg in closed:
             self.find(vseg, partial(self._out_of_limbo, vseg))
-        wait = min(filter(None, waits), default=math.inf)
-        at = self.clock.monotonic() + wait
-        if at < self._again_at:
-            self._again_at = at
-            self.loop.call_later(wait, self._sweep_again, at)
+        if wait:
+            self._sweep_soon()
 
-    def _sweep_again(self, at: float) -> None:
-        """Something had to wait until ``at``. What metadata says meanwhile does not: records come and go."""
-        if at == self._again_at:
-            self._again_at = math.inf
-            self._sweep()
+    def _sweep_soon(self) -> None:
+        if not self._sweep_due:
+            self._sweep_due = True
+            self.loop.call_later(SWEEP_S, self._sweep)
 
     def _out_of_limbo(self, vseg: VsegId, copy: Copy | None) -> None:
         """It is known now where ``vseg`` ends, so it shows whether something is missing."""
@@ -653,11 +650,10 @@ class ReplicaStore:
         of_owner = self.table.of_owner(vseg.owner_epoch)
         return max((record.id.seq for record in of_owner if record.id.vlog == vseg.vlog), default=0)
 
-    def _settle(self, copy: Copy, end: int) -> float:
-        """The vseg is closed: sync it, and give back the room behind its end. Seconds to wait and try again,
-        or 0."""
+    def _settle(self, copy: Copy, end: int) -> bool:
+        """The vseg is closed: sync it, and give back the room behind its end. Whether that has to wait."""
         if copy.pins:
-            return SWEEP_S
+            return True
         copy.settled = True
         copy.pins += 1
         used = copy.base + min(copy.end, end)
@@ -679,13 +675,12 @@ class ReplicaStore:
             copy.states = [position for position in copy.states if position < end]
             copy.last = (-1, 0)
         self.workers.background.submit(settle, settled)
-        return 0.0
+        return False
 
-    def _remove(self, copy: Copy) -> float:
-        """Delete the file, or keep it for the next copy. Seconds to wait and try again, or 0."""
-        wait = copy.held_until - self.clock.monotonic()
-        if copy.pins or wait > 0:
-            return max(wait, SWEEP_S)
+    def _remove(self, copy: Copy) -> bool:
+        """Delete the file, or keep it for the next copy. Whether that has to wait."""
+        if copy.pins:
+            return True
         del self.copies[copy.vseg]
         self._timed.pop(copy, None)
         self.delete(copy.path + BESIDE)
@@ -694,10 +689,10 @@ class ReplicaStore:
             self.disk.rename(copy.path, spare)
             self._spares.append((spare, copy.fd, copy.reserved))
             copy.fd = NO_FILE
-            return 0.0
+            return False
         self._close_file(copy)
         self.delete(copy.path)
-        return 0.0
+        return False
 
     def delete(self, path: str) -> None:
         """In the background, because giving back the pages of a large file takes 10 ms; the name is free at
@@ -755,8 +750,18 @@ class ReplicaStore:
     def hold(self, copy: Copy) -> None:
         """Keep it for some time, whether metadata lists it or not; then look, though nothing may be heard of
         metadata any more."""
-        copy.held_until = self.clock.monotonic() + self._held_s
-        self.loop.call_later(self._held_s + SWEEP_S, self._sweep)
+        copy.recorded = True
+        copy.holds += 1
+        self.loop.call_later(self._held_s, self._let_go, copy, self.clock.monotonic() + self._held_s)
+
+    def _let_go(self, copy: Copy, due: float) -> None:
+        """Late means that the process was stopped: what it knows may be as old as that, so it begins anew, as
+        when it knows nothing yet."""
+        copy.holds -= 1
+        if not self._newest or self.clock.monotonic() > due + LATE_S:
+            self.hold(copy)
+        else:
+            self._sweep()
 
     def journal_is_whole(self, found: Inspection) -> bool:
         """Whether a journal of an earlier process of this broker still has everything that was acked."""

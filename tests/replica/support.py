@@ -71,7 +71,8 @@ class VirtualLoop:
             if not self.later or self.later[0][0] > end:
                 self.now = end
                 return
-            self.now, _, callback, args = heapq.heappop(self.later)
+            when, _, callback, args = heapq.heappop(self.later)
+            self.now = max(self.now, when)  # later than planned, when a test was ahead
             callback(*args)
 
 

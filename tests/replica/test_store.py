@@ -160,7 +160,9 @@ def test_an_ack_of_the_synced_class_waits_for_the_sync() -> None:
     station.loop.run()
     assert answers == [(Push.STORE, owner.end)]
     station.lose_power(5)
-    station.store.apply(Metadata(5).table, frozenset((5,)))
+    metadata = Metadata(5)
+    metadata.put(owner.record())
+    station.store.apply(metadata.table, metadata.live)
     assert station.seal(VSEG) == (owner.end, True)
 
 
@@ -405,6 +407,7 @@ class TestPowerLoss:
         station.lose_power(1)
         metadata = Metadata(5)
         metadata.put(owner.record())
+        metadata.put(other.record())
         station.store.apply(metadata.table, metadata.live)
         assert station.seal(VSEG) == (owner.end, True)
         assert station.seal(other.vseg) == (other.end, True)
@@ -479,6 +482,21 @@ class TestMetadata:
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(1.0)
         assert set(station.store.copies) == {news.vseg}, "metadata does not know that one yet"
+
+    def test_what_a_former_process_left_is_garbage_when_it_is_deleted(self) -> None:
+        """Its record was there before its first byte (4): who started since has it in its first table."""
+        station, metadata = Station(), Metadata(5)
+        gone, kept, news = Owner(VsegId(5, 1, 1)), Owner(VsegId(5, 2, 1)), Owner(VsegId(5, 3, 1))
+        filled(station, gone)
+        filled(station, kept)
+        station.restart()
+        filled(station, news)
+        station.loop.run(1.0)
+        assert set(station.store.copies) == {gone.vseg, kept.vseg, news.vseg}, "nothing is known yet"
+        metadata.put(kept.record())
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        assert set(station.store.copies) == {kept.vseg, news.vseg}
 
     def test_what_an_owner_that_is_over_left_unlisted_is_garbage(self) -> None:
         station, metadata = Station(), Metadata(5, 9)
@@ -598,6 +616,72 @@ class TestMetadata:
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(HELD_S * 2)
         assert station.seal(VSEG) == (owner.end, True)
+
+    def test_nothing_waits_for_a_repaired_copy_that_is_held(self) -> None:
+        """Found by simulation: while one was held, no file was closed or deleted."""
+        station, metadata, owner, closed = Station(), Metadata(5), Owner(VSEG), Owner(VsegId(5, 2, 1))
+        filled(station, owner)
+        filled(station, closed)
+        self.repaired(station, owner)()
+        metadata.put(owner.record(owner.end, [OTHER]))
+        metadata.put(closed.record())
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        metadata.put(closed.record(closed.end))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        assert station.store.copies[closed.vseg].settled
+        metadata.delete(closed.record())
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        assert set(station.store.copies) == {VSEG}
+
+    def test_a_copy_that_was_repaired_too_late_goes_after_its_hold(self) -> None:
+        """Found by simulation: the record went just before, and its owner lives and has no newer one."""
+        station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
+        filled(station, owner)
+        adopt = self.repaired(station, owner)
+        metadata.put(owner.record(owner.end))
+        station.store.apply(metadata.table, metadata.live)
+        metadata.delete(owner.record())
+        station.store.apply(metadata.table, metadata.live)
+        adopt()
+        station.loop.run(HELD_S / 2)
+        assert VSEG in station.store.copies
+        station.loop.run(HELD_S)
+        assert VSEG not in station.store.copies
+
+    def test_who_was_stopped_holds_a_repaired_copy_anew(self) -> None:
+        """What it knows is from before: the copy may be listed since."""
+        station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
+        filled(station, owner)
+        self.repaired(station, owner)()
+        metadata.put(owner.record(owner.end, [OTHER]))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        station.loop.now += 2 * HELD_S
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        assert VSEG in station.store.copies
+        metadata.put(owner.record(owner.end, [OTHER, ME]))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(2 * HELD_S)
+        assert station.seal(VSEG) == (owner.end, True)
+
+    def test_who_knows_nothing_yet_deletes_nothing(self) -> None:
+        """A repair was ordered of it before it is registered."""
+        station, metadata, owner, other = Station(), Metadata(5), Owner(VSEG), Owner(VsegId(5, 2, 1))
+        filled(station, owner)
+        filled(station, other)
+        station.restart()
+        self.repaired(station, owner)()
+        station.loop.run(3 * HELD_S)
+        assert set(station.store.copies) == {VSEG, other.vseg}
+        metadata.put(owner.record(owner.end))
+        metadata.put(other.record())
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(3 * HELD_S)
+        assert set(station.store.copies) == {VSEG, other.vseg}
 
 
 def test_a_start_reads_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
