@@ -20,6 +20,8 @@ from kproto.log.index import SparseIndex, Summary, decode, decode_summary, encod
 from kproto.wire.batch import HEADER
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kproto.disk import Buffer
     from kproto.log.partition import Partition
 
@@ -190,11 +192,14 @@ class Segment:
                 partition.disk.sync_directory(directory)
             partition.directories_synced = True
 
-    def before(self) -> list[Segment]:
-        """Implements ``ports.LogSegment``."""
-        if self.partition.deleted:
-            return []
-        return [one for one in self.partition.unsynced() if one.base_offset < self.base_offset]
+    def before(self) -> Sequence[Segment]:
+        """Implements ``ports.LogSegment``. Asked for every segment of a journal file, so there is a short way
+        for most: nothing before it is left."""
+        partition, base = self.partition, self.base_offset
+        bases, settled = partition.bases, partition.settled
+        if partition.deleted or settled >= len(bases) or bases[settled] >= base:
+            return ()
+        return [one for one in partition.unsynced() if one.base_offset < base]
 
     def mark_synced(self) -> None:
         """The whole file system was synced after the last flush."""
