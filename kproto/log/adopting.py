@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kproto.log.epochs import EpochCache
 from kproto.log.files import FETCHING, SegmentName, parse_name
@@ -29,6 +29,7 @@ from kproto.log.opening import (
     segments_of,
     truncate,
 )
+from kproto.log.ports import EVERYTHING
 from kproto.log.producers import Producers
 from kproto.log.segment import Segment, hop_file
 from kproto.wire.batch import CRC_FROM, hop
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from kproto.log.ports import JournalRun, Snapshot
 
 log = logging.getLogger(__name__)
-EVERYTHING: Final = 1 << 62
 
 
 class GapError(Exception):

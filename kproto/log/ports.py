@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from kproto.config import TopicConfig
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from kproto.log.chunk import ChunkRef
     from kproto.log.partition import Partition
     from kproto.log.reader import RemoteRange
+
+EVERYTHING: Final = 1 << 62
+"""Above every position in a segment, and every offset."""
 
 
 class JournalRun(NamedTuple):

@@ -20,6 +20,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kproto.log.ports import EVERYTHING
+
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.log.ports import LogSegment
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 SLICE_S: Final = 0.001
 REST: Final = 4.0
 """After each slice the loop belongs to others for so many times what it took, unless a push waits."""
-EVERYTHING: Final = 1 << 62
 BYTES_PER_SYNC: Final = 1 << 20
 """Sync without pressure only when a file sync frees at least so many bytes of journal."""
 

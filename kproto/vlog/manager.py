@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kproto import directory
 from kproto.check import check
+from kproto.log.ports import EVERYTHING
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
 from kproto.vlog.frame import FILE_HEADER_SIZE
@@ -52,7 +53,6 @@ SETTLE_S: Final = 1.0
 """How often old journal files are looked at."""
 SYNCS_AT_ONCE: Final = 500
 """Segment files synced at once for old journal files."""
-EVERYTHING: Final = 1 << 62
 DRAIN_S: Final = 5.0
 """How long the end of the process waits for backups and controller."""
 

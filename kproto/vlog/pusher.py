@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kproto.log.ports import EVERYTHING
 from kproto.vlog.classes import FlushPolicy, VlogClass
 from kproto.vlog.encode import encode
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
@@ -183,7 +184,8 @@ class Pusher:
     def _write_direct(self, refs: Sequence[ChunkRef]) -> dict[Any, int]:
         """Write large partitions' chunks to their segment files; the partitions and their bytes in ``refs``.
 
-        One that does not get there (full disk) goes through the journal like a small one.
+        What lies before them has to be in files, too: a start cuts off what lies behind a file that is not
+        whole (rule 24b). One that does not get there (full disk) goes through the journal like a small one.
         """
         direct: dict[Any, int] = {}
         for ref in refs:
@@ -195,6 +197,8 @@ class Pusher:
         ends: dict[LogSegment, ChunkRef] = {ref[1]: ref for ref in refs if ref[0] in direct}
         for segment, last in ends.items():
             try:
+                for earlier in segment.before():
+                    earlier.flush(EVERYTHING)
                 segment.flush(last[2] + last[6])
             except OSError as error:
                 direct.pop(last[0], None)

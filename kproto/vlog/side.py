@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kproto.log.ports import EVERYTHING
 from kproto.wire.batch import CRC_FROM, hop
 from kproto.wire.crc import crc32c
 
@@ -21,7 +22,6 @@ SIDE: Final = -1
 FIRST_SIDE_ID: Final = 1 << 30
 """Side virtual logs are numbered from here on: any later leader has to know them. Unlike in others, offsets
 in them may go back, and their state frames tell of nobody."""
-_EVERYTHING: Final = 1 << 62
 
 
 def is_side(vlog_id: int) -> bool:
@@ -38,8 +38,8 @@ class StoredSegment:
 
     number = 0
     group_base = 0
-    flushed = _EVERYTHING
-    synced = _EVERYTHING
+    flushed = EVERYTHING
+    synced = EVERYTHING
 
     def flush(self, upto: int) -> None:
         """Nothing is to be written."""

@@ -8,6 +8,7 @@ contiguous run of offsets per partition, byte for byte.
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 from collections.abc import Sequence
@@ -94,6 +95,17 @@ class PowerDisk(Disk):
             os.close(fd)
         self.undo.clear()
         self.paths.clear()
+
+
+class FullForOne(PowerDisk):
+    """No room is left for one file."""
+
+    refused = ""
+
+    def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+        if self.paths[fd] == self.refused:
+            raise OSError(errno.ENOSPC, "no room", self.refused)
+        return super().pwritev(fd, buffers, position, length)
 
 
 class Everything(random.Random):
@@ -327,4 +339,24 @@ def test_what_a_partition_has_in_another_virtual_log_is_not_cut_off_by_a_power_l
     node.loop.until(lambda: not node.vlogs.cleaner.closed)
     node.lose_power(Everything(0))
     assert node.partition(*key).log_end_offset == node.acked[key] == 14
+    node.die()
+
+
+def test_a_chunk_is_written_to_its_file_alone_only_behind_files_that_are_whole(tmp_path: Path) -> None:
+    """The segment before it is in the journal only: a start cuts off what lies behind its file."""
+    disk = FullForOne()
+    node = Node(tmp_path, disk)
+    node.start()
+    key = ("memory", 0)
+    partition = node.partition(*key)
+    node.send(partition, key, b"a" * 500)
+    node.loop.until(node.drained)
+    disk.refused = partition.segments[0].path
+    partition.roll_group()
+    node.send(partition, key, b"b" * 90_000)
+    node.loop.until(node.drained)
+    assert len(partition.segments) == 2
+    disk.refused = ""
+    node.kill()
+    assert node.partition(*key).log_end_offset == node.acked[key] == 2
     node.die()
