@@ -63,6 +63,7 @@ class Sources:
             for epoch in record.sources
             for vseg in self._of(epoch)[which]
             if rules.may_have(self._image, record, vseg)
+            and not rules.came_later(self._image, self._table, record, vseg)
         ]
 
     def _of(self, epoch: int) -> tuple[list[VsegRecord], list[VsegRecord]]:

@@ -57,6 +57,14 @@ def was_given(table: VlogTable, vseg: VsegRecord) -> bool:
     return table.given_upto.get((vseg.id.owner_epoch, vseg.id.vlog), -1) >= vseg.id.seq
 
 
+def came_later(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
+    """Its owner, which lives, opened it after it had handed the streamlet over, and so has nothing of that in
+    it (12b). Who is gone may have led the streamlet to the end."""
+    epoch = vseg.id.owner_epoch
+    leads_it = record.state == ONLINE and record.sources[-1:] == (epoch,)
+    return not leads_it and is_current(image, vseg.node_id, epoch) and not was_given(table, vseg)
+
+
 def may_begin_move(image: MetadataImage, record: StreamletRecord, target: int) -> bool:
     """Only a served streamlet with several copies moves, to another member (12b, 18b)."""
     served = bool(record.sources) and leads(image, record, record.leader, record.sources[-1])

@@ -22,7 +22,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import GapError
 from kproto.metadata.records import RECOVERING, StreamletRecord
 from kproto.replica.messages import PartitionKey, ReadChunk
-from kproto.replica.reach import Metadata, NoCopyError, Reach
+from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
 from kproto.replica.survey import Base, Found, ordered, survey
 
 if TYPE_CHECKING:
@@ -426,8 +426,9 @@ def sources_of(image: MetadataImage, table: VlogTable, epoch: int, fewest: int) 
     """The closed virtual segments of an owner, by virtual log, in order: those that can hold chunks of topics
     which never had fewer copies than ``fewest``.
 
-    A live owner's open ones hold nothing of what it handed over (rule 12b); those of one that is gone must be
-    closed first (rule 20): `NotSealedError`.
+    A live owner's open ones hold nothing of what it handed over (rule 12b), nor do those that it opened since
+    and closed: without a copy they are left out. Those of one that is gone must be closed first (rule 20):
+    `NotSealedError`.
     """
     vlogs: dict[int, list[VsegRecord]] = {}
     live = {broker.epoch for broker in image.brokers.values()}
@@ -435,7 +436,9 @@ def sources_of(image: MetadataImage, table: VlogTable, epoch: int, fewest: int) 
         if record.copies < fewest:
             continue
         if not record.open:
-            vlogs.setdefault(record.id.vlog, []).append(record)
+            given = epoch not in live or table.given_upto.get(record.id[:2], -1) >= record.id.seq
+            if given or any(eligible(image, target) for target in record.backups):
+                vlogs.setdefault(record.id.vlog, []).append(record)
         elif epoch not in live:
             raise NotSealedError(f"virtual segment {'/'.join(map(str, record.id))} is not sealed")
     return list(vlogs.values())

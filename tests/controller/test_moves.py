@@ -22,6 +22,7 @@ from kproto.controller.moves import (
     replacements,
 )
 from kproto.controller.reassignment import NewReplicas, decide_reassign, ongoing
+from kproto.controller.recovery import Sources, candidates
 from kproto.controller.repair import Repair, Repairs, decide_repaired, wanted_copies
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.errors import ErrorCode, KafkaError
@@ -85,6 +86,37 @@ def test_what_was_given_away_wants_all_copies_and_the_rest_does_not() -> None:
     world.seal_all(600)
     world.commit_all(world.assign())
     assert world.streamlet("t", 1).leader != 1
+
+
+def gave_and_lost() -> World:
+    """Broker 1 gave t-0 away, up to segment 0, and leads t-1. Segment 1, opened since, was closed when all
+    its backups lost their disks."""
+    world = moving(target=4)
+    assert hand_over(world)
+    vseg = world.table.vsegs[VsegId(world.epoch(1), 0, 1)]
+    world.commit(decide_close_vsegs(world.image, world.table, 1, [(vseg.id, 600)]))
+    held = world.table.vsegs[vseg.id._replace(seq=0)]
+    kept = next(node for node in (2, 3) if node in nodes(held.backups))
+    backups = tuple(CopyTarget(node, "wiped") for node in (2, 3, 4) if node != kept)
+    record = world.table.vsegs[vseg.id]._replace(backups=backups)
+    world.commit(Decision(None, {record.key: record.encode()}))
+    return world
+
+
+def test_what_an_owner_opened_after_it_gave_a_streamlet_away_is_not_waited_for() -> None:
+    """It has nothing of that (12b), so while the owner lives its copies do not matter. They do to what it
+    leads itself, and to all once it is gone: who is gone may have led any of them to the end."""
+    world = gave_and_lost()
+    world.fence(4)
+    given, own = world.streamlet("t"), world.streamlet("t", 1)
+    sources = Sources(world.image, world.table)
+    assert candidates(world.image, world.table, given, sources) == [1, 2, 3]
+    assert candidates(world.image, world.table, own, sources) == [1]
+    begin(world, 2, index=1)
+    assert not hand_over(world, seq=1, index=1)
+    world.fence(1)
+    for record in (given, own):
+        assert candidates(world.image, world.table, record, Sources(world.image, world.table)) == []
 
 
 def test_back_to_an_owner_that_led_it_before() -> None:

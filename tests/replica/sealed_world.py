@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from kproto.metadata import MetadataImage, StreamletRecord
 from kproto.metadata.records import ONLINE, RECOVERING, BrokerRecord
 from kproto.metadata.store import Entry
-from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord, start_key
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord, given_key, start_key
 from kproto.net.ports import Answer, Buffer, Done, PeerError
 from kproto.replica.messages import (
     CatalogRow,
@@ -95,6 +95,10 @@ class World:
         self.freed: set[VsegId] = set()
         self.lost: set[VsegId] = set()
         """Without a copy, and given up."""
+        self.bare: set[VsegId] = set()
+        """Without a copy."""
+        self.given: dict[tuple[int, int], int] = {}
+        """`VlogTable.given_upto`."""
         self.starts: dict[PartitionKey, int] = {}
         """Log starts that were stored."""
 
@@ -176,7 +180,9 @@ class World:
         table = VlogTable()
         records = [record for vlog in self.vlogs for record in vlog.records() if record.id not in self.freed]
         records = [one._replace(backups=(), lost=True) if one.id in self.lost else one for one in records]
+        records = [one._replace(backups=()) if one.id in self.bare else one for one in records]
         entries = [Entry(record.key, record.encode(), 1) for record in records]
+        entries += [Entry(given_key(*vlog), str(seq).encode(), 1) for vlog, seq in self.given.items()]
         for key, sealed in self.truth.items():
             start = max(sealed.log_start, self.starts.get(key, 0))
             entries.append(Entry(start_key(*key), str(start).encode(), 1))

@@ -14,6 +14,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.replica import takeover
 from kproto.replica.messages import PartitionKey
 from kproto.replica.survey import Base
+from kproto.replica.takeover import sources_of
 from kproto.vlog.side import FIRST_SIDE_ID
 from tests.replica.sealed_world import Chunk, Vlog, World
 from tests.replica.test_takeover import Run
@@ -240,3 +241,47 @@ def test_a_partition_with_a_hole_is_not_served() -> None:
         await run.check()
 
     directed(go, 0, hole)
+
+
+def given_away(world: World) -> None:
+    """The owner gave everything away and lives on, under epoch 10. What it wrote down afterwards, in segments
+    that were opened later, has no copy any more."""
+    world.log.before_me = (10,)
+    for vlog in world.vlogs:
+        given = vlog.records()[-1].id
+        world.given[given[:2]] = given.seq
+        vlog.starts.append(vlog.end)
+        vlog.add([], {})
+        world.bare.add(given._replace(seq=given.seq + 1))
+
+
+def test_what_a_live_owner_opened_after_it_gave_all_away_is_not_waited_for() -> None:
+    """It holds nothing of that (12b): it lost both backups while it was open, and the owner's journal had
+    given it back."""
+
+    async def go(run: Run) -> None:
+        await run.online()
+        await run.check()
+
+    directed(go, prepare=given_away)
+
+
+@pytest.mark.parametrize("case", ["the owner is gone", "it was given away, too", "it has copies"])
+def test_what_else_a_source_has_is_read_or_waited_for(case: str) -> None:
+    def prepare(world: World) -> None:
+        given_away(world)
+        if case == "the owner is gone":
+            world.log.before_me = ()
+        elif case == "it was given away, too":
+            world.given = {vlog: seq + 1 for vlog, seq in world.given.items()}
+        else:
+            world.bare.clear()
+
+    async def go(run: Run) -> None:
+        office = run.world.metadata
+        found = sources_of(office.image, office.table, 10, 0)
+        assert [one.id for vlog in found for one in vlog] == [
+            one.id for vlog in run.world.vlogs for one in vlog.records()
+        ]
+
+    directed(go, prepare=prepare)
