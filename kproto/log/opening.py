@@ -239,10 +239,12 @@ def ensure_index(partition: Partition, segment: Segment) -> None:
 
 
 def truncate(partition: Partition, segment: Segment, size: int) -> None:
-    """Cut the file of ``segment`` to ``size`` bytes."""
+    """Cut the file of ``segment`` to ``size`` bytes. Synced, because what is left may be known to be synced,
+    and so the whole file: it must not get its damaged end back when the power is lost again."""
     descriptor = partition.disk.open(segment.path)
     try:
         partition.disk.truncate(descriptor, size)
+        partition.disk.datasync(descriptor)
     finally:
         partition.disk.close(descriptor)
 
