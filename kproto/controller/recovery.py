@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
+from kproto.metadata.records import MOVED, ONLINE, RECOVERING, StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord, moved_from_key
 
 STREAMLETS_PER_TRANSACTION: Final = 100
@@ -95,8 +95,9 @@ def candidates(
 
 def owner_has(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
     """The owner's files are a copy of what the virtual segment holds of this streamlet (2b, 33): it never
-    gave it away, even if others."""
-    kept = not rules.was_given(table, vseg) or record.sources == (vseg.id.owner_epoch,)
+    gave it away, even if others. To whom somebody else is told to rebuild it may be a move's target."""
+    given = record.state == RECOVERING and record.leader != vseg.node_id
+    kept = not rules.was_given(table, vseg) or (record.sources == (vseg.id.owner_epoch,) and not given)
     return kept and rules.owner_holds(image, table, vseg)
 
 

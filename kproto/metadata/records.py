@@ -245,9 +245,10 @@ class StreamletRecord:
     def online(self, owner_epoch: int) -> StreamletRecord:
         """The record after its leader committed (rule 27b): its own virtual logs are sources from now on.
 
-        An owner that leads it again is there again; only its first and last times matter.
+        An owner that leads it again is there again, also behind itself, when a move that failed gave it back:
+        its files went when it handed over. Only its first and last times matter.
         """
-        sources = self.sources if self.sources[-1:] == (owner_epoch,) else (*self.sources, owner_epoch)
+        sources = (*self.sources, owner_epoch)
         if sources.count(owner_epoch) > 2:
             middle = sources.index(owner_epoch, sources.index(owner_epoch) + 1)
             sources = sources[:middle] + sources[middle + 1 :]

@@ -22,12 +22,13 @@ from kproto.controller.moves import (
     replacements,
 )
 from kproto.controller.reassignment import NewReplicas, decide_reassign, ongoing
-from kproto.controller.recovery import Sources, candidates
+from kproto.controller.recovery import Sources, candidates, owner_has
 from kproto.controller.repair import Repair, Repairs, decide_repaired, wanted_copies
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import ONLINE, RECOVERING
 from kproto.metadata.vlogs import CopyTarget, VsegId
+from kproto.replica.takeover import older_sources
 from tests.controller.cluster_world import SETTINGS, World, cluster, nodes
 
 ALL = frozenset({1, 2, 3, 4})
@@ -131,6 +132,25 @@ def test_back_to_an_owner_that_led_it_before() -> None:
         assert hand_over(world)
         world.commit_all([world.streamlet("t")])
         assert world.streamlet("t").sources == expected
+
+
+def test_what_a_failed_move_gave_back_is_read_from_copies() -> None:
+    """Found by simulation: its files had gone when it handed over, and nobody looked for its records in the
+    virtual logs of the owner that led it again."""
+    world = moving()
+    one = world.epoch(1)
+    assert hand_over(world)
+    given = world.table.vsegs[VsegId(one, 0, 0)]
+    assert not owner_has(world.image, world.table, world.streamlet("t"), given)
+    assert owner_has(world.image, world.table, world.streamlet("t", 1), given), "that was not given away"
+    world.fence(2)
+    back = world.streamlet("t").recovering(1)
+    world.commit(Decision(None, {back.key: back.encode()}))
+    assert world.commit_all([back]) == [True]
+    record = world.streamlet("t")
+    assert (record.state, record.sources) == (ONLINE, (one, one))
+    assert older_sources(world.image, 1, record) == (one,)
+    assert not owner_has(world.image, world.table, record, given)
 
 
 def tidy_away(world: World) -> None:

@@ -80,5 +80,6 @@ def test_a_streamlet_with_sources_comes_back_and_old_records_are_read() -> None:
     assert (moved.leader, moved.leader_epoch, moved.state, moved.sources) == (2, 5, RECOVERING, (5,))
     committed = moved.online(8)
     assert (committed.leader_epoch, committed.state, committed.sources) == (5, 0, (5, 8))
-    assert committed.online(8).sources == (5, 8)
+    assert committed.online(8).sources == (5, 8, 8), "its files went meanwhile: the next time is another"
+    assert committed.online(8).online(8).sources == (5, 8, 8)
     assert BrokerRecord.decode("brokers/7", b'[3,"host",9092,null]') == BrokerRecord(7, 3, "host", 9092, None)
