@@ -108,9 +108,10 @@ def _chunk(
     """A copy of the chunk at ``at`` in ``frame``, when it is what its entry says."""
     data = bytes(frame[at : at + length])
     if len(data) == length >= SMALLEST_CHUNK and not flags & DIRECT:
-        found, after, stamped, _, stored, _, delta = CHUNK_HEAD.unpack_from(data)
+        found, after, stamped, magic, stored, _, delta = CHUNK_HEAD.unpack_from(data)
         if (
             stored == crc
+            and magic == 2
             and found == base
             and stamped == epoch
             and delta + 1 == count
