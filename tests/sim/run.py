@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import traceback
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -64,8 +65,7 @@ def _run(seed: int, replaced: Any, plan: Any) -> Outcome:
                 violation = f"L: not at rest after {MOST_SECONDS} s"
             except Exception as error:
                 violation = f"the simulation itself: {error!r}"
-                if not world.problems:
-                    raise
+                world.note(traceback.format_exc())
             finally:
                 world.close()
     finally:
