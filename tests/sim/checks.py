@@ -623,7 +623,7 @@ class Checks:
             if max(ledger.ends.values(), default=0) <= consumer.log_start and consumer.leader >= 0:
                 break
             await asyncio.sleep(0.1)
-        else:
+        if consumer.leader < 0:
             world.failed(f"L2: {ledger.name} cannot be read")
             return
         end, at = consumer.high_watermark, consumer.log_start
