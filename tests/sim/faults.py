@@ -36,6 +36,8 @@ class Faults:
         self.random = world.random
         self.numbers = list(world.nodes)
         self.healed = False
+        self.stopping: dict[int, object] = {}
+        """Processes that have been told to stop: nobody tells them twice."""
 
     async def run(self) -> None:
         """Break something every now and then."""
@@ -117,10 +119,11 @@ class Faults:
         """A clean stop."""
         number = self._some()
         node = self.world.nodes[number]
-        if node.serving and self.checks.may_kill(number):
+        if node.serving and node.process is not self.stopping.get(number) and self.checks.may_kill(number):
             process, broker = node.process, node.broker
             assert process is not None
             assert broker is not None
+            self.stopping[number] = process
             self.world.note(f"stop n{number}")
             self.world.count("clean stop")
 
