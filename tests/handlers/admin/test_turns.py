@@ -271,3 +271,11 @@ def test_an_answer_may_be_awaited_and_made_in_steps_in_any_order(told: list[str]
     assert asyncio.run(answer_of(steps("a"))) == "answer b"
     assert told == ["a0", "a1", "b0", "b1"]
     assert asyncio.run(answer_of("plain")) == "plain"
+
+
+@pytest.mark.parametrize(("repeats", "described"), [(1, 2), (5_000, 1)])
+def test_a_resource_is_described_as_often_as_it_is_named_but_not_thousands_of_times(
+    served, repeats, described
+):
+    named = [DescribeConfigsResource(2, "unknown")] * (1 + repeats)
+    assert len(served.call(32, 4, DescribeConfigsRequest(named)).results) == described
