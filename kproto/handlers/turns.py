@@ -119,7 +119,8 @@ async def in_parts(
             if len(part) >= PART:
                 yield part
                 part = []
-        yield part
+        if part:
+            yield part
 
     return await _one_by_one(parts(), work)
 

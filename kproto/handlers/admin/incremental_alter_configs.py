@@ -7,12 +7,9 @@ are in Apache Kafka. ``validate_only`` decides without changing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kproto.controller import ConfigChange, ConfigOp
-from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.admin.changed_configs import change_each
 from kproto.handlers.context import Handler, RequestContext
-from kproto.handlers.turns import in_parts
 from kproto.wire.generated.incremental_alter_configs import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
@@ -33,22 +30,8 @@ async def handle(
         for resource in request.resources
     ]
 
-    async def alter(some: Sequence[ConfigChange]) -> list[AlterConfigsResourceResponse]:
-        errors = await ctx.broker.controller.alter_configs(some, validate_only=request.validate_only)
-        return [_result(change, error) for change, error in zip(some, errors, strict=True)]
-
-    return IncrementalAlterConfigsResponse(
-        responses=await in_parts(changes, lambda change: (change.resource_type, change.resource_name), alter)
-    )
-
-
-def _result(change: ConfigChange, error: KafkaError | None) -> AlterConfigsResourceResponse:
-    return AlterConfigsResourceResponse(
-        error_code=error.code if error is not None else ErrorCode.NONE,
-        error_message=error.message if error is not None else None,
-        resource_type=change.resource_type,
-        resource_name=change.resource_name,
-    )
+    responses = await change_each(ctx, changes, request.validate_only, AlterConfigsResourceResponse)
+    return IncrementalAlterConfigsResponse(responses=responses)
 
 
 HANDLER = Handler(key=44, min_version=0, max_version=1, handle=handle)
