@@ -7,7 +7,7 @@ predicate at a time and must then see a rule broken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kproto.config import TOPIC_CONFIGS
@@ -153,13 +153,11 @@ def is_copying(image: MetadataImage, record: StreamletRecord, node_id: int, epoc
     return more and record.leader == node_id and is_current(image, node_id, epoch)
 
 
-def topics_in(image: MetadataImage, vseg: VsegRecord) -> list[TopicRecord]:
+def topics_in(image: MetadataImage, vseg: VsegRecord) -> Iterator[TopicRecord]:
     """The topics that may have chunks in it."""
-    return [
-        image.topics_by_id[topic_id]
-        for topic_id, part in image.streamlets.items()
-        if any(vseg.id.owner_epoch in record.sources and may_have(image, record, vseg) for record in part)
-    ]
+    for topic_id, part in image.streamlets.items():
+        if any(vseg.id.owner_epoch in record.sources and may_have(image, record, vseg) for record in part):
+            yield image.topics_by_id[topic_id]
 
 
 def may_lose(image: MetadataImage, vseg: VsegRecord, by_default: bool) -> bool:
@@ -168,7 +166,7 @@ def may_lose(image: MetadataImage, vseg: VsegRecord, by_default: bool) -> bool:
     unclean = TOPIC_CONFIGS[UNCLEAN]
     of_all = image.configs.get(DEFAULT_BROKER, {}).get(UNCLEAN)
     default = by_default if of_all is None else unclean.parse(of_all)
-    own = [topic.configs.get(UNCLEAN) for topic in topics_in(image, vseg)]
+    own = (topic.configs.get(UNCLEAN) for topic in topics_in(image, vseg))
     return all(default if text is None else unclean.parse(text) for text in own)
 
 

@@ -219,7 +219,7 @@ class Sealing:
         The longest copy of those that are here decides; without one, wait, unless an operator has given up
         all there was. What no topic has anything in is nobody's loss.
         """
-        if not rules.topics_in(image, vseg):
+        if not any(rules.topics_in(image, vseg)):
             return Close(vseg.id, vseg.start, ())
         here = rules.live_copies(image, vseg)
         owner = CopyTarget(vseg.node_id, vseg.store_id)

@@ -279,7 +279,7 @@ class Checks:
         """Rule 21: a virtual segment is closed below what was durable. Allowed where no topic has anything in
         it, or all that have prefer being served, and whoever has all of it has been away for a session."""
         world, durable = self.world, self.durable[record.id]
-        topics = topics_in(world.image, before)
+        topics = list(topics_in(world.image, before))
         wrong = f"rule 21: vseg {tuple(record.id)} is closed at {record.end}, {durable} was durable"
         if not topics:
             world.count("closed, nobody's")
