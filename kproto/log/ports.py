@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kproto.log.reader import RemoteRange
 
 EVERYTHING: Final = 1 << 62
-"""Above every position in a segment, and every offset."""
+"""Above every position, in a segment or a virtual log, and every offset."""
 
 
 class JournalRun(NamedTuple):

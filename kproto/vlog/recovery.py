@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from kproto.log.ports import JournalRun
+from kproto.log.ports import EVERYTHING, JournalRun
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE, FileHeader
 from kproto.vlog.journal import SPARE_PREFIX, SUFFIX, file_name
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from kproto.vlog.scan_point import ScanStart
 
 PartitionKey = tuple[bytes, int]
-EVERYTHING: Final = 1 << 63
 _ATTEMPT_AND_OFFSET: Final = itemgetter(8, 5)
 
 
