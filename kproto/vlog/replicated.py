@@ -271,7 +271,7 @@ class ReplicatedPusher(Pusher):
         failed = [target.node_id for target in self._targets if target.node_id in gone]
         if self.vlog.open_segment is None:
             self._estimate()
-            self._renewing = bool(failed)
+            self._renewing = self._renewing or bool(failed)
         elif failed:
             self._replace(failed)
         self.tick(self._clock.monotonic())

@@ -285,6 +285,22 @@ def test_a_backup_that_is_no_member_any_more_is_replaced_without_traffic() -> No
     assert kept in world.nodes
 
 
+def test_a_backup_is_replaced_without_traffic_though_another_broker_goes_in_the_same_turn() -> None:
+    """Found by simulation (seed 221099): the second change of the members took back that a new virtual
+    segment was wanted. The old one, without a copy, was open for the store until something was pushed."""
+    world, part = begun(copies=2)
+    (gone,) = backups_of(world, 1)
+    (other, left) = [node for node in world.nodes if node != gone]
+    world.nodes[gone].up = world.nodes[other].up = False
+    world.manager.members_changed([other, left])
+    world.manager.members_changed([left])
+    world.flow()
+    assert world.vsegs.records[1, 1].end == world.vsegs.records[1, 2].start
+    assert backups_of(world, 2) == [left]
+    assert part.vlog.live_copies == 2
+    world.check()
+
+
 def test_a_store_that_gives_too_few_backups_is_not_asked_without_end() -> None:
     """Every proposal changes the metadata, and every change of the metadata is told to the virtual logs."""
     world, part = begun(others=2)
