@@ -11,6 +11,7 @@ import pytest
 from kproto.config import load
 from kproto.controller.decision import Decision
 from kproto.controller.freeing import Unneeded, decide_free
+from kproto.controller.moves import Wish, decide_moves
 from kproto.controller.topics import TopicRef, decide_delete
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
@@ -217,3 +218,19 @@ def test_what_only_a_virtual_segment_knows_about_producers_keeps_it() -> None:
     leader.knows = lambda vseg: True
     assert leader.look() == 1
     assert seqs(world) == [2]
+
+
+def test_while_a_streamlet_is_handed_over_nothing_that_may_hold_it_is_reported() -> None:
+    """Its leader has closed what the next one is to read, and goes on in segments that nobody else reads. A
+    state frame there covers all before it, but not for the next leader: it would know of no producer (40)."""
+    world = cluster(3, t=(2, 3, [1, 1]), u=(1, 3, [2]))
+    topic = world.image.topics["t"].topic_id
+    leader, other = Leader(world, 1, Unneeded()), Leader(world, 2, Unneeded())
+    leader.copies.ends = written(world, 1, {(topic, 1): 10})
+    other.copies.ends = written(world, 2, {})
+    start(world, (topic, 1), 10)
+    (move,) = world.commit(decide_moves(world.image, world.table, [Wish(topic, 1, 2)]))
+    assert leader.look() == 0
+    assert other.look() == 1, "no source of what moves"
+    world.commit(Decision(None, deletes=[move.key]))
+    assert leader.look() == 1
