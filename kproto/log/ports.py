@@ -211,3 +211,7 @@ class LogPartition(Protocol):
     def on_durable(self, end_offset: int) -> None:
         """Everything below ``end_offset`` is durable; called in order, once per push."""
         ...
+
+    def unsynced(self) -> Sequence[LogSegment]:
+        """Segments with bytes that are not in synced files, oldest first."""
+        ...

@@ -6,7 +6,7 @@ One fdatasync covers all partitions of the virtual log, so their number does not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from kproto.vlog.classes import NEVER
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
+    from kproto.log.ports import LogSegment
     from kproto.vlog.journal import JournalFile
     from kproto.vlog.worker import Loop, Works
 
@@ -31,6 +32,7 @@ class GroupSync:
         "_ends",
         "_files",
         "_loop",
+        "_older",
         "_poison",
         "_running",
         "_since",
@@ -47,9 +49,15 @@ class GroupSync:
         self._ends: dict[Any, int] = {}
         self._files: dict[JournalFile, int] = {}
         """Files with unsynced frames, and up to which position."""
+        self._older: dict[LogSegment, None] = {}
+        """Segment files with what partitions had before they came here: synced first."""
         self._deadline = float("inf")
         self._running = False
         self.syncs = 0
+
+    def add(self, older: Iterable[LogSegment]) -> None:
+        """Sync these, too, with the frame that is about to be reported by `written`."""
+        self._older.update(dict.fromkeys(older))
 
     def written(self, file: JournalFile, position: int, ends: Mapping[Any, int]) -> None:
         """``file`` was written up to ``position``; ``ends`` are the new end offsets of the partitions in it.
@@ -96,8 +104,9 @@ class GroupSync:
         self._running = True
         self._deadline = float("inf")
         files, self._files = self._files, {}
+        older, self._older = self._older, {}
         covered = dict(self._ends)
-        self._worker.submit(partial(_sync_all, files), partial(self._done, files, covered))
+        self._worker.submit(partial(_sync_all, (*older, *files)), partial(self._done, files, covered))
 
     def _done(
         self, files: Mapping[JournalFile, int], covered: Mapping[Any, int], error: BaseException | None
@@ -123,6 +132,6 @@ class GroupSync:
             self._arm(self._clock.monotonic() + earliest / 1000)
 
 
-def _sync_all(files: Mapping[JournalFile, int]) -> None:
+def _sync_all(files: Sequence[JournalFile | LogSegment]) -> None:
     for file in files:
         file.sync()

@@ -318,9 +318,24 @@ class VlogManager:
                 before.states.leave(partition)
                 if before.klass.copies < pusher.klass.copies:
                     self._outgrown[before.vlog.vlog_id] = pusher.klass.copies
+        if self._brings_older(partition, current, pusher.klass.policy):
+            pusher.older.add(partition)
         partition.vlog = pusher.vlog
         if pusher.klass.copies > 1:
             pusher.states.join(partition, self._clock.monotonic())  # type: ignore[attr-defined]
+
+    def _brings_older(
+        self, partition: LogPartition, current: VirtualLogPort | None, policy: FlushPolicy
+    ) -> bool:
+        """Whether ``partition`` may have chunks that are synced less than those of a class with ``policy``
+        (see `Older`). On opening, which syncs its files, only what the journal of an earlier process has."""
+        if current is None:
+            inherited = self._inherited
+            known = inherited is not None and inherited.is_unsynced((partition.topic_id, partition.index))
+            return known and policy > FlushPolicy.MEMORY
+        before = self._of[current]  # type: ignore[index]
+        pending = before.older.leave(partition)
+        return policy > before.klass.policy or (pending and policy > FlushPolicy.MEMORY)
 
     def apply_settings(self, settings: Settings, partitions: Iterable[LogPartition]) -> None:
         """Follow a change of ``kproto.vlogs.per.broker``, ``kproto.virtual.segment.bytes``,

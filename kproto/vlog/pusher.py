@@ -7,8 +7,10 @@ on this way. Classes:
 - ``MEMORY``: the write is the ack; high watermarks and callbacks follow in the same call.
 - ``TIMED``: the same, and `GroupSync` runs a group fdatasync in a thread when N records or T ms are due.
 - ``SYNCED``: the write is followed by an fdatasync in a thread; meanwhile references accumulate, and the
-next push
-  takes all of them: the batch adapts to the disk without a linger setting.
+  next push takes all of them: the batch adapts to the disk without a linger setting.
+
+A partition that came from a class with fewer syncs has what it had before synced with its first frame
+(`older`).
 
 Direct writes (one copy, ``MEMORY`` only): a partition with ``kproto.direct.bytes`` or more in one push has
 them written straight to its segment file, and the frame holds references only, so that large chunks are not
@@ -20,7 +22,7 @@ was.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,6 +31,7 @@ from kproto.vlog.classes import FlushPolicy, VlogClass
 from kproto.vlog.encode import encode
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
 from kproto.vlog.group_sync import GroupSync
+from kproto.vlog.older import Older
 from kproto.vlog.virtual_log import OWNER, VirtualLog
 
 if TYPE_CHECKING:
@@ -72,6 +75,7 @@ class Pusher:
         "_worker",
         "group_sync",
         "klass",
+        "older",
         "vlog",
     )
 
@@ -101,6 +105,7 @@ class Pusher:
         self._scheduled = False
         self._syncing = False
         self._stopped = False
+        self.older = Older()
         self.group_sync: GroupSync | None = None
         if klass.policy is FlushPolicy.TIMED:
             self.group_sync = GroupSync(loop, worker, clock, self._owner.poison)
@@ -251,26 +256,42 @@ class Pusher:
         file, segment = self._file, self.vlog.segments[-1]
         if file is None or self._stopped:
             return False
-        try:
-            file.write(frame.pieces, frame.position, frame.length)
-        except OSError as error:
-            self._space.failed(error)
+        older = self._write(file, frame)
+        if older is None:
             return False
         end = frame.position + frame.length
         segment.sent(OWNER, frame)
         if (end - segment.start) * 4 > segment.capacity * 3:
             self._space.ahead()
         if self.klass.policy is FlushPolicy.SYNCED:
-            self._sync(file, end)
+            self._sync(file, end, older)
             return False
         self._acked(segment, end)
         return bool(self.vlog.pending)
 
-    def _sync(self, file: JournalFile, end: int) -> None:
-        """fdatasync in the thread; nothing is sent meanwhile."""
+    def _write(self, file: JournalFile, frame: Frame) -> Sequence[LogSegment] | None:
+        """Write ``frame`` into the journal; returns the segments that are to be synced with it (see `Older`).
+        None: it did not work, and nobody may rely on anything of it."""
+        older: Sequence[LogSegment] = ()
+        try:
+            if self.older:
+                older = self.older.flush(frame.ends)
+            file.write(frame.pieces, frame.position, frame.length)
+        except OSError as error:
+            self._space.failed(error)
+            return None
+        if self.older:
+            self.older.settle(frame.ends)
+            if self.group_sync is not None:
+                self.group_sync.add(older)
+        return older
+
+    def _sync(self, file: JournalFile, end: int, older: Sequence[LogSegment] = ()) -> None:
+        """fdatasync in the thread, of ``older`` first; nothing is sent meanwhile."""
         self._syncing = True
         file.pins += 1
-        self._worker.submit(file.sync, partial(self._synced, file, self.vlog.segments[-1], end))
+        job = partial(_sync_all, (*older, file)) if older else file.sync
+        self._worker.submit(job, partial(self._synced, file, self.vlog.segments[-1], end))
 
     def _synced(
         self, file: JournalFile, segment: VirtualSegment, end: int, error: BaseException | None
@@ -307,6 +328,11 @@ class Pusher:
     def _report(self, where: str, error: Exception) -> None:
         """A callback is broken: say so, and go on with the others."""
         self._loop.call_exception_handler({"message": f"{where} callback failed", "exception": error})
+
+
+def _sync_all(files: Iterable[LogSegment | JournalFile]) -> None:
+    for file in files:
+        file.sync()
 
 
 def how_many_fit(sizes: Sequence[int], room: int) -> int:

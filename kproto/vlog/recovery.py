@@ -123,6 +123,14 @@ class Recovered:
             for file in files:
                 file.needed.pop(partition, None)
 
+    def is_unsynced(self, partition: PartitionKey) -> bool:
+        """Some of its chunks are in files that nobody has synced, and perhaps nowhere else."""
+        return any(
+            file.header.policy == FlushPolicy.MEMORY and partition in file.needed
+            for files in self.files
+            for file in files
+        )
+
     def settle(self, settled: Callable[[bytes, int, int], bool]) -> None:
         """Ask ``settled(topic id, partition, end offset)`` what is in synced segment files (or deleted) by
         now."""

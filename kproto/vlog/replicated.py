@@ -492,10 +492,8 @@ class ReplicatedPusher(Pusher):
         file, segment = self._file, self.vlog.segments[-1]
         if file is None:
             return False
-        try:
-            file.write(frame.pieces, frame.position, frame.length)
-        except OSError as error:
-            self._space.failed(error)
+        older = self._write(file, frame)
+        if older is None:
             return False
         end = frame.position + frame.length
         self._sent_at = self._clock.monotonic()
@@ -512,7 +510,7 @@ class ReplicatedPusher(Pusher):
         if (end - segment.start) * 4 > segment.capacity * 3:
             self._space.ahead()
         if self.klass.policy is FlushPolicy.SYNCED:
-            self._sync(file, end)
+            self._sync(file, end, older)
         for copy, target in enumerate(self._targets, 1):
             if segment.closed or self._stopped:
                 return False
