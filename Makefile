@@ -17,6 +17,7 @@ CRASH_ROUNDS ?= 50
 ROUNDS ?= 100
 ALL_AT_ONCE ?= 20
 PAUSES ?= 10
+RESTARTS ?= 3
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -61,7 +62,8 @@ bench-recovery: $(VENV)/.dev
 	$(BIN)/kproto bench stall
 
 failover: $(VENV)/.dev $(BUILD)/debian
-	$(BIN)/kproto bench failover --only kproto --rounds $(ROUNDS) --all-at-once $(ALL_AT_ONCE) --pause $(PAUSES)
+	$(BIN)/kproto bench failover --only kproto --rounds $(ROUNDS) --all-at-once $(ALL_AT_ONCE) --pause $(PAUSES) \
+		--restart $(RESTARTS)
 
 # Everything the tests need: Python packages, Debian packages, Kafka's jars, our Java classes, the franz-go program.
 tools: $(VENV)/.dev $(BUILD)/debian $(BUILD)/java/compiled $(BUILD)/go/compat

@@ -63,7 +63,7 @@ STEPS: Sequence[Step] = (
     Step("cluster", minutes=3),
     Step("startup", minutes=2),
     Step("idle", minutes=2),
-    Step("failover", ("--rounds", "20", "--all-at-once", "5", "--pause", "5"), minutes=3),
+    Step("failover", ("--rounds", "20", "--all-at-once", "5", "--pause", "5", "--restart", "3"), minutes=3),
     Step("recovery", minutes=1),
     Step("stall", minutes=0.5),
 )

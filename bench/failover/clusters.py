@@ -49,6 +49,9 @@ class Cluster(Protocol):
     def kill(self, node: int) -> None:
         """SIGKILL."""
 
+    def stop(self, node: int) -> None:
+        """SIGTERM, and wait until the process has ended."""
+
     def wipe(self, node: int) -> None:
         """Delete the data of a dead node."""
 
@@ -116,6 +119,9 @@ class KprotoCluster:
     def kill(self, node: int) -> None:
         self.local.kill(node)
 
+    def stop(self, node: int) -> None:
+        self.local.stop([node])
+
     def wipe(self, node: int) -> None:
         self.local.wipe(node)
 
@@ -181,6 +187,9 @@ class KafkaCluster:
 
     def kill(self, node: int) -> None:
         self._processes[node].stop(signal.SIGKILL)
+
+    def stop(self, node: int) -> None:
+        self._processes[node].stop()
 
     def wipe(self, node: int) -> None:
         shutil.rmtree(self._processes[node].directory / "data", ignore_errors=True)

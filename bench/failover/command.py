@@ -40,6 +40,7 @@ class Counts(NamedTuple):
     kills: int
     all_at_once: int
     pauses: int
+    restarts: int
     keep_two: bool
 
 
@@ -81,7 +82,7 @@ class Session:
             time.sleep(2)
             turns = Rounds(self.cluster, load, self.chance, self.note, counts.keep_two)
             kinds = [turns.kill] * counts.kills + [turns.all_at_once] * counts.all_at_once
-            kinds += [turns.pause] * counts.pauses
+            kinds += [turns.pause] * counts.pauses + [turns.restart_all] * counts.restarts
             for number, turn in enumerate(kinds):
                 turn(number)
             self.results["records"] = load.finish()
@@ -135,6 +136,7 @@ def compare_copies(run: Session, cluster: KprotoCluster, settings: Mapping[str, 
 @click.option("--rounds", type=int, help="Kills of a random broker: 10, or 3 with --quick.")
 @click.option("--all-at-once", type=int, default=0, help="Rounds of killing all four, after those.")
 @click.option("--pause", "pauses", type=int, default=0, help="Rounds of SIGSTOP, after those.")
+@click.option("--restart", "restarts", type=int, default=0, help="Rolling restarts (SIGTERM), after those.")
 @click.option("--keep-two", is_flag=True, help="Two brokers that are killed together keep their data.")
 @click.option("--partitions", type=int, default=32, show_default=True)
 @click.option("--rate", type=int, default=800, show_default=True, help="Records per second in all.")
@@ -151,6 +153,7 @@ def command(
     rounds: int | None,
     all_at_once: int,
     pauses: int,
+    restarts: int,
     keep_two: bool,
     partitions: int,
     rate: int,
@@ -166,7 +169,8 @@ def command(
     """Kill brokers under load, check every promise; exit code 1 and the data kept when kproto breaks one."""
     console = options.console()
     seed = time.time_ns() % 1_000_000 if seed is None else seed
-    counts = Counts(rounds or (3 if quick else 10), all_at_once, pauses, keep_two)
+    kills = (3 if quick else 10) if rounds is None else rounds
+    counts = Counts(kills, all_at_once, pauses, restarts, keep_two)
     (out / "failover").mkdir(parents=True, exist_ok=True)
     result = Result(
         "failover",

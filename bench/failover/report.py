@@ -15,6 +15,7 @@ MEANINGS = {
     "two": "two brokers killed",
     "all": "all brokers killed and started",
     "pause": "one broker stopped (SIGSTOP)",
+    "restart": "all brokers restarted, one after the other",
 }
 FIGURES = ("gap_s", "back_s", "return_gap_s", "recovered_s", "whole_s")
 """Of a round: seconds; see `rounds.Round`."""

@@ -16,7 +16,7 @@ PAUSE_S: Final = 8.0
 """How long a stopped broker stays stopped: longer than its session."""
 AWAY_S: Final = (0.0, 0.3, 1.0, 3.0)
 """How long a broker that keeps its data stays away: shorter or longer than a session."""
-KILL, TWO, ALL, PAUSE = "kill", "two", "all", "pause"
+KILL, TWO, ALL, PAUSE, RESTART = "kill", "two", "all", "pause", "restart"
 
 
 @dataclass(slots=True)
@@ -116,6 +116,22 @@ class Rounds:
         self._settle(this)
         self._check(this)
 
+    def restart_all(self, number: int) -> None:
+        """Every broker is stopped with SIGTERM and started again, one after the other, each when all copies
+        are there: the gap is the longest of the whole round."""
+        this = Round(number, RESTART, list(self._cluster.nodes), False)
+        self._whole()
+        self._listen(this)
+        began = time.monotonic()
+        for node in this.victims:
+            self._cluster.stop(node)
+            self._cluster.start([node])
+            self._load.await_progress()
+            self._whole()
+        this.back_s = time.monotonic() - began
+        self._gaps(this)
+        self._check(this)
+
     def _listen(self, this: Round) -> None:
         """The last moment before the fault: all brokers lead, all partitions are written to."""
         elect_preferred(self._cluster, self._load.topic, self._load.partitions)
@@ -165,7 +181,8 @@ class Rounds:
 
     def _check(self, this: Round) -> None:
         """Everything acknowledged in this round and the one before is there, once, in order."""
-        told = [self._cluster.recovered_s(victim, self._killed_ms) for victim in this.victims]
+        fallen = this.victims if this.kind != RESTART else []
+        told = [self._cluster.recovered_s(victim, self._killed_ms) for victim in fallen]
         this.recovered_s = max((seconds for seconds in told if seconds is not None), default=None)
         ends = self._load.await_read()
         this.checked = self._load.verify(self._ends[0], ends)
