@@ -111,22 +111,42 @@ class LogPorts:
 class VirtualLogPort(Protocol):
     """The virtual log a partition appends to."""
 
-    end: int
-    """How many references were appended; after `append` it is the position of that reference."""
-    durable: int
-    """How many of them are durable."""
-    blocked: bool
-    """Appends must be refused with KAFKA_STORAGE_ERROR; check before appending."""
-    lost: bool
-    """The owner epoch is over (rule 16): ``blocked`` is set too, nothing becomes durable any more, and every
-    callback is called, of what is durable and of what is not."""
-    retiring: bool
-    """Its partitions are being handed over to another broker (rule 12b): ``blocked`` is set too, what was
-    appended becomes durable."""
-    copies: int
-    """Copies that the class of the virtual log wants, the owner's included."""
-    live_copies: int
-    """Copies that new appends get: fewer while backups lack (rule 18)."""
+    @property
+    def end(self) -> int:
+        """How many references were appended; after `append` it is the position of that reference."""
+        ...
+
+    @property
+    def durable(self) -> int:
+        """How many of them are durable."""
+        ...
+
+    @property
+    def blocked(self) -> bool:
+        """Appends must be refused with KAFKA_STORAGE_ERROR; check before appending."""
+        ...
+
+    @property
+    def lost(self) -> bool:
+        """The owner epoch is over (rule 16): ``blocked`` is set too, nothing becomes durable any more, and
+        every callback is called, of what is durable and of what is not."""
+        ...
+
+    @property
+    def retiring(self) -> bool:
+        """Its partitions are being handed over to another broker (rule 12b): ``blocked`` is set too, what was
+        appended becomes durable."""
+        ...
+
+    @property
+    def copies(self) -> int:
+        """Copies that the class of the virtual log wants, the owner's included."""
+        ...
+
+    @property
+    def live_copies(self) -> int:
+        """Copies that new appends get: fewer while backups lack (rule 18)."""
+        ...
 
     def append(self, ref: ChunkRef) -> None:
         """Take a reference; it is pushed with everything else of this turn of the event loop."""

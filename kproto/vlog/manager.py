@@ -20,6 +20,7 @@ from kproto.check import check
 from kproto.log.ports import EVERYTHING
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
+from kproto.vlog.crossing import Crossing
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import Journal, JournalFile
 from kproto.vlog.kept import IsOnlyCopy, Kept
@@ -291,41 +292,54 @@ class VlogManager:
         """Set ``partition.vlog`` to its virtual log, made if need be, and return it. Call again when the
         config of the partition or ``kproto.vlogs.per.broker`` changed.
 
-        A partition moves once all its appends are durable (rule 12), so perhaps later. Nothing is refused
-        meanwhile: the move happens between two appends.
+        A partition moves once all it has is durable (rule 12); what it appends until then waits. Nothing is
+        refused meanwhile.
         """
-        pusher = self._pusher(self._place(partition))
-        target: VirtualLogPort = pusher.vlog
         current = partition.vlog
-        if current is not None and current.lost:
+        if current is not None and (current.lost or isinstance(current, Crossing)):
             return current
-        if current is None or current is target or partition.high_watermark >= partition.log_end_offset:
-            if current is not target:
-                self._move(partition, current, pusher)
-            return target
-        current.when_durable(current.end, partial(self._assign_again, partition, current))
-        return current
+        pusher = self._pusher(self._place(partition))
+        if current is None:
+            self._enter(partition, None, pusher)
+        elif current is not pusher.vlog:
+            check(isinstance(current, VirtualLog), "a partition appends to no virtual log of this broker")
+            self._move(partition, current, pusher)  # type: ignore[arg-type]
+        return partition.vlog or pusher.vlog
 
-    def _assign_again(self, partition: LogPartition, current: VirtualLogPort) -> None:
-        """What ``partition`` had in ``current`` is durable, unless it was deleted or given up meanwhile."""
-        if partition.vlog is current:
-            self.assign(partition)
+    def _move(self, partition: LogPartition, current: VirtualLog, pusher: Pusher) -> None:
+        """Have ``partition`` append to the virtual log of ``pusher``, not to ``current``."""
+        before = self._of[current]
+        if before.klass.copies > 1:
+            before.states.leave(partition)  # type: ignore[attr-defined]
+        if partition.high_watermark >= partition.log_end_offset:
+            self._enter(partition, current, pusher)
+        else:
+            crossing = partition.vlog = Crossing(current, pusher.vlog)
+            current.when_durable(current.end, partial(self._land, partition, crossing))
 
-    def _move(self, partition: LogPartition, current: VirtualLogPort | None, pusher: Pusher) -> None:
-        """``partition`` appends to the virtual log of ``pusher`` from now on (rule 12)."""
-        for before in self._replicated() if current is not None else ():
-            if before.vlog is current:
-                before.states.leave(partition)
-                if before.klass.copies < pusher.klass.copies:
-                    self._outgrown[before.vlog.vlog_id] = pusher.klass.copies
-        if self._brings_older(partition, current, pusher.klass.policy):
+    def _land(self, partition: LogPartition, crossing: Crossing) -> None:
+        """All that ``partition`` had in the virtual log it leaves is durable, or lost."""
+        if partition.vlog is not crossing or crossing.lost:
+            for callback in crossing.sink():
+                self._loop.call_soon(callback)
+            return
+        pusher = self._pusher(self._place(partition))
+        self._enter(partition, crossing.source, pusher)
+        crossing.land(pusher.vlog)
+
+    def _enter(self, partition: LogPartition, before: VirtualLog | None, pusher: Pusher) -> None:
+        """``partition`` appends to the virtual log of ``pusher`` from now on (rule 12); all it had in
+        ``before`` is durable."""
+        if before is not None and 1 < before.copies < pusher.klass.copies:
+            self._outgrown[before.vlog_id] = pusher.klass.copies
+        if self._brings_older(partition, before, pusher.klass.policy):
             pusher.older.add(partition)
         partition.vlog = pusher.vlog
         if pusher.klass.copies > 1:
             pusher.states.join(partition, self._clock.monotonic())  # type: ignore[attr-defined]
 
     def _brings_older(
-        self, partition: LogPartition, current: VirtualLogPort | None, policy: FlushPolicy
+        self, partition: LogPartition, current: VirtualLog | None, policy: FlushPolicy
     ) -> bool:
         """Whether ``partition`` may have chunks that are synced less than those of a class with ``policy``
         (see `Older`). On opening, which syncs its files, only what the journal of an earlier process has."""
@@ -333,7 +347,7 @@ class VlogManager:
             inherited = self._inherited
             known = inherited is not None and inherited.is_unsynced((partition.topic_id, partition.index))
             return known and policy > FlushPolicy.MEMORY
-        before = self._of[current]  # type: ignore[index]
+        before = self._of[current]
         pending = before.older.leave(partition)
         return policy > before.klass.policy or (pending and policy > FlushPolicy.MEMORY)
 

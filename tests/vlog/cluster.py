@@ -19,6 +19,7 @@ from kproto.config import TopicConfig, load
 from kproto.config.topic_configs import topic_config
 from kproto.disk import Buffer, Disk
 from kproto.metadata.vlogs import CopyTarget
+from kproto.vlog.crossing import Crossing
 from kproto.vlog.frame import (
     DIRECT,
     ENTRY,
@@ -538,7 +539,8 @@ class ClusterPartition(Partition):
     def on_durable(self, end_offset: int) -> None:
         assert end_offset > self.high_watermark, "the high watermark only goes up (rule 9)"
         assert not self.vlog.lost
-        if self.vlog.live_copies == 1:
+        on_its_way = isinstance(self.vlog, Crossing) and not self.vlog.landed
+        if (self.vlog.source if on_its_way else self.vlog).live_copies == 1:
             self.alone.update(base for base in self.chunks if self.high_watermark <= base < end_offset)
         super().on_durable(end_offset)
 

@@ -129,6 +129,9 @@ class Partition:
         position: int = self.vlog.end
         return position
 
+    def unsynced(self) -> list[Segment]:
+        return [self.segment] if self.segment.synced < self.segment.end else []
+
     def on_durable(self, end_offset: int) -> None:
         self.history.append(end_offset)
         self.high_watermark = end_offset

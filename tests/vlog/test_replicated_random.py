@@ -9,9 +9,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kproto.config.topic_configs import topic_config
 from tests.vlog.cluster import ClusterPartition, ClusterWorld
 
 SIZES = st.sampled_from([100, 3_000, 40_000, 120_000])
+POLICIES = st.sampled_from(["9223372036854775807", "5", "1"])
 PUSHING = st.one_of(
     st.tuples(st.just("append"), st.integers(0, 3), SIZES),
     st.tuples(st.just("journal"), st.integers(0, 3), SIZES),
@@ -34,6 +36,7 @@ MANAGING = st.one_of(
     st.tuples(st.just("disk"), st.booleans()),
     st.tuples(st.just("sync"), st.booleans()),
     st.tuples(st.just("spread"), st.integers(1, 4)),
+    st.tuples(st.just("policy"), st.integers(0, 3), POLICIES),
 )
 STEPS = st.lists(st.one_of(PUSHING, PUSHING, FAILING, MANAGING), max_size=80)
 
@@ -130,6 +133,12 @@ class Run:
         texts = {"kproto__vlogs__per__broker": str(vlogs)}
         self.world.manager.apply_settings(ClusterWorld.begin(**texts).settings, self.parts)
 
+    def policy(self, number: int, messages: str) -> None:
+        """Another flush.messages of one partition."""
+        part = self.parts[number]
+        part.config = topic_config({"flush.messages": messages}, self.world.settings)
+        self.world.manager.assign(part)  # type: ignore[arg-type]
+
     def fence(self) -> None:
         """The controller declares this owner dead: every backup and the store refuse it."""
         for node in self.world.nodes.values():
@@ -148,7 +157,7 @@ class Run:
 @given(
     copies=st.integers(2, 3),
     others=st.integers(1, 4),
-    policy=st.sampled_from(["9223372036854775807", "5", "1"]),
+    policy=POLICIES,
     steps=STEPS,
 )
 def test_whatever_happens_what_is_exposed_is_on_all_copies(

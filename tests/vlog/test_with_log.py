@@ -27,6 +27,7 @@ from kproto.log.ports import LogPorts
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
 from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.crossing import Crossing
 from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager
 from kproto.vlog.recovery import recover
 from kproto.vlog.scan_point import decode_starts
@@ -218,14 +219,14 @@ class Node:
         end = partition.log_end_offset
         self.sent.setdefault(key, {})[base] = bytes(data)
         vlog = partition.vlog
-        assert isinstance(vlog, VirtualLog)
-        synced = self.vlogs._of[vlog].klass.policy is FlushPolicy.SYNCED
-        vlog.when_durable(vlog.end, lambda: self.ack(key, end, synced))
+        assert isinstance(vlog, VirtualLog | Crossing)
+        vlog.when_durable(vlog.end, lambda: self.ack(key, end, vlog))
 
-    def ack(self, key: tuple[str, int], end: int, synced: bool) -> None:
+    def ack(self, key: tuple[str, int], end: int, vlog: VirtualLog | Crossing) -> None:
         assert end > self.acked.get(key, 0)
         self.acked[key] = end
-        if synced:
+        where = vlog.ahead if isinstance(vlog, Crossing) else vlog
+        if self.vlogs._of[where].klass.policy is FlushPolicy.SYNCED:  # type: ignore[index]
             self.promised[key] = end
 
     def drained(self) -> bool:
