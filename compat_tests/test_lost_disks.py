@@ -117,7 +117,8 @@ class Numbered:
         wait_until("broker 2 leads", lambda: self.leader() == 2, 30)
         self.producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "all"})
         self.records = 0
-        self.produce(records)
+        self.produce(records - 1)
+        self.produce(1)  # the state of the others, which comes before it, is on backups: nobody replays them
 
     def leader(self) -> int:
         found: int = self.admin.list_topics("few", timeout=10).topics["few"].partitions[0].leader
@@ -198,7 +199,6 @@ def test_closed_virtual_segments_that_nobody_has_are_given_up_by_command(tmp_pat
         assert accept_loss(cluster, "few", "--yes") == []
 
 
-@pytest.mark.long  # fails in two of five runs: the log start does not move, and nobody knows why yet
 def test_a_leader_gives_up_what_it_had_not_brought_over_by_command(tmp_path: Path) -> None:
     """It serves, but not its old offsets, until that is accepted."""
     with own_cluster(tmp_path, settings=SLOW) as cluster:
