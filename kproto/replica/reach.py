@@ -93,6 +93,8 @@ class Reach:
                 self.requests += 1
                 try:
                     answer = await self._peers.call(node_id, api, body, seconds)
+                    while answer.error == InternalError.WAIT:
+                        answer = await self._peers.call(node_id, api, body, seconds)
                     self._slow.discard(node_id)
                     if answer.error == InternalError.NONE:
                         self.bytes += len(answer.body)

@@ -125,6 +125,8 @@ class Repairer:
         while at < size:
             body = Raw(record.id, at, min(PIECE_BYTES, size - at)).encode()
             answer = await self._peers.call(source, Api.RAW, body, PIECE_SECONDS)
+            if answer.error == InternalError.WAIT:
+                continue
             if answer.error != InternalError.NONE:
                 return InternalError(answer.error)
             if not answer.body or len(answer.body) > size - at:

@@ -287,7 +287,7 @@ class Rewriting:
     async def _turn(self, size: int) -> None:
         """Wait until the limit on reads allows ``size`` bytes."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pace.take(size, True, partial(_release, future))
+        self._pace.take(size, partial(_release, future))
         await future
 
     def _append(self, partition: Partition, vlog: VirtualLogPort, ref: Any) -> None:

@@ -150,7 +150,10 @@ class ReplicaService:
             return
 
         def sealed(position: int, usable: bool) -> None:
-            reply(InternalError.NONE, Sealed(position, not usable).encode())
+            if self.store.suspect and not usable:
+                reply(InternalError.LIMBO)  # for the moment: the first metadata tells what is
+            else:
+                reply(InternalError.NONE, Sealed(position, not usable).encode())
 
         self.store.seal(request.vseg, request.fence, sealed)
 
@@ -193,7 +196,7 @@ class ReplicaService:
 
         self._usable(request.vseg, request.fence, None, request.end, reply, found)
 
-    def read(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
+    def read(self, caller: Caller, body: memoryview, reply: Reply) -> None:
         """Api.READ."""
         request = Read.decode(body)
 
@@ -202,16 +205,20 @@ class ReplicaService:
 
         def found(copy: Copy, extent: Extent) -> None:
             nonlocal taken
-            taken = min(size, extent.end - extent.begin)
             job = partial(select, self.store.disk, extent, request.partitions, request.offsets, size)
-            self._in_turn(copy, taken, request.background, partial(self._run, copy, job, failed, chosen))
+            run = partial(self._run, copy, job, failed, chosen)
+            if request.background:
+                taken = min(size, extent.end - extent.begin)
+                self._in_turn(copy, taken, run, reply, (caller, None))
+            else:
+                run()
 
         def chosen(found: Selection) -> None:
-            self.pace.correct(taken, sum(map(len, found.pieces)))
+            self._count(taken, sum(map(len, found.pieces)))
             reply(InternalError.NONE, *encode_read_answer(found.next, found.rows, found.pieces))
 
         def failed(error: int, *pieces: Buffer) -> None:
-            self.pace.correct(taken, 0)
+            self._count(taken, 0)
             reply(error, *pieces)
 
         self._usable(request.vseg, request.fence, request.begin, request.end, reply, found)
@@ -235,16 +242,20 @@ class ReplicaService:
 
         self._usable(request.vseg, request.fence, None, request.end, reply, found)
 
-    def raw(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
-        """Api.RAW: bytes of the file, never beyond the copy's end."""
+    def raw(self, caller: Caller, body: memoryview, reply: Reply) -> None:
+        """Api.RAW: bytes of the file, never beyond the copy's end; perhaps fewer than were asked for."""
         request = Raw.decode(body)
 
         def found(copy: Copy, extent: Extent) -> None:
-            length = max(min(request.length, copy.base + extent.end - request.begin), 0)
+            length = self.pace.turn(max(min(request.length, copy.base + extent.end - request.begin), 0))
             job = partial(_read_raw, self.store, copy.path, request.begin, length)
-            run = partial(self._run, copy, job, reply, lambda data: reply(InternalError.NONE, data))
-            self.pace.bytes += length
-            self._in_turn(copy, length, True, run)
+
+            def chosen(data: bytes) -> None:
+                self._count(length, len(data))
+                reply(InternalError.NONE, data)
+
+            run = partial(self._run, copy, job, reply, chosen)
+            self._in_turn(copy, length, run, reply, (caller, request.vseg))
 
         self._usable(request.vseg, 0, None, None, reply, found)
 
@@ -338,15 +349,29 @@ class ReplicaService:
 
         self.store.workers.reads.submit(look, inspected)
 
-    def _in_turn(self, copy: Copy, size: int, background: bool, run: Callable[[], None]) -> None:
-        """``run()`` when the limit on reads allows ``size`` bytes; the file keeps its bytes meanwhile."""
+    def _in_turn(
+        self, copy: Copy, size: int, run: Callable[[], None], reply: Reply, who: tuple[Caller, VsegId | None]
+    ) -> None:
+        """``run()`` when the limit on reads allows ``size`` bytes, or the caller is told to ask again; the
+        file keeps its bytes meanwhile. A caller repairs several at once, but reads one after the other."""
         copy.pins += 1
 
         def go() -> None:
             copy.pins -= 1
             run()
 
-        self.pace.take(size, background, go)
+        def again() -> None:
+            copy.pins -= 1
+            reply(InternalError.WAIT)
+
+        self.pace.take(size, go, again, who)
+
+    def _count(self, taken: int, size: int) -> None:
+        """A read of ``size`` bytes is done; it had a turn for ``taken``, or 0: it did not wait."""
+        if taken:
+            self.pace.correct(taken, size)
+        else:
+            self.pace.at_once(size)
 
     def _run(
         self,

@@ -73,6 +73,8 @@ class InternalError(IntEnum):
     REFUSED = 8
     """Understood and not done; the body may be JSON that says why."""
     BAD_REQUEST = 9
+    WAIT = 10
+    """The limit on reads has not let it have its turn yet: it keeps its place when it is asked again soon."""
 
 
 def encode_json(value: object) -> bytes:

@@ -37,7 +37,7 @@ def test_layout():
 def test_numbers_of_apis_and_errors_never_change():
     assert [api.value for api in Api] == [*range(1000, 1006), *range(1010, 1018)]
     names = " ".join(error.name for error in internal.InternalError)
-    assert names == "NONE FENCED GAP CONFLICT LIMBO FULL UNKNOWN NOT_CONTROLLER REFUSED BAD_REQUEST"
+    assert names == "NONE FENCED GAP CONFLICT LIMBO FULL UNKNOWN NOT_CONTROLLER REFUSED BAD_REQUEST WAIT"
     assert [error.value for error in internal.InternalError] == list(range(10))
 
 
