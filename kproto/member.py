@@ -564,6 +564,7 @@ class ClusterMember:
             await asyncio.gather(self._campaign, return_exceptions=True)
         self.listener.close()
         self.peers.close()
+        self.replicas.repairer.close()
         synced = asyncio.Event()
         self.replicas.store.close(synced.set)
         await synced.wait()

@@ -54,7 +54,7 @@ UPKEEP_REST: Final = 20.0
 UPKEEP_REST_MOST: Final = 10.0
 """...in seconds: it may have waited for a slow store, and missing copies cannot wait so much longer."""
 REPAIR_SECONDS: Final = 120.0
-"""One virtual segment has been copied by then, or it is tried again."""
+"""One virtual segment has been copied by then, or is said to be still on its way; else it is tried again."""
 STUCK_LOG_SECONDS: Final = 30.0
 
 _FAULTS_OF_TARGETS: Final = (
@@ -62,6 +62,7 @@ _FAULTS_OF_TARGETS: Final = (
     InternalError.FULL,
     InternalError.REFUSED,
     InternalError.BAD_REQUEST,
+    InternalError.WAIT,
 )
 """Answers to REPAIR that say nothing about the copy at its source."""
 
@@ -429,6 +430,8 @@ class ControllerLoop:
         try:
             body = messages.Repair(repair.vseg, repair.source).encode()
             answer = await self._peers.call(repair.target.node_id, Api.REPAIR, body, REPAIR_SECONDS)
+            while answer.error == InternalError.WAIT and repair.vseg.id in controller.table.vsegs:
+                answer = await self._peers.call(repair.target.node_id, Api.REPAIR, body, REPAIR_SECONDS)
             for_want = answer.error not in _FAULTS_OF_TARGETS
             if answer.error == InternalError.NONE:
                 done = await controller.decide(

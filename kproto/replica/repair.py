@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 
 PIECE_BYTES: Final = 1 << 20
 PIECE_SECONDS: Final = 10.0
+REPORT_SECONDS: Final = 60.0
+"""After so long whoever ordered a copy is told that it is being made."""
 _Result = TypeVar("_Result")
 Handled = tuple[int, Sequence[Buffer]]
 
@@ -42,7 +44,7 @@ class Repairer:
     def __init__(self, store: ReplicaStore, peers: PeersPort) -> None:
         self._store = store
         self._peers = peers
-        self._running: set[VsegId] = set()
+        self._running: dict[VsegId, asyncio.Task[InternalError]] = {}
         self.bytes = 0
         """Copied so far."""
 
@@ -51,18 +53,29 @@ class Repairer:
         request = Repair.decode(body)
         return await self.repair(request.record, request.source), ()
 
+    def close(self) -> None:
+        """Leave copies unfinished: they are begun anew another time."""
+        for task in self._running.values():
+            task.cancel()
+
     async def repair(self, record: VsegRecord, source: int) -> InternalError:
         """Have a whole copy of the closed ``record``; NONE when there is one now. Meant to be repeated: what
-        is whole already is not copied again."""
+        is whole already is not copied again. WAIT: it is being made, which may take long with a limit on
+        reads; to be asked again, and whoever asks meanwhile gets the same answer."""
         if record.end is None:
             return InternalError.BAD_REQUEST
-        if record.id in self._running:
-            return InternalError.REFUSED
-        self._running.add(record.id)
+        task = self._running.get(record.id)
+        if task is None:
+            work = self._repair(record, record.end, source)
+            task = self._running[record.id] = asyncio.get_running_loop().create_task(work)
+        done, _ = await asyncio.wait([task], timeout=REPORT_SECONDS)
+        return task.result() if done else InternalError.WAIT
+
+    async def _repair(self, record: VsegRecord, end: int, source: int) -> InternalError:
         try:
             if await self._has(record):
                 return InternalError.NONE
-            return await self._copy(record, record.end, source)
+            return await self._copy(record, end, source)
         except PeerError as error:
             log.warning("repair of %s from broker %d: %s", record.id, source, error)
             return InternalError.UNKNOWN
@@ -72,7 +85,7 @@ class Repairer:
             self._store.poison(f"repair of {record.id}: {error}")
             return InternalError.REFUSED
         finally:
-            self._running.discard(record.id)
+            del self._running[record.id]
 
     async def _has(self, record: VsegRecord) -> bool:
         """This store has all of it already, listed or given up: verified, and synced now."""

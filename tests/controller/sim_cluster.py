@@ -28,6 +28,7 @@ from .virtual_time import VirtualClock, VirtualLoop
 LATENCY = 0.001
 TAKEOVER_S = 0.05
 UNANSWERED_S = 5.0
+STILL_COPYING_S = 60.0
 
 
 @dataclass
@@ -48,6 +49,10 @@ class SimBroker:
     cut: bool = False
     slow: float = 0.0
     recovers: bool = True
+    minutes: int = 0
+    """So long it takes to copy anything."""
+    repairs: dict[VsegId, float] = field(default_factory=dict)
+    """When the copies that are being made are there."""
 
 
 class SimCluster:
@@ -189,7 +194,8 @@ class SimCluster:
             done(None)
             return
         error, answer = self._seal(broker, body) if api == Api.SEAL else self._repair(broker, body)
-        self.loop.call_later(LATENCY, done, Answer(error, memoryview(answer)))
+        delay = STILL_COPYING_S if error == InternalError.WAIT else LATENCY
+        self.loop.call_later(delay, done, Answer(error, memoryview(answer)))
 
     def _seal(self, broker: SimBroker, body: memoryview) -> tuple[int, bytes]:
         seal, directory = messages.Seal.decode(body), broker.directory
@@ -206,6 +212,12 @@ class SimCluster:
         source = self.brokers[repair.source].directory
         if not self.brokers[repair.source].up or repair.record.id not in source.copies:
             return InternalError.REFUSED, b""
+        if broker.minutes:
+            if repair.record.id not in broker.repairs:
+                self.say(f"{broker.node} begins to copy {'/'.join(map(str, repair.record.id))}")
+            there = broker.repairs.setdefault(repair.record.id, self.loop.now + 60 * broker.minutes)
+            if self.loop.now < there:
+                return InternalError.WAIT, b""
         broker.directory.copies[repair.record.id] = source.copies[repair.record.id]
         return InternalError.NONE, b""
 

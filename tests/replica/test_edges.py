@@ -15,11 +15,13 @@ from kproto.metadata.records import BrokerRecord
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.net.internal import Caller
 from kproto.net.ports import Answer, PeerError
+from kproto.replica import repair as repair_module
 from kproto.replica import scrub as scrub_module
 from kproto.replica import service
 from kproto.replica.messages import PartitionState, Read, Repair
 from kproto.replica.reach import NoCopyError, Reach
 from kproto.replica.reading import verify
+from kproto.replica.repair import Repairer
 from kproto.replica.scrub import Scrub
 from kproto.replica.survey import Found, survey
 from kproto.wire import WireError
@@ -178,8 +180,44 @@ def test_the_same_repair_is_not_done_twice_at_a_time() -> None:
             target.station.loop.run()
         return [task.result()[0] for task in tasks]
 
-    assert sorted(asyncio.run(run())) == sorted([InternalError.NONE, InternalError.REFUSED])
+    assert asyncio.run(run()) == [InternalError.NONE, InternalError.NONE]
+    assert target.service.repairer.bytes == len(target.station.file(VSEG))
     assert target.station.store.unfit() == []
+
+
+def test_who_ordered_a_long_repair_hears_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And when it is over, whoever asks; a broker that ends does not wait for it."""
+    monkeypatch.setattr(repair_module, "REPORT_SECONDS", 0.01)
+    peers, source, target, _, whole = TestRepair().two()
+
+    class Late(LocalPeers):
+        async def call(self, node_id: int, api: int, body: Any = b"", timeout: float = 10.0) -> Answer:
+            await come.wait()
+            return await peers.call(node_id, api, body, timeout)
+
+    async def run() -> None:
+        repairer = Repairer(target.station.store, Late())
+        driven = asyncio.ensure_future(drive())
+        for _ in range(3):
+            assert await repairer.repair(whole, 8) == InternalError.WAIT
+        repairer.close()
+        with pytest.raises(asyncio.CancelledError):
+            await repairer.repair(whole, 8)
+        assert await repairer.repair(whole, 8) == InternalError.WAIT
+        come.set()
+        asked = [repairer.repair(whole, 8), repairer.repair(whole, 8)]
+        assert await asyncio.gather(*asked) == [InternalError.NONE, InternalError.NONE]
+        assert repairer.bytes == len(target.station.file(VSEG))
+        driven.cancel()
+
+    async def drive() -> None:
+        while True:
+            await asyncio.sleep(0)
+            target.station.loop.run()
+
+    come = asyncio.Event()
+    asyncio.run(run())
+    assert source.damage == []
 
 
 def test_a_source_that_sends_more_than_was_asked_for_is_no_source() -> None:
