@@ -223,6 +223,7 @@ def test_a_leader_gives_up_what_it_had_not_brought_over_by_command(tmp_path: Pat
         low, high = few.check()
         print(f"of 12100 records those from {low} to {high - 1} are left")
         assert high == 12_100
+        wait_until("all copies are there", lambda: is_whole(cluster), 180)
         cluster.kill(leader)
         wait_until("another one leads", lambda: few.leader() in (2, other), 60)
         assert few.check() == (low, high)
