@@ -148,7 +148,7 @@ class ReplicaStore:
         self._live: frozenset[int] = frozenset()
         self._newest = 0
         """The largest owner epoch that metadata has shown."""
-        self._suspect = False
+        self.suspect = False
         """The power was lost, and no table has said yet what this store should have."""
         self.thorough = False
         """This process started after a power loss: files are checked chunk by chunk."""
@@ -179,7 +179,7 @@ class ReplicaStore:
         self.limbo = {VsegId(*vseg) for vseg in state.get("limbo", ())}
         self.thorough = lost
         self._unclean = not state.get("clean")
-        self._suspect = lost or bool(state.get("suspect"))
+        self.suspect = lost or bool(state.get("suspect"))
         self._write_state()
 
     def _read_state(self) -> dict[str, Any]:
@@ -204,7 +204,7 @@ class ReplicaStore:
             "version": 1,
             "boot": self._boot.hex(),
             "clean": clean,
-            "suspect": self._suspect,
+            "suspect": self.suspect,
             "limbo": sorted(self.limbo),
         }
         text = json.dumps(state).encode()
@@ -521,7 +521,7 @@ class ReplicaStore:
 
     def _may_lack(self, vseg: VsegId, began_here: bool) -> bool:
         """The power was lost since this store may have acked something of ``vseg``."""
-        return vseg in self.limbo or (self._suspect and not began_here)
+        return vseg in self.limbo or (self.suspect and not began_here)
 
     def closed_end(self, vseg: VsegId) -> int | None:
         """Where metadata ends the vseg; None when it is open, or not known here."""
@@ -581,7 +581,7 @@ class ReplicaStore:
         self._live = live
         newest = max((broker.epoch for broker in table.fenced.values()), default=0)
         self._newest = max(self._newest, newest, max(live, default=0))
-        if self._suspect:
+        if self.suspect:
             self._judge(table)
         if first:
             self._sweep()
@@ -590,7 +590,7 @@ class ReplicaStore:
 
     def _judge(self, table: VlogTable) -> None:
         """The first table after a power loss: what this store should have, and cannot prove."""
-        self._suspect = False
+        self.suspect = False
         for record in table.open_vsegs():
             copy = self.copies.get(record.id)
             began_here = copy is not None and copy.began_here
