@@ -95,7 +95,7 @@ def decide_handed_over(
             and move.target in candidates(image, table, record, sources)
         )
         if done and record is not None:
-            assigned = record.recovering(move.target)
+            assigned = record.handed_over(move.target, epoch)
             decision.puts[assigned.key] = assigned.encode()
         decision.answer.append(done)
     if any(decision.answer):

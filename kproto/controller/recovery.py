@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import MOVED, ONLINE, RECOVERING, StreamletRecord
+from kproto.metadata.records import MOVED, RECOVERING, StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord, moved_from_key
 
 STREAMLETS_PER_TRANSACTION: Final = 100
@@ -188,10 +188,11 @@ def _given_away(
     image: MetadataImage, table: VlogTable, record: StreamletRecord, leader: int
 ) -> Iterable[tuple[int, int]]:
     """Owners whose own files will be no copy of the streamlet any more, because another one leads it now. Of
-    owners that live it was noted when they handed it over (12b)."""
+    those that handed it over, or live, it was noted then (12b), and what they opened since is not of it."""
     for epoch in record.sources:
         vsegs = table.of_owner(epoch)
-        if vsegs and vsegs[0].node_id != leader and not rules.is_current(image, vsegs[0].node_id, epoch):
+        alive = vsegs and rules.is_current(image, vsegs[0].node_id, epoch)
+        if vsegs and vsegs[0].node_id != leader and not alive and epoch not in record.given:
             yield vsegs[0].node_id, epoch
 
 
@@ -244,10 +245,7 @@ def _pruned(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> 
     """Without the sources that have no virtual segment left: they hold nothing (rule 4). A live owner may
     still write down what it knew of the streamlet when it handed that over, and lead it again: it stays."""
     live = {broker.epoch for broker in image.brokers.values()}
-    sources = tuple(epoch for epoch in record.sources if epoch in live or table.of_owner(epoch))
-    return StreamletRecord(
-        record.topic_id, record.index, record.leader, record.leader_epoch, record.replicas, ONLINE, sources
-    )
+    return record.read_from(tuple(one for one in record.sources if one in live or table.of_owner(one)))
 
 
 def find_streamlet(image: MetadataImage, topic_id: bytes, index: int) -> StreamletRecord | None:

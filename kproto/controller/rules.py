@@ -58,11 +58,13 @@ def was_given(table: VlogTable, vseg: VsegRecord) -> bool:
 
 
 def came_later(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
-    """Its owner, which lives, opened it after it had handed the streamlet over, and so has nothing of that in
-    it (12b). Who is gone may have led the streamlet to the end."""
+    """Its owner opened it after it had handed the streamlet over, and so has nothing of that in it (12b): the
+    last time that it led it ended so, or it lives and does not lead it. Who died may have led it to the end.
+    """
     epoch = vseg.id.owner_epoch
     leads_it = record.state == ONLINE and record.sources[-1:] == (epoch,)
-    return not leads_it and is_current(image, vseg.node_id, epoch) and not was_given(table, vseg)
+    given = epoch in record.given or (not leads_it and is_current(image, vseg.node_id, epoch))
+    return given and not was_given(table, vseg)
 
 
 def may_begin_move(image: MetadataImage, record: StreamletRecord, target: int) -> bool:

@@ -198,6 +198,8 @@ class _Draft:
                 sources: tuple[int, ...] = tuple(fields[4])  # type: ignore[arg-type]
                 record.state = fields[3]  # type: ignore[assignment]
                 record.sources = shared.setdefault(sources, sources)
+            if len(fields) > 5:
+                record.given = tuple(fields[5])  # type: ignore[arg-type]
             self._put_streamlet(record)
 
     def _put_streamlet(self, record: StreamletRecord) -> None:

@@ -160,10 +160,11 @@ class StreamletRecord:
 
     ``replicas`` is the assignment, the preferred leader first. With more than one copy, ``sources`` are the
     owner epochs whose virtual logs hold its chunks, oldest first (rule 27b), and ``state`` says whether the
-    leader serves it. A plain class: there may be many thousands.
+    leader serves it. ``given`` are the sources that handed it over and have not led it since (12b): what they
+    opened afterwards has nothing of it. A plain class: there may be many thousands.
     """
 
-    __slots__ = ("index", "leader", "leader_epoch", "replicas", "sources", "state", "topic_id")
+    __slots__ = ("given", "index", "leader", "leader_epoch", "replicas", "sources", "state", "topic_id")
 
     def __init__(
         self,
@@ -174,6 +175,7 @@ class StreamletRecord:
         replicas: tuple[int, ...],
         state: int = ONLINE,
         sources: tuple[int, ...] = (),
+        given: tuple[int, ...] = (),
     ) -> None:
         self.topic_id = topic_id
         self.index = index
@@ -182,12 +184,13 @@ class StreamletRecord:
         self.replicas = replicas
         self.state = state
         self.sources = sources
+        self.given = given
 
     def __repr__(self) -> str:
         return (
             f"StreamletRecord({self.topic_id.hex()}, {self.index}, leader={self.leader}, "
             f"leader_epoch={self.leader_epoch}, replicas={self.replicas}, state={self.state}, "
-            f"sources={self.sources})"
+            f"sources={self.sources}, given={self.given})"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -205,6 +208,7 @@ class StreamletRecord:
             self.replicas,
             self.state,
             self.sources,
+            self.given,
         )
 
     @property
@@ -216,31 +220,36 @@ class StreamletRecord:
         if not self.sources and self.state == ONLINE:
             return f"[{self.leader},{self.leader_epoch},[{replicas}]]".encode()
         sources = ",".join(map(str, self.sources))
-        return f"[{self.leader},{self.leader_epoch},[{replicas}],{self.state},[{sources}]]".encode()
+        given = f",[{','.join(map(str, self.given))}]" if self.given else ""
+        return f"[{self.leader},{self.leader_epoch},[{replicas}],{self.state},[{sources}]{given}]".encode()
+
+    def _changed(self, **fields: Any) -> StreamletRecord:
+        names = ("topic_id", "index", "leader", "leader_epoch", "replicas", "state", "sources", "given")
+        return StreamletRecord(*(fields.get(name, getattr(self, name)) for name in names))
 
     def led_by(self, leader: int) -> StreamletRecord:
         """The record after ``leader`` took over (or started again): the next leader epoch."""
-        return StreamletRecord(
-            self.topic_id, self.index, leader, self.leader_epoch + 1, self.replicas, self.state, self.sources
-        )
+        return self._changed(leader=leader, leader_epoch=self.leader_epoch + 1)
 
     def copied_by(self, owner_epoch: int) -> StreamletRecord:
         """The record when its leader, as ``owner_epoch``, has everything in segments with backups."""
-        return StreamletRecord(
-            self.topic_id, self.index, self.leader, self.leader_epoch, self.replicas, ONLINE, (owner_epoch,)
-        )
+        return self._changed(state=ONLINE, sources=(owner_epoch,), given=())
 
     def recovering(self, leader: int) -> StreamletRecord:
         """The record after ``leader`` was told to rebuild it: the next leader epoch, nothing served."""
-        return StreamletRecord(
-            self.topic_id, self.index, leader, self.leader_epoch + 1, self.replicas, RECOVERING, self.sources
-        )
+        return self._changed(leader=leader, leader_epoch=self.leader_epoch + 1, state=RECOVERING)
+
+    def handed_over(self, leader: int, owner_epoch: int) -> StreamletRecord:
+        """The same, after ``owner_epoch``, which led it, gave it to ``leader`` (rule 12b)."""
+        return self.recovering(leader)._changed(given=(*self.given, owner_epoch))
 
     def assigned_to(self, replicas: tuple[int, ...]) -> StreamletRecord:
         """The record with another assignment; who leads it is not changed."""
-        return StreamletRecord(
-            self.topic_id, self.index, self.leader, self.leader_epoch, replicas, self.state, self.sources
-        )
+        return self._changed(replicas=replicas)
+
+    def read_from(self, sources: tuple[int, ...]) -> StreamletRecord:
+        """The record when nothing is left in virtual logs of other owners."""
+        return self._changed(sources=sources, given=tuple(one for one in self.given if one in sources))
 
     def online(self, owner_epoch: int) -> StreamletRecord:
         """The record after its leader committed (rule 27b): its own virtual logs are sources from now on.
@@ -252,9 +261,8 @@ class StreamletRecord:
         if sources.count(owner_epoch) > 2:
             middle = sources.index(owner_epoch, sources.index(owner_epoch) + 1)
             sources = sources[:middle] + sources[middle + 1 :]
-        return StreamletRecord(
-            self.topic_id, self.index, self.leader, self.leader_epoch, self.replicas, ONLINE, sources
-        )
+        given = tuple(one for one in self.given if one != owner_epoch)
+        return self._changed(state=ONLINE, sources=sources, given=given)
 
 
 def topic_key(name: str) -> str:

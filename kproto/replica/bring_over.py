@@ -26,7 +26,7 @@ from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach
-from kproto.replica.takeover import NotSealedError, fewest_copies, older_sources, sources_of
+from kproto.replica.takeover import NotSealedError, fewest_copies, gave_all, older_sources, sources_of
 from kproto.wire.batch import HEADER
 from kproto.wire.internal import Api
 
@@ -238,7 +238,8 @@ class BringOver:
             mine = {key: fillings[key] for key, epochs in sources.items() if epoch in epochs}
             try:
                 image = self._metadata.image
-                vlogs = sources_of(image, self._metadata.table, epoch, fewest_copies(image, mine))
+                fewest, given = fewest_copies(image, mine), gave_all(image, epoch, mine)
+                vlogs = sources_of(image, self._metadata.table, epoch, fewest, given)
             except NotSealedError as error:
                 problems.append(str(error))
                 continue

@@ -70,6 +70,7 @@ class Part:
         "chunks",
         "claim",
         "fewest",
+        "given",
         "key",
         "log_start",
         "lost",
@@ -78,12 +79,20 @@ class Part:
     )
 
     def __init__(
-        self, claim: Claim, key: PartitionKey, sources: Sequence[int], log_start: int, fewest: int = 0
+        self,
+        claim: Claim,
+        key: PartitionKey,
+        sources: Sequence[int],
+        log_start: int,
+        fewest: int = 0,
+        given: Sequence[int] = (),
     ) -> None:
         self.claim = claim
         self.key = key
         self.fewest = fewest
         """See `TopicRecord.fewest_copies`."""
+        self.given = given
+        """See `StreamletRecord`."""
         self.all_sources = sources
         self.sources = by_last_time(sources)
         """Owner epochs to look at, the newest last."""
@@ -283,17 +292,19 @@ class Takeover:
             first = claim.streamlet * topic.active_groups
             for index in range(first, min(first + topic.active_groups, topic.partitions)):
                 key = (claim.topic_id, index)
-                parts.append(Part(claim, key, record.sources, table.log_start(*key), topic.fewest_copies))
+                start = table.log_start(*key)
+                parts.append(Part(claim, key, record.sources, start, topic.fewest_copies, record.given))
         return parts
 
     async def _look(self, parts: list[Part], failed: dict[Claim, str]) -> None:
         """Ask the next older source of every partition that is not done."""
-        by_source: dict[int, list[Part]] = {}
+        by_source: dict[tuple[int, bool], list[Part]] = {}
         for part in parts:
             if not part.done:
-                by_source.setdefault(part.sources.pop(), []).append(part)
+                epoch = part.sources.pop()
+                by_source.setdefault((epoch, epoch in part.given), []).append(part)
         results = await asyncio.gather(
-            *(self._source(epoch, wanted) for epoch, wanted in by_source.items()), return_exceptions=True
+            *(self._source(epoch, wanted) for (epoch, _), wanted in by_source.items()), return_exceptions=True
         )
         for wanted, result in zip(by_source.values(), results, strict=True):
             if isinstance(result, NotSealedError):
@@ -305,9 +316,9 @@ class Takeover:
 
     async def _source(self, epoch: int, parts: list[Part], deep: bool = False) -> dict[Claim, str]:
         """Look at all virtual logs of one owner; returns what cannot be recovered now for want of a copy."""
-        fewest = min(part.fewest for part in parts)
+        fewest, given = min(part.fewest for part in parts), all(epoch in part.given for part in parts)
         looks: list[tuple[list[Part], Awaitable[Found]]] = []
-        for vsegs in sources_of(self._metadata.image, self._metadata.table, epoch, fewest):
+        for vsegs in sources_of(self._metadata.image, self._metadata.table, epoch, fewest, given):
             most = max(record.copies for record in vsegs)
             mine = [part for part in parts if part.fewest <= most]
             given_up = max((record.copies for record in vsegs if record.lost), default=0)
@@ -422,24 +433,26 @@ class Takeover:
             self._forget([claim])
 
 
-def sources_of(image: MetadataImage, table: VlogTable, epoch: int, fewest: int) -> list[list[VsegRecord]]:
+def sources_of(
+    image: MetadataImage, table: VlogTable, epoch: int, fewest: int, given: bool = False
+) -> list[list[VsegRecord]]:
     """The closed virtual segments of an owner, by virtual log, in order: those that can hold chunks of topics
-    which never had fewer copies than ``fewest``.
+    which never had fewer copies than ``fewest``. ``given``: it handed over all that is asked for.
 
-    A live owner's open ones hold nothing of what it handed over (rule 12b), nor do those that it opened since
-    and closed: without a copy they are left out. Those of one that is gone must be closed first (rule 20):
-    `NotSealedError`.
+    The open ones of an owner that lives, or has given all, hold nothing of what it handed over (rule 12b),
+    nor do those that it opened since and closed: without a copy they are left out. Those of another one that
+    is gone must be closed first (rule 20): `NotSealedError`.
     """
     vlogs: dict[int, list[VsegRecord]] = {}
-    live = {broker.epoch for broker in image.brokers.values()}
+    given = given or any(broker.epoch == epoch for broker in image.brokers.values())
     for record in table.of_owner(epoch):
         if record.copies < fewest:
             continue
         if not record.open:
-            given = epoch not in live or table.given_upto.get(record.id[:2], -1) >= record.id.seq
-            if given or any(eligible(image, target) for target in record.backups):
+            mine = not given or table.given_upto.get(record.id[:2], -1) >= record.id.seq
+            if mine or any(eligible(image, target) for target in record.backups):
                 vlogs.setdefault(record.id.vlog, []).append(record)
-        elif epoch not in live:
+        elif not given:
             raise NotSealedError(f"virtual segment {'/'.join(map(str, record.id))} is not sealed")
     return list(vlogs.values())
 
@@ -448,6 +461,14 @@ def fewest_copies(image: MetadataImage, keys: Iterable[PartitionKey]) -> int:
     """The least of `TopicRecord.fewest_copies` of the partitions' topics; 0 for none."""
     topics = (image.topics_by_id.get(topic_id) for topic_id in dict.fromkeys(key[0] for key in keys))
     return min((topic.fewest_copies for topic in topics if topic is not None), default=0)
+
+
+def gave_all(image: MetadataImage, epoch: int, keys: Iterable[PartitionKey]) -> bool:
+    """Whether an owner handed over all of these partitions, and has led none of them since."""
+    known = ((image.topics_by_id.get(topic_id), index) for topic_id, index in keys)
+    return all(
+        epoch in image.partition_streamlet(one, index).given for one, index in known if one is not None
+    )
 
 
 def older_sources(image: MetadataImage, node_id: int, record: StreamletRecord) -> tuple[int, ...]:

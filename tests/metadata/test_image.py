@@ -19,7 +19,7 @@ from kproto.metadata import (
     TopicRecord,
 )
 from kproto.metadata.image import load_image
-from kproto.metadata.records import config_key, encode_configs, streamlet_of_key
+from kproto.metadata.records import RECOVERING, config_key, encode_configs, streamlet_of_key
 
 
 def topic_id(number: int) -> bytes:
@@ -118,6 +118,13 @@ def test_a_change_of_something_else_shares_all_and_touches_nothing() -> None:
     assert (third.topics, third.touched) == ({}, {topic_id(1)})
     with pytest.raises(InvariantError):
         first.apply(Change(3, {"vsegs/1/0/1": b"[]"}, ()))
+
+
+def test_a_streamlet_that_was_given_away_comes_back() -> None:
+    first = EMPTY_IMAGE.apply(Change(1, puts_of(topic("a", 1)), ()))
+    record = StreamletRecord(topic_id(1), 0, 2, 5, (1, 2), RECOVERING, (5, 8), (8,))
+    second = first.apply(Change(2, {record.key: record.encode()}, ()))
+    assert second.streamlet(topic_id(1), 0) == record
 
 
 def test_a_topic_deleted_and_created_again_in_one_change_has_a_new_id() -> None:

@@ -82,4 +82,17 @@ def test_a_streamlet_with_sources_comes_back_and_old_records_are_read() -> None:
     assert (committed.leader_epoch, committed.state, committed.sources) == (5, 0, (5, 8))
     assert committed.online(8).sources == (5, 8, 8), "its files went meanwhile: the next time is another"
     assert committed.online(8).online(8).sources == (5, 8, 8)
+
+
+def test_who_gave_a_streamlet_away_is_known_until_it_leads_it_again_or_is_no_source() -> None:
+    record = StreamletRecord(TOPIC, 2, 1, 4, (1, 2, 3), sources=(5, 8))
+    given = record.handed_over(2, 8)
+    assert (given.leader, given.leader_epoch, given.state, given.given) == (2, 5, RECOVERING, (8,))
+    assert given.encode() == b"[2,5,[1,2,3],1,[5,8],[8]]"
+    assert given.recovering(3).online(9).given == (8,)
+    assert given.assigned_to((2, 3)).led_by(3).given == (8,)
+    assert given.online(9).handed_over(1, 9).given == (8, 9)
+    assert given.online(8).given == ()
+    assert given.read_from((5,)).given == ()
+    assert given != record.recovering(2)
     assert BrokerRecord.decode("brokers/7", b'[3,"host",9092,null]') == BrokerRecord(7, 3, "host", 9092, None)

@@ -203,6 +203,8 @@ class Member(Replicated):
         """Streamlets whose first copies are being made here."""
         self.before_me: tuple[int, ...] = ()
         """Live brokers with smaller ids."""
+        self.given: tuple[int, ...] = ()
+        """See `StreamletRecord`."""
         super().__init__(path, Sealed(), partitions=partitions)
         self.owner = 99
         self.manager.owner_epoch = 99
@@ -218,6 +220,7 @@ class Member(Replicated):
                 (ME, 2),
                 ONLINE if i in self.online else RECOVERING,
                 () if i in self.copying else (*old, self.owner) if i in self.online else old,
+                self.given,
             )
             for i in range(self.partitions)
         )

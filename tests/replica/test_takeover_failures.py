@@ -14,7 +14,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.replica import takeover
 from kproto.replica.messages import PartitionKey
 from kproto.replica.survey import Base
-from kproto.replica.takeover import sources_of
+from kproto.replica.takeover import NotSealedError, sources_of
 from kproto.vlog.side import FIRST_SIDE_ID
 from tests.replica.sealed_world import Chunk, Vlog, World
 from tests.replica.test_takeover import Run
@@ -283,5 +283,27 @@ def test_what_else_a_source_has_is_read_or_waited_for(case: str) -> None:
         assert [one.id for vlog in found for one in vlog] == [
             one.id for vlog in run.world.vlogs for one in vlog.records()
         ]
+
+    directed(go, prepare=prepare)
+
+
+def test_what_a_dead_owner_opened_after_it_gave_all_away_is_not_waited_for() -> None:
+    """It has one open, too, which nobody can seal."""
+
+    def prepare(world: World) -> None:
+        given_away(world)
+        world.log.before_me, world.log.given = (), (10,)
+
+    async def go(run: Run) -> None:
+        office = run.world.metadata
+        last = max(office.table.vsegs)
+        record = office.table.vsegs[last]
+        opened = record._replace(id=last._replace(seq=last.seq + 1), start=record.end or 0, end=None)
+        office.table.vsegs[opened.id] = opened
+        office.table._by_owner[10][opened.id] = None
+        with pytest.raises(NotSealedError):
+            sources_of(office.image, office.table, 10, 0)
+        await run.online()
+        await run.check()
 
     directed(go, prepare=prepare)
