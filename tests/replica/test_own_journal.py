@@ -136,8 +136,11 @@ def test_a_segment_that_its_owner_never_began_is_empty_unless_a_power_loss_may_h
         backup = Backup.of(backup.station)
     metadata = Metadata(9)
     metadata.put(owner.record(None, backups)._replace(node_id=ME.node_id, store_id=ME.store_id))
+    body = Seal(VSEG, 6, ME.store_id, True).encode()
+    before = InternalError.UNKNOWN if lost else InternalError.NONE
+    assert backup.ask(Api.SEAL, body)[0] == before, "without metadata it cannot know"
     backup.apply(metadata)
-    error, body = backup.ask(Api.SEAL, Seal(VSEG, 6, ME.store_id, True).encode())
+    error, body = backup.ask(Api.SEAL, body)
     if lost and policy is FlushPolicy.MEMORY:
         assert error == InternalError.UNKNOWN
     else:
