@@ -8,9 +8,10 @@ its leader there is no other (rule 18b), a process that starts anew begins anew,
 cancelled. Then what was pushed is of no use: the leader epoch is another one, and what is appended until the
 topic is to have copies again is in virtual logs without backups.
 
-When a topic that has copies is to have more, its partitions go on in other virtual logs; what they leave
-behind is in segments of those that they left, which are closed then and want as many copies. A virtual log
-that nobody appends to any more has no open segment: with fewer copies it might be lost, and hold up others.
+When a topic that has copies is to have more, or its acks are to wait for syncs, its partitions go on in other
+virtual logs; what they leave behind is in segments of those that they left, which are closed then, so that
+backups sync them, and want as many copies. A virtual log that nobody appends to any more has no open segment:
+with fewer copies, or after a loss of power in limbo, it would hold up others.
 """
 
 from __future__ import annotations
@@ -120,23 +121,27 @@ class Widening:
         return len(wanted)
 
     async def roll(self) -> None:
-        """Close what partitions have left for virtual logs with more copies, and have it copied more often.
-        Raises KafkaError when the controller refuses."""
+        """Close what partitions have left for virtual logs with more copies, or syncs, and have it copied as
+        often. Raises KafkaError when the controller refuses."""
         self._outgrown |= self._vlogs.take_outgrown()
         if not self._outgrown:
             return
         outgrown = dict(self._outgrown)
-        ends = self._vlogs.rest(outgrown)
-        if ends:
-            await self._metadata.propose("close_vsegs", {"vsegs": [list(end) for end in ends]})
-            self._vlogs.rested([vlog for vlog, _, _ in ends])
+        await self._rest(outgrown)
         marks = self._vlogs.leave_behind()
         while not self._vlogs.left_behind(marks):
             await asyncio.sleep(ROLL_LOOK_SECONDS)
+        await self._rest(outgrown)  # one that was not at rest before has another segment now, an empty one
         rows = [[vlog, marks.get(vlog, 0), copies] for vlog, copies in outgrown.items()]
         await self._metadata.propose("widen", {"vlogs": rows})
         for vlog in outgrown:
             del self._outgrown[vlog]
+
+    async def _rest(self, vlogs: Iterable[int]) -> None:
+        ends = self._vlogs.rest(vlogs)
+        if ends:
+            await self._metadata.propose("close_vsegs", {"vsegs": [list(end) for end in ends]})
+            self._vlogs.rested([vlog for vlog, _, _ in ends])
 
     def _wanted(self) -> Iterator[tuple[TopicRecord, StreamletRecord]]:
         image = self._metadata.image

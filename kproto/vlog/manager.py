@@ -272,8 +272,9 @@ class VlogManager:
         return [pusher.vlog.vlog_id for where, pusher in self._pushers.items() if where.number == SIDE]
 
     def take_outgrown(self) -> dict[int, int]:
-        """Virtual logs that partitions have left for others with more copies since the last call, and how
-        many: what is in them wants as many, too."""
+        """Virtual logs with backups that partitions have left for others with more copies, or with more
+        syncs, since the last call, and the copies of those: what is in them wants as many, and is to be in
+        closed virtual segments, which backups sync. An open one is in limbo after a loss of power."""
         outgrown, self._outgrown = self._outgrown, {}
         return outgrown
 
@@ -330,17 +331,16 @@ class VlogManager:
     def _enter(self, partition: LogPartition, before: VirtualLog | None, pusher: Pusher) -> None:
         """``partition`` appends to the virtual log of ``pusher`` from now on (rule 12); all it had in
         ``before`` is durable."""
-        if before is not None and 1 < before.copies < pusher.klass.copies:
-            self._outgrown[before.vlog_id] = pusher.klass.copies
+        if before is not None and self._outgrows(klass := self._of[before].klass, pusher.klass):
+            left = {before, *(one.vlog for where, one in self._pushers.items() if where == (klass, SIDE))}
+            self._outgrown |= dict.fromkeys((vlog.vlog_id for vlog in left), pusher.klass.copies)
         if self._brings_older(partition, before, pusher.klass.policy):
             pusher.older.add(partition)
         partition.vlog = pusher.vlog
         if pusher.klass.copies > 1:
             pusher.states.join(partition, self._clock.monotonic())  # type: ignore[attr-defined]
 
-    def _brings_older(
-        self, partition: LogPartition, current: VirtualLog | None, policy: FlushPolicy
-    ) -> bool:
+    def _brings_older(self, partition: LogPartition, current: VirtualLog | None, policy: FlushPolicy) -> bool:
         """Whether ``partition`` may have chunks that are synced less than those of a class with ``policy``
         (see `Older`). On opening, which syncs its files, only what the journal of an earlier process has."""
         if current is None:
@@ -350,6 +350,12 @@ class VlogManager:
         before = self._of[current]
         pending = before.older.leave(partition)
         return policy > before.klass.policy or (pending and policy > FlushPolicy.MEMORY)
+
+    @staticmethod
+    def _outgrows(before: VlogClass, now: VlogClass) -> bool:
+        """Whether what was left behind in backups is worth less than what comes (`take_outgrown`)."""
+        more_syncs = before.policy < now.policy == FlushPolicy.SYNCED
+        return before.copies > 1 and (before.copies < now.copies or more_syncs)
 
     def apply_settings(self, settings: Settings, partitions: Iterable[LogPartition]) -> None:
         """Follow a change of ``kproto.vlogs.per.broker``, ``kproto.virtual.segment.bytes``,

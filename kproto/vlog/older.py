@@ -31,6 +31,9 @@ class Older:
     def __len__(self) -> int:
         return len(self._partitions)
 
+    def __contains__(self, partition: LogPartition) -> bool:
+        return partition in self._partitions
+
     def add(self, partition: LogPartition) -> None:
         """``partition`` came here; the next frame with something of it syncs what it had."""
         self._partitions.add(partition)

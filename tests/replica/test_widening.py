@@ -315,6 +315,27 @@ def test_what_was_outgrown_is_closed_first_and_copied_more_often_then() -> None:
     run(body)
 
 
+def test_what_was_outgrown_and_had_to_go_on_once_more_rests_all_the_same() -> None:
+    """Something of it was on its way at first, so another segment was opened: an open one would be in limbo
+    after a loss of power, and hold up others."""
+
+    async def body(this: Case) -> None:
+        this.vlogs.outgrown = {5: 3}
+        leave_behind = this.vlogs.leave_behind
+
+        def rolled() -> dict[int, int]:
+            this.vlogs.open = {5: (5, 900)}
+            return leave_behind()
+
+        this.vlogs.leave_behind = rolled  # type: ignore[method-assign]
+        await this.widening.roll()
+        assert [kind for kind, _ in this.proposals] == ["close_vsegs", "widen"]
+        assert this.proposals[0][1] == {"vsegs": [[5, 5, 900]]}
+        assert this.vlogs.told == [5]
+
+    run(body)
+
+
 def test_what_was_outgrown_is_not_forgotten_when_the_controller_is_away() -> None:
     async def body(this: Case) -> None:
         this.vlogs.outgrown, this.vlogs.open = {5: 3}, {5: (4, 900)}

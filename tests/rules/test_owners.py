@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kproto.config.topic_configs import topic_config
 from tests.vlog.cluster import ClusterPartition, ClusterWorld
 
 from .support import needs, promise
@@ -39,6 +40,24 @@ def test_a_refusal_is_no_ack() -> None:
         world.backups.answer(0)
     holders = [node for node in backups_of(world, 1) if not world.nodes[node].full]
     promise(part.high_watermark == 1, f"S4: exposed with a copy on {holders} only")
+
+
+@needs("older records stay unsynced")
+def test_an_ack_with_a_sync_means_that_what_is_before_it_is_synced_too() -> None:
+    """A topic with records gets flush.messages=1, then one more record. A start after a loss of power ends
+    the log where something is missing (24b): what is behind must not have been acknowledged (8)."""
+    world = ClusterWorld.begin(copies=1)
+    part = world.partition()
+    part.append(1000)
+    world.loop.turn()
+    part.config = topic_config({"flush.messages": "1"}, world.settings)
+    world.manager.assign(part)  # type: ignore[arg-type]
+    part.append()
+    world.loop.turn()
+    promise(
+        part.high_watermark == 2 and part.segment.synced >= 1000,
+        "S1: acknowledged behind a record that a power loss takes",
+    )
 
 
 @needs("answers about closed segments count", noticed=True)

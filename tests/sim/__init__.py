@@ -6,8 +6,9 @@ the cluster.
 
 A run: ``plan`` is what a seed does, ``run`` carries it out. Meanwhile ``faults`` break things (``two_disks``:
 two at once) within the budget, ``clients`` produce and consume, the ``hasty`` wait for one copy only,
-``visitors`` come and go, ``operators`` and ``moves`` ask for other leaders and replicas. ``checks`` has the
-invariants, ``media`` those about what a power loss would leave, ``garbage`` the last of them.
+``visitors`` come and go, ``operators`` and ``moves`` ask for other leaders and replicas, ``late`` has acks of
+topics with records wait for syncs. ``checks`` has the invariants, ``media`` those about what a power loss
+would leave, ``garbage`` the last of them.
 
 ``mutations`` are the rules that can be taken out, ``simulate`` is the command (``make simulate SEEDS=n``).
 May import everything of kproto.

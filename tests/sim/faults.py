@@ -65,7 +65,7 @@ class Faults:
         }
         if plan.zombies:
             kinds |= {self.pause: 2, self.cut: 1.5, self.nap: 1.5, self.clog: 0.5, self.slow_link: 1}
-        if plan.kind == "synced":
+        if plan.kind == "synced" and self.world.power_may_go:
             kinds |= {self.power_loss: 2, self.power_loss_of_all: 0.6}
         if plan.kind == "disks":
             kinds |= {self.lose_disk: 3}

@@ -54,7 +54,7 @@ class Media:
         folder, record = f"{machine.root}/replicas", _record(epoch)
         inode = machine.find(f"{folder}/{FILE_NAME}")
         at = -1 if inode is None else inode.data.find(record)
-        if inode is None or at < 0 or FILE_NAME in _unsynced_names(machine, folder):
+        if inode is None or at < 0 or FILE_NAME in unsynced_names(machine, folder):
             return False
         return not is_unsynced(inode, at, at + len(record))
 
@@ -75,7 +75,7 @@ class Media:
         inode = machine.find(f"{folder}/{name}")
         if inode is None:
             return
-        lost = "its name" if name in _unsynced_names(machine, folder) else ""
+        lost = "its name" if name in unsynced_names(machine, folder) else ""
         lost = lost or ("bytes" if is_unsynced(inode, 0, end) else "")
         if lost:
             self.world.failed(f"{rule}: n{number} has {tuple(vseg)}, but a power loss may take {lost}")
@@ -138,5 +138,6 @@ class Media:
         self.kept[vlog] = list(vlog.segments)
 
 
-def _unsynced_names(machine: Machine, folder: str) -> set[str]:
+def unsynced_names(machine: Machine, folder: str) -> set[str]:
+    """Names in a folder that a power loss may take."""
     return {name for change in machine.changes.get(folder, ()) for name in change[1:3]}

@@ -26,6 +26,7 @@ import kproto.replica.service
 import kproto.replica.store
 import kproto.replica.takeover
 import kproto.replica.unneeded
+import kproto.vlog.manager
 import kproto.vlog.replicated
 from kproto.vlog.ports import PushOutcome
 
@@ -100,6 +101,12 @@ MUTATIONS: Final = [
     Mutation("any answer counts as an ack", "9, 13", ((pusher, "stored"),), _any_answer),
     Mutation("answers about closed segments count", "13, 15", ((pusher, "counts"),), _always(True)),
     Mutation("FENCED is taken for a failure", "16", ((pusher, "fenced"),), _always(False), REFUSED),
+    Mutation(
+        "older records stay unsynced",
+        "8, 12c",
+        ((kproto.vlog.manager.VlogManager, "_brings_older"),),
+        _always(False),
+    ),
     Mutation("an ack does not wait for the sync", "8", ((store.ReplicaStore, "_answer_push"),), _answer_now),
     Mutation(
         "power losses leave no limbo",

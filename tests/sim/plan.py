@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 
-@dataclass
+@dataclass(eq=False)
 class Topic:
     name: str
     partitions: int
@@ -19,8 +19,8 @@ class Plan:
     """``kind``: which promises hold, and so which faults there may be.
 
     ``disks``: every topic has three copies; single disks are lost, as the budget allows. ``synced``: every
-    ack is synced; any machine may lose power, all at once too. ``kills``: processes only, and topics with two
-    copies and one.
+    ack is synced, in some topics from some time on; any machine may lose power, all at once too. ``kills``:
+    processes only, and topics with two copies and one.
     """
 
     kind: str
@@ -56,11 +56,16 @@ class Plan:
     """At the end all records are deleted, and everything is to be freed (L4)."""
     hasty: bool = False
     """Some write with acks=1, so that several frames are in flight."""
+    late_s: float = 0.0
+    """When the topics that begin without syncs are told to sync (`late`)."""
+    outage: bool = False
+    """As soon as they do all machines lose their power."""
 
 
 def plan_of(seed: int) -> Plan:
     """The plan of a seed."""
     random = Random(f"plan {seed}")
+    late = Random(f"late {seed}")
     kind = random.choice(("disks", "disks", "synced", "kills"))
     topics = [Topic("three", random.choice((1, 2, 3)), 3)]
     if kind != "disks":
@@ -68,6 +73,8 @@ def plan_of(seed: int) -> Plan:
     if kind == "synced":
         for topic in topics:
             topic.configs["flush.messages"] = "1"
+        for topic in late.choice(((), (), topics[2:], topics)):
+            del topic.configs["flush.messages"]
     nodes = random.choice((3, 4, 4, 5))
     return Plan(
         kind,
@@ -92,4 +99,6 @@ def plan_of(seed: int) -> Plan:
         emptied=random.random() < 0.4,
         hasty=random.random() < 0.4,
         growing=random.random() < 0.2 and kind != "disks" and nodes > 3,
+        late_s=late.choice((0.05, 0.5, 1.5)),
+        outage=late.random() < 0.6,
     )

@@ -15,6 +15,7 @@ from .checks import Checks
 from .clients import Clients
 from .faults import Faults
 from .garbage import Garbage
+from .late import Late
 from .moves import Moves
 from .parts import installed
 from .plan import plan_of
@@ -81,10 +82,12 @@ async def _scenario(world: World) -> None:
     clients = Clients(world)
     clients.begin()
     faults = Faults(world, clients, checks)
+    late = asyncio.get_running_loop().create_task(Late(world, clients, faults).run())
     moving = asyncio.get_running_loop().create_task(Moves(world).run()) if world.plan.moves else None
     await faults.run()
     if moving is not None:
         moving.cancel()
+    await late
     faults.heal()
     await checks.settle(clients)
     if world.plan.two_disks or world.plan.growing:

@@ -149,6 +149,8 @@ class World:
         self.pace = plan.pace
         self.hopeless = False
         """Faults have ended, and clients need not wait for their last answers any more."""
+        self.power_may_go = True
+        """All that was acknowledged is on media, if the plan says so at all (`late`)."""
         self.on_change: list[Any] = []
         self._began = self.loop.now
         self._revision = 0

@@ -186,3 +186,24 @@ def test_an_owner_that_hands_everything_over_takes_no_appends_on_the_way() -> No
     world.flow()
     assert world.manager.retired()
     assert part.high_watermark == 4
+
+
+def test_what_is_left_for_a_class_with_more_syncs_is_to_be_closed() -> None:
+    """An open virtual segment whose acks were not synced is in limbo after a loss of power (24e)."""
+    world, part = begun()
+    configure(world, part, "5")
+    assert world.manager.take_outgrown() == {}, "TIMED promises no more"
+    part.append()
+    world.flow()
+    configure(world, part, SYNCED)
+    assert world.manager.take_outgrown() == {2: 3}
+    part.append()
+    world.flow()
+    configure(world, part, MEMORY)
+    assert world.manager.take_outgrown() == {}
+    configure(world, part, SYNCED)
+    assert world.manager.take_outgrown() == {1: 3}
+    world.manager.rest([1, 2])
+    world.manager.rested([1, 2])
+    assert [pusher.resting for pusher in world.pushers] == [True, True, False]
+    world.check()
