@@ -7,8 +7,8 @@ size of a segment, or the hole is filled, it is synced, renamed and given to the
 so that a file here is whole or not there. Until then the copies are read (`remote`). What cannot be read now
 is tried again later.
 
-Where an operator gave up what no copy is left of, a hole can stay that nothing fills though all else was
-read: the log starts behind it then, as if what is missing had been deleted.
+Where an operator gave up what no copy is left of, a hole can stay that nothing fills though all else that may
+have it was read: the log starts behind it then, as if what is missing had been deleted.
 """
 
 from __future__ import annotations
@@ -185,6 +185,8 @@ class BringOver:
         self.bytes = 0
         self.segments = 0
         self.seconds = 0.0
+        self._given_up = 0
+        """Holes that the log starts were moved past."""
 
     def add(self, keys: Iterable[PartitionKey]) -> None:
         """These partitions were taken over."""
@@ -213,7 +215,7 @@ class BringOver:
         try:
             await asyncio.sleep(FIRST_REST_S)
             while self._keys:
-                before, began = self.segments, self._clock.monotonic()
+                before, began = self.segments + self._given_up, self._clock.monotonic()
                 try:
                     await self._pass()
                 except OSError as error:
@@ -221,7 +223,7 @@ class BringOver:
                 except Exception:
                     log.exception("bringing old data over failed; trying again")
                 self.seconds += self._clock.monotonic() - began
-                if self._keys and self.segments == before:
+                if self._keys and self.segments + self._given_up == before:
                     await asyncio.sleep(AGAIN_S)
         finally:
             self._task = None
@@ -234,6 +236,8 @@ class BringOver:
         fresh, self._fresh = self._fresh, set()
         problems: list[str] = []
         lost: set[PartitionKey] = set()
+        waiting: set[PartitionKey] = set()
+        """What cannot be read now may have what these lack."""
         for epoch in sorted({epoch for epochs in sources.values() for epoch in epochs}):
             mine = {key: fillings[key] for key, epochs in sources.items() if epoch in epochs}
             try:
@@ -242,8 +246,10 @@ class BringOver:
                 vlogs = sources_of(image, self._metadata.table, epoch, fewest, given)
             except NotSealedError as error:
                 problems.append(str(error))
+                waiting |= mine.keys()
                 continue
             lost |= may_have_lost(image, vlogs, mine)
+            unread = 0
             for records in vlogs:
                 first = first_of(self._metadata.image, self._reach.node_id, len(records))
                 for number, record in enumerate(records):
@@ -255,12 +261,14 @@ class BringOver:
                         await self._segment(record, wanted, skipping)
                     except NoCopyError as error:
                         problems.append(str(error))
+                        unread = max(unread, record.copies)
+            waiting |= with_so_few(image, mine, unread)
         for filling in fillings.values():
             await self._complete(filling)
         if problems:
             log.warning("%d virtual segments cannot be brought over yet: %s", len(problems), problems[0])
-        else:
-            await self._pass_over({key: fillings[key] for key in lost - fresh if not fillings[key].begun})
+        over = lost - fresh - waiting
+        await self._pass_over({key: fillings[key] for key in over if not fillings[key].begun})
 
     async def _pass_over(self, fillings: dict[PartitionKey, Filling]) -> None:
         """Nobody has what these want next, and what may have had it was given up: their logs start behind.
@@ -285,6 +293,7 @@ class BringOver:
                         one.later,
                     )
                     partition.start_at(one.later)
+                    self._given_up += 1
 
     async def _begin(self) -> tuple[dict[PartitionKey, Filling], dict[PartitionKey, tuple[int, ...]]]:
         """Holes and sources of the partitions that have holes; the others are forgotten."""
@@ -323,6 +332,7 @@ class BringOver:
         self, record: VsegRecord, fillings: dict[PartitionKey, Filling], skipping: set[PartitionKey]
     ) -> None:
         """Take from one virtual segment what continues the fillings; those ``skipping`` may begin in it."""
+        record = self._current(record)
         keys = [key for key, filling in fillings.items() if not filling.done]
         if not keys or record.unread:
             return
@@ -357,6 +367,10 @@ class BringOver:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
 
+    def _current(self, record: VsegRecord) -> VsegRecord:
+        """A pass may take long, and copies move."""
+        return self._metadata.table.vsegs.get(record.id, record)
+
     def _read(
         self, record: VsegRecord, position: int, keys: list[PartitionKey], fillings: list[Filling]
     ) -> asyncio.Task[ReadAnswer]:
@@ -364,7 +378,7 @@ class BringOver:
         size = max(READ_BYTES, BYTES_PER_PARTITION * len(keys))
         offsets = [filling.next for filling in fillings]
         body = Read(record.id, position, record.end or 0, keys, size, offsets, background=True).encode()
-        ask = self._reach.ask(record, Api.READ, body, ReadAnswer.decode, PATIENCE)
+        ask = self._reach.ask(self._current(record), Api.READ, body, ReadAnswer.decode, PATIENCE)
         return asyncio.get_running_loop().create_task(ask)
 
     async def _take(self, chunks: list[ReadChunk], fillings: list[Filling]) -> None:
@@ -461,7 +475,12 @@ def may_have_lost(
 ) -> set[PartitionKey]:
     """Those partitions that may have had chunks in virtual segments which were given up (12c)."""
     most = max((record.copies for records in vlogs for record in records if record.lost), default=0)
-    return {key for key in keys if 0 < fewest_copies(image, [key]) <= most}
+    return with_so_few(image, keys, most)
+
+
+def with_so_few(image: MetadataImage, keys: Iterable[PartitionKey], most: int) -> set[PartitionKey]:
+    """Those partitions that virtual segments with ``most`` copies, or fewer, may have chunks of (12c)."""
+    return {key for key in keys if 0 < fewest_copies(image, [key]) <= most} if most else set()
 
 
 def first_of(image: MetadataImage, node_id: int, segments: int) -> int:

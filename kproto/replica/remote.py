@@ -81,7 +81,7 @@ class RemoteChunks:
     ) -> memoryview | None:
         """Chunks of one virtual segment from ``position`` on; None when the one with the offset is not
         there."""
-        record = stretch.record
+        record = self._metadata.table.vsegs.get(stretch.record.id, stretch.record)  # copies move
         end = record.end or 0
         size = min(max(wanted.max_bytes, 1), MOST_BYTES)
         side = is_side(record.id.vlog)  # where later offsets may come first

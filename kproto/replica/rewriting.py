@@ -207,7 +207,7 @@ class Rewriting:
         asked = [key for key in sorted(keys) if fewest_copies(image, [key]) <= most]
         begins = await self._edges(before, asked, False)
         ends = await self._edges(after, asked, True)
-        touched: list[Partition] = []
+        ranges: list[tuple[Partition, int, int]] = []
         for key in asked:
             begin = max(begins.get(key, 0), self._metadata.table.log_start(*key))
             if begin < ends.get(key, begin + 1):
@@ -215,12 +215,14 @@ class Rewriting:
                 if partition is not None and begin < partition.high_watermark:
                     if begin < partition.log_start_offset:
                         raise NotHereError(f"{partition}: its log start is not stored yet")
-                    touched.append(partition)
-                    await self.push(partition, begin, ends.get(key, partition.high_watermark))
+                    ranges.append((partition, begin, ends.get(key, partition.high_watermark)))
+                    check_here(*ranges[-1])  # of all of them, before anything is pushed in vain
+        for each in ranges:
+            await self.push(*each)
         await self.durable()
         for record in run:
             self._done[record.id] = keys
-            self._partitions[record.id] = touched
+            self._partitions[record.id] = [partition for partition, _, _ in ranges]
 
     async def _edges(
         self, records: Sequence[VsegRecord], keys: Sequence[PartitionKey], after: bool
@@ -336,6 +338,13 @@ class Rewriting:
             for record in self._metadata.table.of_owner(self._epoch())
             if which(record.id.vlog)
         )
+
+
+def check_here(partition: Partition, begin: int, end: int) -> None:
+    """All of ``[begin, end)`` has to be here. Raises NotHereError."""
+    for first, after in partition.holes():
+        if first < end and begin < after:
+            raise NotHereError(f"{partition}: offset {max(first, begin)} is not in files here yet")
 
 
 def _key(partition: Partition) -> PartitionKey:

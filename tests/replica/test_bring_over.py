@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,10 +22,11 @@ from kproto.log.partition import Partition
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import BrokerRecord
+from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica import bring_over
 from kproto.replica.bring_over import BringOver, Filling, first_of
 from kproto.replica.messages import PartitionKey, ReadChunk
-from tests.log.support import batch
+from tests.log.support import TOPIC_ID, batch
 from tests.replica.sealed_world import World
 from tests.replica.test_takeover import Run, read, simulate
 
@@ -189,6 +190,96 @@ def test_nothing_is_given_up_as_long_as_a_copy_may_come_back() -> None:
         await check_what_is_left(world, 1)
 
     simulate(0, 3, go)
+
+
+def test_what_another_partition_waits_for_holds_up_nobody_else() -> None:
+    """Its own last owner has something that nobody can read; what both had before was given up."""
+
+    async def go(run: Run, mine: list[VsegId], others: list[VsegId]) -> None:
+        world = run.world
+        await run.online()
+        world.lost, world.bare = set(mine), set(others)
+        world.metadata.publish()
+        bring = bringing(run)
+        bring.add(world.keys)
+        for _ in range(400):
+            if not list(world.log.partition(0).holes()):
+                break
+            await asyncio.sleep(0.005)
+        assert list(world.starts) == [world.keys[0]]
+        assert list(world.log.partition(1).holes()), "perhaps what it wants is there"
+        world.lost |= world.bare
+        world.metadata.publish()
+        await finished(bring)
+        assert list(world.starts) == world.keys
+
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), 3, 2)
+        world.owner(40)
+        first = [record.id for vlog in world.vlogs for record in vlog.records() if not record.empty]
+        keys, world.keys = world.keys, world.keys[1:]
+        world.owner(40)
+        world.keys = keys
+        second = [record.id for vlog in world.vlogs for record in vlog.records() if not record.empty]
+        image = world.log.image
+
+        def without(**changes: Any) -> MetadataImage:
+            """The second owner never led the first partition."""
+            found = image(**changes)
+            one = found.streamlets[TOPIC_ID][0]
+            one.sources = tuple(epoch for epoch in one.sources if epoch != world.epochs[1])
+            return found
+
+        world.log.image = without  # type: ignore[method-assign]
+        asyncio.run(go(Run(world), first[:2], second[len(first) :]))
+
+
+def test_the_log_start_moves_from_hole_to_hole_without_a_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go(run: Run) -> None:
+        world = run.world
+        ids = [record.id for vlog in world.vlogs for record in vlog.records() if not record.empty]
+        await run.online()
+        world.lost = set(ids[1::2])
+        world.metadata.publish()
+        monkeypatch.setattr(bring_over, "AGAIN_S", 1000.0)
+        bring = bringing(run)
+        bring.add(world.keys)
+        await finished(bring)
+        await check_what_is_left(world, 3)
+        moved.append(len(world.starts))
+
+    moved: list[int] = []
+    simulate(7, 2, go)
+    assert moved == [3]
+
+
+def test_copies_that_move_while_others_are_read_are_found(caplog: pytest.LogCaptureFixture) -> None:
+    """A pass takes long when reads are limited."""
+
+    async def go(run: Run) -> None:
+        world, ask = run.world, run.reach.ask
+        ids = [record.id for vlog in world.vlogs for record in vlog.records() if not record.empty]
+        await run.online()
+        world.bare = set(ids)
+        world.metadata.publish()
+        asked: set[VsegId] = set()
+
+        async def repaired(record: VsegRecord, *rest: Any) -> Any:
+            if world.bare:
+                world.bare = set()
+                world.metadata.publish()
+                record = world.metadata.table.vsegs[record.id]
+            asked.add(record.id)
+            return await ask(record, *rest)
+
+        run.reach.ask = repaired  # type: ignore[method-assign]
+        bring = bringing(run)
+        bring.add(world.keys)
+        await finished(bring)
+        assert len(asked) > 2
+        assert [one.getMessage() for one in caplog.records if "cannot be brought" in one.getMessage()] == []
+
+    simulate(4, 2, go)
 
 
 def test_each_new_leader_begins_at_another_segment(monkeypatch: pytest.MonkeyPatch) -> None:

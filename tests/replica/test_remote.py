@@ -115,6 +115,27 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert copies.catalogs == 3
 
 
+def test_copies_that_were_made_since_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where copies are may change, what is in them does not."""
+    copies = Copies()
+    assert copies.read(0) == 10
+    record = copies.table.vsegs[copies.vseg]
+    moved = record._replace(backups=record.backups[:1])
+    monkeypatch.setitem(copies.table.vsegs, copies.vseg, moved)
+    asked: list[Any] = []
+    ask = copies.ask
+
+    async def noted(record: Any, *rest: Any) -> Any:
+        asked.append(record)
+        return await ask(record, *rest)
+
+    monkeypatch.setattr(copies, "ask", noted)
+    assert [copies.read(1), copies.read(5)] == [10, 10]
+    assert asked
+    assert all(one is moved for one in asked)
+    assert copies.catalogs == 1
+
+
 def test_a_place_that_turned_out_empty_is_looked_for_from_the_begin() -> None:
     copies = Copies()
     assert copies.read(0) == 10

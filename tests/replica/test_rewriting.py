@@ -156,6 +156,27 @@ def directed(go: Callable[[Case], Any], rounds: int = 30) -> None:
         asyncio.run(whole(Run(world)))
 
 
+def test_nothing_is_pushed_as_long_as_some_of_it_is_not_here() -> None:
+    """It would be pushed once more with the rest, every few seconds."""
+
+    async def go(run: Run) -> None:
+        await run.online()
+        bring = bringing(run)
+        bring.add(run.world.keys[:1])
+        await finished(bring)
+        this = Case(run.world, run)
+        lack = [bool(list(run.world.log.partition(key[1]).holes())) for key in run.world.keys]
+        assert not lack[0]
+        assert any(lack)
+        lost = sorted(this.metadata.table.vsegs)
+        this.lose(lost)
+        assert await this.look() == len([vseg for vseg in lost if not this.metadata.table.vsegs[vseg].empty])
+        assert not this.side.refs
+        assert not this.reported
+
+    simulate(7, 2, go)
+
+
 def test_neighbours_that_have_all_partitions_tell_exactly_what_was_lost() -> None:
     async def go(this: Case) -> None:
         table = this.metadata.table.vsegs
