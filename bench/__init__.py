@@ -56,5 +56,5 @@ Import order, each from those before it: ``results tables options``, ``jars brok
 clusters peers``, ``rawclient spread generator librdkafka histogram workers cases``, ``spark_connector
 analysis``, then the suites ``selftest single_broker cluster omb kera pravega startup idle recovery stall
 failover``, ``page``, ``everything``, ``cli``, and ``micro_log micro_net micro_peers micro_replica
-micro_request micro_vlog micro_wire``. All may import kproto, which imports nothing of bench.
+micro_request micro_vlog micro_many micro_wire``. All may import kproto, which imports nothing of bench.
 """

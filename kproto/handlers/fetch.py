@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,7 +41,7 @@ from kproto.handlers.fetch_wire import (
     answer,
 )
 from kproto.handlers.leading import check_epoch, error_of, leader_told, led_here
-from kproto.log.reader import EMPTY, FileRange, RemoteRange, load_blocking, load_nowait
+from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.net.deadlines import Deadlines
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ log = logging.getLogger(__name__)
 KEY: Final = 1
 LEAST_BYTES_UNDER_PRESSURE: Final = 64 * 1024
 """What a fetch may still answer when the memory budget is used up."""
+NOTHING: Final[Sequence[Any]] = ()
 Ranges = list[FileRange | RemoteRange]
 """What of one partition's answer is not in memory: file ranges, or one remote range."""
 Loaded = list[memoryview] | Exception
@@ -91,7 +92,8 @@ class Fetcher:
         """One request; see :data:`kproto.handlers.context.RawHandle`."""
         request = parse(version, frame, position)
         if version < FIRST_WITH_SESSIONS:
-            context = FetchContext(request.wanted, None, incremental=False)
+            partitions = [FetchPartition(*one) for one in request.wanted]
+            context = FetchContext(partitions, None, incremental=False)
         else:
             try:
                 context = self.sessions.open(
@@ -133,7 +135,6 @@ class _Fetch:
         "_max_bytes",
         "_max_wait_ms",
         "_min_bytes",
-        "_partitions",
         "_size",
         "_version",
         "_watches",
@@ -166,7 +167,6 @@ class _Fetch:
         """Whether nothing has to be loaded for the answer."""
         self.done = False
         self._awake = False
-        self._partitions: list[tuple[Partition, FetchPartition]] = []
         self._watches: list[tuple[Partition, Callable[[], None]]] = []
 
     def begin(self) -> None:
@@ -188,12 +188,10 @@ class _Fetch:
         committed = self.read_committed
         incremental = self._context.incremental
         left = -1
-        first = True
-        self._size = 0
+        first = in_memory = True
+        total = 0
         self._failed = False
-        self._in_memory = True
         self._answers = answers = []
-        self._partitions = partitions = []
         for wanted in self._context.partitions:
             try:
                 partition = wanted.partition
@@ -201,7 +199,6 @@ class _Fetch:
                     partition = self._find(wanted, image)
                 if partition.leader_epoch != wanted.leader_epoch >= 0:
                     check_epoch(partition, wanted.leader_epoch)
-                partitions.append((partition, wanted))
                 high_watermark = partition.high_watermark
                 stable = partition.last_stable_offset
                 log_start = partition.log_start_offset
@@ -212,33 +209,26 @@ class _Fetch:
                         and wanted.sent_log_start == log_start
                     ):
                         continue
-                    read = EMPTY
+                    pieces, size = NOTHING, 0
                 else:
                     if left < 0:
                         left = self._limit()
                     read = partition.read(wanted.offset, min(wanted.max_bytes, left), committed, first)
-                self._in_memory &= read.in_memory
-                size = read.size
+                    pieces, size = read.pieces, read.size
+                    in_memory &= read.in_memory
                 if size:
                     first = False
                     left = max(0, left - size)
-                    self._size += size
-                    if not self._in_memory and self._size >= self._min_bytes:
-                        left = min(left, max(0, MOST_BYTES_LOADED - self._size))
-                found: AnyAnswer = (
-                    wanted.index,
-                    0,
-                    high_watermark,
-                    stable,
-                    log_start,
-                    read.pieces,
-                    size,
-                    None,
-                )
+                    total += size
+                    if not in_memory and total >= self._min_bytes:
+                        left = min(left, max(0, MOST_BYTES_LOADED - total))
+                found: AnyAnswer = wanted.index, 0, high_watermark, stable, log_start, pieces, size, None
             except Exception as error:
                 self._failed = True
                 found = self._refused(wanted, error_of(error)[0])
             answers.append((wanted, found))
+        self._size = total
+        self._in_memory = in_memory
 
     def _limit(self) -> int:
         """Bytes that may be answered."""
@@ -269,15 +259,13 @@ class _Fetch:
 
     def _wait(self) -> None:
         """Be called when there is news; with min.bytes above 1 only when the news add up to that."""
-        if self._min_bytes <= 1:
-            wake = self.wake
-            self._watches = [(partition, wake) for partition, _ in self._partitions]
-        else:
-            self._watches = [
-                (partition, _Watch(self, partition, wanted)) for partition, wanted in self._partitions
-            ]
-        for partition, callback in self._watches:
-            partition.waiters.append(callback)
+        wake = self.wake
+        for wanted in self._context.partitions:
+            partition = wanted.partition
+            if partition is not None:  # it was just read
+                callback = wake if self._min_bytes <= 1 else _Watch(self, partition, wanted)
+                self._watches.append((partition, callback))
+                partition.waiters.append(callback)
         self._exchange.interrupt = self._interrupt
         self._fetcher.deadlines.add(self._max_wait_ms, self)
 
@@ -398,13 +386,14 @@ class _Fetch:
         topics: list[tuple[str | bytes, list[AnyAnswer]]] = []
         last: str | bytes | None = None
         leaders: set[int] = set()
+        served: list[FetchPartition] = []
         for wanted, read in self._answers:
             found = _with_loaded(read, loaded) if loaded and read[SIZE] else read
             _, error, high_watermark, _, log_start, _, size, leader = found
+            if size:
+                served.append(wanted)
             if session is not None:
                 news = wanted.news(high_watermark, log_start, size, error)
-                if size:
-                    session.served(wanted)
                 if context.incremental and not news:
                     continue
             if leader is not None:
@@ -413,6 +402,8 @@ class _Fetch:
                 topics.append((wanted.topic, []))
                 last = wanted.topic
             topics[-1][1].append(found)
+        if session is not None:
+            session.served(served)
         pieces, size = answer(
             self._version,
             self._correlation_id,

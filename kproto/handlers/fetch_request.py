@@ -10,7 +10,7 @@ import struct
 from struct import Struct
 from typing import Final
 
-from kproto.handlers.fetch_sessions import FetchPartition, PartitionKey, TopicKey
+from kproto.handlers.fetch_sessions import PartitionKey, TopicKey, Wanted
 from kproto.handlers.fetch_wire import FIRST_FLEXIBLE, FIRST_WITH_IDS, FIRST_WITH_SESSIONS
 from kproto.wire import WireError
 from kproto.wire.primitives import read_uvarint, skip_tags
@@ -52,7 +52,7 @@ class ParsedFetch:
         self.read_committed = isolation == 1
         self.session_id = session_id
         self.session_epoch = session_epoch
-        self.wanted: list[FetchPartition] = []
+        self.wanted: list[Wanted] = []
         self.forgotten: list[PartitionKey] = []
 
 
@@ -83,7 +83,7 @@ def parse(version: int, frame: memoryview, position: int) -> ParsedFetch:
     return request
 
 
-def _one_partition(frame: memoryview, position: int, wanted: list[FetchPartition]) -> bool:
+def _one_partition(frame: memoryview, position: int, wanted: list[Wanted]) -> bool:
     """The request sent most, with ids: one partition, none forgotten; False when it is another."""
     if len(frame) < position + _ONE_V13.size:
         return False
@@ -92,11 +92,11 @@ def _one_partition(frame: memoryview, position: int, wanted: list[FetchPartition
     )
     if topics != 2 or count != 2 or tags or topic_tags or forgotten != 1:
         return False
-    wanted.append(FetchPartition(topic, index, offset, max_bytes, epoch))
+    wanted.append(((topic, index), offset, max_bytes, epoch))
     return True
 
 
-def _flexible_topics(version: int, frame: memoryview, position: int, wanted: list[FetchPartition]) -> int:
+def _flexible_topics(version: int, frame: memoryview, position: int, wanted: list[Wanted]) -> int:
     topic_count, position = read_uvarint(frame, position)
     _check_count(topic_count)
     with_ids = version >= FIRST_WITH_IDS
@@ -105,8 +105,8 @@ def _flexible_topics(version: int, frame: memoryview, position: int, wanted: lis
         count, position = read_uvarint(frame, position)
         for _ in range(count - 1):
             index, epoch, offset, _, _, max_bytes = _PART_V12.unpack_from(frame, position)
-            wanted.append(FetchPartition(topic, index, offset, max_bytes, epoch))
-            position = _behind_tags(frame, position + 32)
+            wanted.append(((topic, index), offset, max_bytes, epoch))
+            position = position + 33 if frame[position + 32] == 0 else _behind_tags(frame, position + 32)
         _check_count(len(wanted))
         position = _behind_tags(frame, position)
     return position
@@ -138,7 +138,7 @@ def _flexible_topic(frame: memoryview, position: int, with_ids: bool) -> tuple[T
     return str(frame[position:end], "utf-8"), end
 
 
-def _classic_topics(version: int, frame: memoryview, position: int, wanted: list[FetchPartition]) -> int:
+def _classic_topics(version: int, frame: memoryview, position: int, wanted: list[Wanted]) -> int:
     (topic_count,) = _INT32(frame, position)
     _check_count(topic_count)
     position += 4
@@ -157,7 +157,7 @@ def _classic_topics(version: int, frame: memoryview, position: int, wanted: list
             else:
                 index, offset, max_bytes = _PART_V4.unpack_from(frame, position)
                 position += _PART_V4.size
-            wanted.append(FetchPartition(topic, index, offset, max_bytes, epoch))
+            wanted.append(((topic, index), offset, max_bytes, epoch))
         _check_count(len(wanted))
     return position
 

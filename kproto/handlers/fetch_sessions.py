@@ -29,6 +29,8 @@ EVICTION_SECONDS: Final = 120.0
 TopicKey = str | bytes
 """A name, or an id of 16 bytes."""
 PartitionKey = tuple[TopicKey, int]
+Wanted = tuple[PartitionKey, int, int, int]
+"""What a request says of a partition: which, offset, most bytes, current leader epoch (-1: not said)."""
 
 
 class FetchPartition:
@@ -37,6 +39,7 @@ class FetchPartition:
     __slots__ = (
         "image",
         "index",
+        "key",
         "leader_epoch",
         "max_bytes",
         "offset",
@@ -46,9 +49,9 @@ class FetchPartition:
         "topic",
     )
 
-    def __init__(self, topic: TopicKey, index: int, offset: int, max_bytes: int, leader_epoch: int) -> None:
-        self.topic = topic
-        self.index = index
+    def __init__(self, key: PartitionKey, offset: int, max_bytes: int, leader_epoch: int) -> None:
+        self.key = key
+        self.topic, self.index = key
         self.offset = offset
         self.max_bytes = max_bytes
         self.leader_epoch = leader_epoch
@@ -82,31 +85,34 @@ class Session:
     def __init__(self, session_id: int, with_ids: bool, wanted: Iterable[FetchPartition], now: float) -> None:
         self.id = session_id
         self.with_ids = with_ids
-        self.partitions: dict[PartitionKey, FetchPartition] = {(p.topic, p.index): p for p in wanted}
+        self.partitions: dict[PartitionKey, FetchPartition] = {one.key: one for one in wanted}
         self.epoch = 1
         """Epoch the next request must carry."""
         self.created = now
         self.used = now
 
-    def update(self, wanted: Iterable[FetchPartition], forgotten: Iterable[PartitionKey]) -> None:
+    def update(self, wanted: Iterable[Wanted], forgotten: Iterable[PartitionKey]) -> None:
         """Apply the changes an incremental request carries."""
         partitions = self.partitions
-        for new in wanted:
-            known = partitions.get((new.topic, new.index))
+        for key, offset, max_bytes, leader_epoch in wanted:
+            known = partitions.get(key)
             if known is None:
-                partitions[new.topic, new.index] = new
+                partitions[key] = FetchPartition(key, offset, max_bytes, leader_epoch)
             else:
-                known.offset = new.offset
-                known.max_bytes = new.max_bytes
-                known.leader_epoch = new.leader_epoch
+                known.offset = offset
+                known.max_bytes = max_bytes
+                known.leader_epoch = leader_epoch
         for key in forgotten:
             partitions.pop(key, None)
 
-    def served(self, partition: FetchPartition) -> None:
-        """Data of ``partition`` was sent: next time the others come first."""
-        key = partition.topic, partition.index
-        if self.partitions.pop(key, None) is not None:
-            self.partitions[key] = partition
+    def served(self, some: list[FetchPartition]) -> None:
+        """Data of these, in the session's order, was sent: next time the others come first."""
+        partitions = self.partitions
+        if len(some) == len(partitions):
+            return  # there are no others
+        for one in some:
+            if partitions.pop(one.key, None) is not None:
+                partitions[one.key] = one
 
 
 class FetchContext:
@@ -141,7 +147,7 @@ class SessionCache:
         session_id: int,
         epoch: int,
         with_ids: bool,
-        wanted: list[FetchPartition],
+        wanted: list[Wanted],
         forgotten: list[PartitionKey],
         now: float,
     ) -> FetchContext:
@@ -152,8 +158,9 @@ class SessionCache:
         """
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(session_id, None)
-            session = self._create(with_ids, wanted, now) if epoch == INITIAL_EPOCH else None
-            return FetchContext(wanted, session, incremental=False)
+            partitions = [FetchPartition(*one) for one in wanted]
+            session = self._create(with_ids, partitions, now) if epoch == INITIAL_EPOCH else None
+            return FetchContext(partitions, session, incremental=False)
         found = self._sessions.get(session_id)
         if found is None:
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)

@@ -28,6 +28,7 @@ from kproto.handlers.leading import copies_short, error_of, leader_told, led_her
 from kproto.handlers.produce_wire import (
     FIRST_WITH_IDS,
     Key,
+    Outcome,
     all_stored,
     one_stored,
     parse,
@@ -58,8 +59,6 @@ _TELLS_LOG_START: Final = (
 )
 """Errors found when the partition was there already: its log start is told with them, as by Apache Kafka."""
 
-Outcome = tuple[int, ErrorCode, str | None, int, int, int]
-"""Partition index, error, message, base offset, log append time, log start offset."""
 TopicOutcome = tuple[Key, list[Outcome]]
 
 
@@ -180,7 +179,7 @@ class Producer:
                     vlog = partition.vlog
                     if vlog not in touched:
                         touched.append(vlog)  # type: ignore[arg-type]
-                    outcomes.append((index, _NONE, None, base_offset, time_ms, log_start))
+                    outcomes.append((index, base_offset, time_ms, log_start, _NONE, None))
                 except Exception as error:
                     failed = True
                     outcomes.append(self._refused(error, route, index))
@@ -196,7 +195,7 @@ class Producer:
         elif len(topics) == 1 and len(outcomes) == 1:
             answer = one_stored(version, correlation_id, key, index, base_offset, time_ms, log_start)
         else:
-            answer = _stored_frame(version, correlation_id, topics)
+            answer = all_stored(version, correlation_id, topics)
         if len(touched) == 1:
             self._wait(
                 touched[0], (exchange, answer, timeout_ms, exchange, version, correlation_id, topics, acks)
@@ -228,7 +227,7 @@ class Producer:
         log_start = -1
         if route is not None and code in _TELLS_LOG_START:
             log_start = led_here(self._services, route.record, index).log_start_offset
-        return index, code, message, -1, -1, log_start
+        return index, -1, -1, log_start, code, message
 
     def _route(self, version: int, key: Key) -> _Route:
         image = self._services.image()
@@ -308,7 +307,7 @@ class Producer:
         """The outcomes of one topic, with the error where its partition has too few copies by now."""
         counted: list[Outcome] = []
         for outcome in outcomes:
-            if outcome[1] is _NONE and self._is_short(version, key, outcome[0]):
+            if outcome[4] is _NONE and self._is_short(version, key, outcome[0]):
                 outcome = _as_failed(outcome, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)  # noqa: PLW2901
             counted.append(outcome)
         return counted
@@ -340,7 +339,7 @@ class Producer:
     # --- answers -----------------------------------------------------------------------------------
 
     def _end_unanswered(self, exchange: Exchange, topics: list[TopicOutcome]) -> None:
-        errors = {outcome[1].name for _, outcomes in topics for outcome in outcomes if outcome[1]}
+        errors = {outcome[4].name for _, outcomes in topics for outcome in outcomes if outcome[4]}
         if errors:
             exchange.connection.close(f"acks=0 and {', '.join(sorted(errors))}")
         else:
@@ -365,7 +364,7 @@ class Producer:
                 topic.topic_id = key
             else:
                 topic.name = topic_name(version, key)
-            for index, code, message, base_offset, time_ms, log_start in outcomes:
+            for index, base_offset, time_ms, log_start, code, message in outcomes:
                 part = PartitionProduceResponse(
                     index=index,
                     error_code=code,
@@ -398,21 +397,15 @@ class Producer:
         return leader_told(self._services, record, index)
 
 
-def _stored_frame(version: int, correlation_id: int, topics: list[TopicOutcome]) -> bytes:
-    """An answer without errors, by hand."""
-    stored = [(key, [(o[0], o[3], o[4], o[5]) for o in outcomes]) for key, outcomes in topics]
-    return all_stored(version, correlation_id, stored)
-
-
 def _all_failed(topics: list[TopicOutcome], code: ErrorCode) -> list[TopicOutcome]:
     """The same outcomes with an error for what was stored."""
     return [
-        (key, [_as_failed(o, code) if o[1] is _NONE else o for o in outcomes]) for key, outcomes in topics
+        (key, [_as_failed(o, code) if o[4] is _NONE else o for o in outcomes]) for key, outcomes in topics
     ]
 
 
 def _as_failed(outcome: Outcome, code: ErrorCode) -> Outcome:
-    return outcome[0], code, None, -1, -1, -1
+    return outcome[0], -1, -1, -1, code, None
 
 
 def _refuse_zstd(records: memoryview) -> None:

@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import Final
 
+from kproto.errors import ErrorCode
 from kproto.wire import WireError
 
 Key = bytes
 ParsedTopic = tuple[Key, list[tuple[int, memoryview | None]]]
-Stored = tuple[int, int, int, int]
-"""Partition index, base offset, log append time (-1: create time), log start offset."""
+Outcome = tuple[int, int, int, int, ErrorCode, str | None]
+"""Partition index, base offset, log append time (-1: create time), log start offset, error, message. The
+offsets are -1 with an error."""
 
 FIRST_FLEXIBLE: Final = 9
 FIRST_WITH_IDS: Final = 13
@@ -44,10 +46,11 @@ _ONE_V8: Final = Struct(">iihqqqihi")
 _ONE_V9: Final = Struct(">BihqqqIIB")
 """As written for one partition: count, index, error, offsets, then nothing else up to the frame's end:
 empty record errors, null message, partition tags, topic tags (0x01000000), throttle, tags."""
-_PART_V3: Final = Struct(">ihqq")
-_PART_V5: Final = Struct(">ihqqq")
-_PART_V8: Final = Struct(">ihqqqih")
-_PART_V9: Final = Struct(">ihqqqBBB")
+_PART_V3: Final = Struct(">i2xqq")
+_PART_V5: Final = Struct(">i2xqqq")
+_PART_V8: Final = Struct(">i2xqqq4xh")
+_PART_V9: Final = Struct(">i2xqqqB2x")
+"""Index, no error, base offset, log append time[, log start[, no record errors, no message[, no tags]]]."""
 
 
 ParsedProduce = tuple[bool, int, int, list[ParsedTopic]]
@@ -224,7 +227,7 @@ def one_stored(
     return _HEAD_CLASSIC.pack(8 + len(key) + len(tail), correlation_id, 1) + key + tail
 
 
-def all_stored(version: int, correlation_id: int, topics: Sequence[tuple[Key, Sequence[Stored]]]) -> bytes:
+def all_stored(version: int, correlation_id: int, topics: Sequence[tuple[Key, Sequence[Outcome]]]) -> bytes:
     """The whole frame that answers a request all of whose chunks were stored."""
     flexible = version >= FIRST_FLEXIBLE
     pieces: list[bytes] = [b""]
@@ -233,17 +236,17 @@ def all_stored(version: int, correlation_id: int, topics: Sequence[tuple[Key, Se
         pieces.append(_unsigned_varint(len(parts) + 1) if flexible else _INT32.pack(len(parts)))
         if flexible:
             pack9 = _PART_V9.pack
-            pieces += [pack9(i, 0, base, at, start, 1, 0, 0) for i, base, at, start in parts]
+            pieces += [pack9(i, base, at, start, 1) for i, base, at, start, _, _ in parts]
             pieces.append(b"\0")
         elif version >= 8:
             pack8 = _PART_V8.pack
-            pieces += [pack8(i, 0, base, at, start, 0, -1) for i, base, at, start in parts]
+            pieces += [pack8(i, base, at, start, -1) for i, base, at, start, _, _ in parts]
         elif version >= 5:
             pack5 = _PART_V5.pack
-            pieces += [pack5(i, 0, base, at, start) for i, base, at, start in parts]
+            pieces += [pack5(i, base, at, start) for i, base, at, start, _, _ in parts]
         else:
             pack3 = _PART_V3.pack
-            pieces += [pack3(i, 0, base, at) for i, base, at, _ in parts]
+            pieces += [pack3(i, base, at) for i, base, at, _, _, _ in parts]
     if flexible:
         pieces.append(b"\0\0\0\0\0")
         head = b"\0" + _unsigned_varint(len(topics) + 1)

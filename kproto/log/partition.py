@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Iterator
 from itertools import groupby
+from struct import Struct
 from struct import error as StructError
 from typing import TYPE_CHECKING, Final
 
@@ -21,17 +22,18 @@ from kproto.log.checkpoint import Entry
 from kproto.log.checks import MAX_CODEC, examine
 from kproto.log.epochs import EpochCache
 from kproto.log.index import SparseIndex
-from kproto.log.producers import Producers
+from kproto.log.producers import MAX_SEQUENCE, Producers
 from kproto.log.reader import EMPTY, Read, clip, collect
 from kproto.log.retention import GroupState, new_log_start
 from kproto.log.segment import NO_TIME, Group, Segment
-from kproto.wire.batch import HEADER, STAMP, stamp_log_append_time
+from kproto.wire.batch import LENGTH_OVERHEAD, STAMP, stamp_log_append_time
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from kproto.config import TopicConfig
     from kproto.disk import Disk
     from kproto.log.blocks import BlockPool
+    from kproto.log.chunk import ChunkRef
     from kproto.log.manager import LogManager
     from kproto.log.ports import VirtualLogPort
     from kproto.log.reader import IndexCache
@@ -44,7 +46,9 @@ NEVER: Final = 1 << 62
 ADOPT_BYTES: Final = 65_536
 """From this size on, memory that the caller gives away is kept instead of copied."""
 
-_unpack = HEADER.unpack_from
+_unpack = Struct(">qi4xbIHIqqqhii").unpack_from
+"""`HEADER` without the leader epoch, which is stamped; attributes and last offset delta, which are not to be
+negative, are unsigned."""
 _stamp = STAMP.pack_into
 
 
@@ -60,7 +64,6 @@ class Partition:
     __slots__ = (
         "__weakref__",
         "_block_class",
-        "_careful",
         "_ceiling",
         "_max_bytes",
         "_noted_epoch",
@@ -155,13 +158,13 @@ class Partition:
         """Take a new topic config."""
         self.config = config
         self.index_interval = config.index_interval_bytes
-        self._max_bytes = config.max_message_bytes
-        self._careful = (
+        careful = (
             config.log_append_time
             or config.validate_records
             or config.timestamp_before_max_ms < NEVER
             or self.handing_over
         )
+        self._max_bytes = -1 if careful else config.max_message_bytes
         self._ceiling = -NEVER
         if self.segments:
             self._schedule_roll(self.segments[-1].group)
@@ -193,73 +196,69 @@ class Partition:
         if vlog is None or vlog.blocked:
             raise self._refusal()
         try:
-            (base, length, _, magic, crc, bits, delta, first_ts, max_ts, pid, epoch, seq, count) = _unpack(
-                chunk
-            )
+            base, length, magic, crc, bits, delta, first_ts, max_ts, pid, epoch, seq, count = _unpack(chunk)
         except StructError:
             examine(chunk, self.config, self.manager.now_ms())
             raise
-        size = length + 12
+        size = length + LENGTH_OVERHEAD
         append_time = -1
         # fmt: off
-        if (magic != 2 or base or size != len(chunk) or size > self._max_bytes or not 0 <= bits <= MAX_CODEC
-                or delta < 0 or count - delta != 1 or first_ts > max_ts or max_ts > self._ceiling
-                or self._careful):
+        if (magic != 2 or base or size != len(chunk) or size > self._max_bytes or bits > MAX_CODEC
+                or count - delta != 1 or first_ts > max_ts or max_ts > self._ceiling):
             # fmt: on
             append_time = self._look_closely(chunk)
             if append_time >= 0:
                 max_ts = append_time
         elif crc32c(chunk[21:]) != crc:
             raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "the CRC-32C does not match")
-        producers = self.producers
+        producer = None
         if pid != -1:
-            producer = producers.get(pid)
+            producer = self.producers.get(pid)
             if producer is None or producer.epoch != epoch or producer.next_seq != seq:
-                known = producers.examine(pid, epoch, seq, count)
+                known = self.producers.examine(pid, epoch, seq, count)
                 if known is not None:
                     return known[2], known[3], self.log_start_offset, True
+                producer = None
+        base_offset = self.log_end_offset
+        ref = self._store(chunk, size, crc, count, max_ts, self.leader_epoch, owned, append_time)
+        if producer is not None:
+            producer.add(seq, (seq + count - 1) & MAX_SEQUENCE, base_offset, max_ts)
+        elif pid != -1:
+            self.producers.add(pid, epoch, seq, count, base_offset, max_ts)
+        vlog.append(ref)
+        return base_offset, append_time, self.log_start_offset, False
+
+    def _store(
+        self,
+        chunk: memoryview,
+        size: int,
+        crc: int,
+        count: int,
+        max_ts: int,
+        leader_epoch: int,
+        owned: bool = False,
+        append_time: int = -1,
+    ) -> ChunkRef:
+        """Put a checked chunk at the end of the log: bytes, offsets, index, times and epochs; the reference
+        to it. Producers are left to the caller. Raises KafkaError when there is no room, and nothing changes.
+        """
         block = self.tail
         start = block.used
         if start + size > block.limit or max_ts > self._roll_ts:
             block = self._room(chunk, size, max_ts, owned)
             start = block.used
+        view = block.view
+        if not owned or block.data is not chunk:
+            view[start : start + size] = chunk
         base_offset = self.log_end_offset
-        self._place(block, start, chunk, base_offset, length, count, max_ts)
+        end_offset = base_offset + count
+        _stamp(view, start, base_offset, size - LENGTH_OVERHEAD, leader_epoch)
         if append_time >= 0:
-            crc = stamp_log_append_time(block.view, append_time, start, size)
-        if pid != -1:
-            producers.add(pid, epoch, seq, count, base_offset, max_ts)
-        segment: Segment = block.segment  # type: ignore[assignment]
-        position = block.position + start
-        end, leader_epoch = self.log_end_offset, self.leader_epoch
-        vlog.append(
-            (self, segment, position, base_offset, end, leader_epoch, size, crc, block.data, start)
-        )
-        return base_offset, append_time, self.log_start_offset, False
-
-    def _place(
-        self,
-        block: Block,
-        start: int,
-        chunk: memoryview,
-        base_offset: int,
-        length: int,
-        count: int,
-        max_ts: int,
-    ) -> None:
-        """Put a checked chunk at ``start`` of ``block``, the tail, and fold it into index, times and
-        epochs.
-        """
-        stop = start + length + 12
-        data = block.data
-        if data is not chunk:
-            block.view[start:stop] = chunk
-        leader_epoch = self.leader_epoch
-        _stamp(data, start, base_offset, length, leader_epoch)
+            crc = stamp_log_append_time(view, append_time, start, size)
         block.offsets.append(base_offset)
         block.starts.append(start)
-        block.used = stop
-        block.end_offset = self.log_end_offset = base_offset + count
+        block.used = start + size
+        block.end_offset = self.log_end_offset = end_offset
         segment: Segment = block.segment  # type: ignore[assignment]
         position = block.position + start
         if position - segment.indexed >= self.index_interval and position:
@@ -267,12 +266,13 @@ class Partition:
         if max_ts > segment.max_ts:
             segment.max_ts = max_ts
             segment.max_ts_base = base_offset
-        segment.size = size = block.position + stop
+        segment.size = filled = position + size
         if self._noted_epoch != leader_epoch:
             self.epochs.note(leader_epoch, base_offset)
             self._noted_epoch = leader_epoch
-        if size > segment.wake_at:
+        if filled > segment.wake_at:
             self._wake(segment)
+        return self, segment, position, base_offset, end_offset, leader_epoch, size, crc, block.data, start
 
     def _refusal(self) -> KafkaError:
         """Why no append is taken at all."""
@@ -366,17 +366,12 @@ class Partition:
 
     def restore(self, chunk: memoryview, fields: tuple[int, ...]) -> None:
         """Append a chunk that the journal had, verbatim; it is durable already."""
-        size = len(chunk)
-        pid, base_offset, max_ts = fields[9], fields[0], fields[8]
+        base_offset, leader_epoch, crc, max_ts = fields[0], fields[2], fields[4], fields[8]
+        pid, epoch, seq, count = fields[9:]
         check(base_offset == self.log_end_offset, f"{self}: restoring offset {base_offset}")
-        block = self.tail
-        if block.used + size > block.limit or max_ts > self._roll_ts:
-            block = self._room(chunk, size, max_ts, False)
-        leader_epoch, self.leader_epoch = self.leader_epoch, fields[2]
-        self._place(block, block.used, chunk, base_offset, fields[1], fields[12], max_ts)
-        self.leader_epoch = leader_epoch
+        self._store(chunk, len(chunk), crc, count, max_ts, leader_epoch)
         if pid >= 0:
-            self.producers.add(pid, fields[10], fields[11], fields[12], base_offset, max_ts)
+            self.producers.add(pid, epoch, seq, count, base_offset, max_ts)
         self.high_watermark = self.last_stable_offset = self.log_end_offset
 
     # Taking over
@@ -518,6 +513,16 @@ class Partition:
             self.dirty_from += 1
         self.dirty_from = -1
         return True
+
+    def write_ahead(self, most: int) -> int:
+        """Write up to ``most`` bytes of that, so that `flush` has less to write; returns how many. OSError
+        passes through."""
+        left = most
+        for segment in self.segments[self.dirty_from :] if self.dirty_from >= 0 else ():
+            left -= segment.write_ahead(left)
+            if not left:
+                break
+        return most - left
 
     @property
     def dirty_bytes(self) -> int:

@@ -17,27 +17,53 @@ MAX_SEQUENCE: Final = 0x7FFF_FFFF
 BATCHES_KEPT: Final = 5
 _PRODUCER: Final = Struct(">qhB")
 _BATCH: Final = Struct(">iiqq")
+_BATCH_SIZE: Final = _BATCH.size
+_LAST_AT: Final = _BATCH_SIZE * (BATCHES_KEPT - 1)
+_NO_BATCHES: Final = _BATCH.pack(-1, -1, -1, -1) * BATCHES_KEPT
+_pack_batch: Final = _BATCH.pack_into
 
 Batch = tuple[int, int, int, int]
 """first sequence, last sequence, base offset, max timestamp."""
 
 
 class Producer:
-    """One producer id. ``next_seq`` is the only sequence that continues; ``batches`` the last five, oldest
-    first.
+    """One producer id. ``next_seq`` is the only sequence that continues.
+
+    The last five batches are kept packed, in memory of their own that is written over: as objects they would
+    be most of what an append touches, and a broker has a producer for every producer id and partition.
     """
 
-    __slots__ = ("batches", "epoch", "next_seq")
+    __slots__ = ("_at", "_ring", "epoch", "next_seq")
 
     def __init__(self, epoch: int) -> None:
+        self.begin(epoch)
+
+    def begin(self, epoch: int) -> None:
+        """Start over in ``epoch``."""
         self.epoch = epoch
         self.next_seq = 0
-        self.batches: list[Batch] = []
+        self._ring = bytearray(_NO_BATCHES)
+        self._at = 0
+        """Where the next batch goes: the oldest one is there."""
+
+    def add(self, first: int, last: int, base_offset: int, max_timestamp: int) -> None:
+        """A batch with the sequences ``first`` to ``last`` was appended."""
+        self.next_seq = (last + 1) & MAX_SEQUENCE
+        at = self._at
+        _pack_batch(self._ring, at, first, last, base_offset, max_timestamp)
+        self._at = at + _BATCH_SIZE if at < _LAST_AT else 0
+
+    @property
+    def batches(self) -> list[Batch]:
+        """The last five, oldest first."""
+        in_order = self._ring[self._at :] + self._ring[: self._at]
+        return [batch for batch in _BATCH.iter_unpack(in_order) if batch[0] >= 0]
 
     @property
     def last_timestamp(self) -> int:
         """Max timestamp of the newest batch, ms; expiry counts from it."""
-        return self.batches[-1][3] if self.batches else -1
+        newest: int = _BATCH.unpack_from(self._ring, self._at - _BATCH_SIZE if self._at else _LAST_AT)[3]
+        return newest
 
 
 def last_sequence(first: int, records: int) -> int:
@@ -101,14 +127,8 @@ class Producers(dict[int, Producer]):
         if producer is None:
             producer = self[pid] = Producer(epoch)
         elif producer.epoch != epoch:
-            producer.epoch = epoch
-            producer.batches = []
-        last = (seq + records - 1) & MAX_SEQUENCE
-        producer.next_seq = (last + 1) & MAX_SEQUENCE
-        batches = producer.batches
-        batches.append((seq, last, base_offset, max_timestamp))
-        if len(batches) > BATCHES_KEPT:
-            del batches[0]
+            producer.begin(epoch)
+        producer.add(seq, last_sequence(seq, records), base_offset, max_timestamp)
 
     def catch_up(self) -> None:
         """The fold is at the offset of what was kept: that is the state now."""
@@ -130,8 +150,9 @@ class Producers(dict[int, Producer]):
 
     def _pieces(self) -> Iterator[bytes]:
         for pid, producer in self.items():
-            yield _PRODUCER.pack(pid, producer.epoch, len(producer.batches))
-            for batch in producer.batches:
+            batches = producer.batches
+            yield _PRODUCER.pack(pid, producer.epoch, len(batches))
+            for batch in batches:
                 yield _BATCH.pack(*batch)
 
     @classmethod
@@ -146,6 +167,5 @@ class Producers(dict[int, Producer]):
             for _ in range(count):
                 first, last, base, timestamp = _BATCH.unpack_from(data, at)
                 at += _BATCH.size
-                producer.batches.append((first, last, base, timestamp))
-                producer.next_seq = (last + 1) & MAX_SEQUENCE
+                producer.add(first, last, base, timestamp)
         return producers

@@ -63,10 +63,9 @@ def test_parse_reads_what_the_generated_codec_writes(version, request):
     assert (found.max_bytes, found.read_committed) == (request.max_bytes, request.isolation_level == 1)
     session = (request.session_id, request.session_epoch) if version >= 7 else (0, -1)
     assert (found.session_id, found.session_epoch) == session
-    assert [(p.topic, p.index, p.offset, p.max_bytes, p.leader_epoch) for p in found.wanted] == [
+    assert found.wanted == [
         (
-            t.topic_id if version >= 13 else t.topic,
-            p.partition,
+            (t.topic_id if version >= 13 else t.topic, p.partition),
             p.fetch_offset,
             p.partition_max_bytes,
             p.current_leader_epoch if version >= 9 else -1,

@@ -10,11 +10,12 @@ from kproto.handlers.fetch_sessions import (
     MAX_EPOCH,
     FetchPartition,
     SessionCache,
+    Wanted,
 )
 
 
-def wanted(*indexes: int, topic: str = "t", offset: int = 0) -> list[FetchPartition]:
-    return [FetchPartition(topic, index, offset, 1000, -1) for index in indexes]
+def wanted(*indexes: int, topic: str = "t", offset: int = 0) -> list[Wanted]:
+    return [((topic, index), offset, 1000, -1) for index in indexes]
 
 
 def opened(cache: SessionCache, *indexes: int, now: float = 0.0) -> int:
@@ -81,7 +82,7 @@ def test_a_session_that_forgets_everything_ends():
 
 
 def test_only_news_is_told():
-    partition = wanted(0)[0]
+    partition = FetchPartition(*wanted(0)[0])
     assert partition.news(high_watermark=5, log_start=0, size=0, error=0)
     assert not partition.news(5, 0, 0, 0)
     assert partition.news(5, 0, 100, 0)
@@ -97,8 +98,21 @@ def test_what_was_served_comes_last_next_time():
     session_id = opened(cache, 0, 1, 2)
     context = cache.open(session_id, 1, False, [], [], 0.0)
     assert context.session is not None
-    context.session.served(context.partitions[0])
+    context.session.served(context.partitions[:1])
     assert [p.index for p in cache.open(session_id, 2, False, [], [], 0.0).partitions] == [1, 2, 0]
+
+
+def test_those_served_at_once_keep_their_order():
+    cache = SessionCache(10)
+    session_id = opened(cache, 0, 1, 2, 3)
+    context = cache.open(session_id, 1, False, [], [], 0.0)
+    assert context.session is not None
+    context.session.served([context.partitions[0], context.partitions[2]])
+    context = cache.open(session_id, 2, False, [], [], 0.0)
+    assert [p.index for p in context.partitions] == [1, 3, 0, 2]
+    assert context.session is not None
+    context.session.served(context.partitions)
+    assert [p.index for p in cache.open(session_id, 3, False, [], [], 0.0).partitions] == [1, 3, 0, 2]
 
 
 def test_no_slots_no_sessions():

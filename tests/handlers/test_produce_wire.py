@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kproto.errors import ErrorCode
 from kproto.handlers.produce_wire import (
     FIRST_WITH_IDS,
     MAX_PARTITIONS,
@@ -111,7 +112,10 @@ stored = st.tuples(
 def test_answers_read_back_with_the_generated_codec(version, correlation_id, topics):
     request = (None, 1, 2, [(name, topic_id, [(0, b"")]) for name, topic_id, _ in topics])
     keys = [key for key, _ in parse(version, memoryview(written(version, request)), 4)[3]]
-    answers = [(key, found) for key, (_, _, found) in zip(keys, topics, strict=True)]
+    answers = [
+        (key, [(*one, ErrorCode.NONE, None) for one in found])
+        for key, (_, _, found) in zip(keys, topics, strict=True)
+    ]
     check_answer(version, correlation_id, all_stored(version, correlation_id, answers), topics)
 
 
@@ -122,7 +126,7 @@ def test_the_answer_to_one_partition_is_the_same(version, correlation_id, name, 
     request = (None, 1, 2, [(name, topic_id, [(0, b"")])])
     key = parse(version, memoryview(written(version, request)), 4)[3][0][0]
     frame = one_stored(version, correlation_id, key, *one)
-    assert frame == all_stored(version, correlation_id, [(key, [one])])
+    assert frame == all_stored(version, correlation_id, [(key, [(*one, ErrorCode.NONE, None)])])
     check_answer(version, correlation_id, frame, [(name, topic_id, [one])])
 
 
