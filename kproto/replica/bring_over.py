@@ -27,6 +27,7 @@ from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach
 from kproto.replica.takeover import NotSealedError, fewest_copies, gave_all, older_sources, sources_of
+from kproto.vlog.side import is_side
 from kproto.wire.batch import HEADER
 from kproto.wire.internal import Api
 
@@ -63,6 +64,7 @@ class Filling:
     """The first hole of a partition while it is filled. Chunks from ``next`` on are wanted, below ``end``."""
 
     __slots__ = (
+        "ahead",
         "begun",
         "end",
         "group",
@@ -82,6 +84,8 @@ class Filling:
         self.end = end
         self.begun = False
         """Whether a chunk was taken."""
+        self.ahead = False
+        """Whether the virtual segment that is read has gone on behind ``next``."""
         self.later = end
         """The first offset behind ``next`` that is somewhere, as long as nothing was taken."""
         self.segment: Segment | None = None
@@ -104,6 +108,7 @@ class Filling:
     def wants(self, chunk: ReadChunk) -> bool:
         """Whether ``chunk`` is the next one."""
         self.note(chunk.base_offset)
+        self.ahead |= chunk.base_offset > self.next
         return not self.done and chunk.base_offset <= self.next < chunk.next_offset
 
     def skip_to(self, offset: int) -> None:
@@ -353,9 +358,12 @@ class BringOver:
         keys = [key for key, _ in useful]
         position = min(frame for _, frame in useful)
         mine = [fillings[key] for key in keys]
+        for filling in mine:
+            filling.ahead = False
+        ordered = not is_side(record.id.vlog)  # what is missing does not come later
         reading = self._read(record, position, keys, mine)
         try:
-            while position < end and not all(filling.done for filling in mine):
+            while position < end and not all(one.done or (ordered and one.ahead) for one in mine):
                 answer = await reading
                 if answer.next <= position:
                     raise NoCopyError(f"virtual segment {record.id}: reading does not get past {position}")

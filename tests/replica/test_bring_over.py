@@ -27,7 +27,7 @@ from kproto.replica import bring_over
 from kproto.replica.bring_over import BringOver, Filling, first_of
 from kproto.replica.messages import PartitionKey, ReadChunk
 from tests.log.support import TOPIC_ID, batch
-from tests.replica.sealed_world import World
+from tests.replica.sealed_world import Vlog, World
 from tests.replica.test_takeover import Run, read, simulate
 
 pytestmark = pytest.mark.usefixtures("impatient")
@@ -280,6 +280,53 @@ def test_copies_that_move_while_others_are_read_are_found(caplog: pytest.LogCapt
         assert [one.getMessage() for one in caplog.records if "cannot be brought" in one.getMessage()] == []
 
     simulate(4, 2, go)
+
+
+def test_what_cannot_be_used_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A virtual segment goes on behind a hole that is somewhere else: some of it is read to see that, not
+    all, however often it is tried."""
+    monkeypatch.setattr(bring_over, "READ_BYTES", 1)
+    monkeypatch.setattr(bring_over, "BYTES_PER_PARTITION", 1)
+    reads: list[tuple[VsegId, int]] = []
+
+    async def go(run: Run) -> None:
+        world, read = run.world, bring_over.BringOver._read
+        await run.online()
+        key = world.keys[0]
+        one, other = world.vlogs
+        world.bare = {record.id for record in other.records()}
+        world.metadata.publish()
+
+        def noted(self: BringOver, record: VsegRecord, position: int, *rest: Any) -> Any:
+            reads.append((record.id, position))
+            return read(self, record, position, *rest)
+
+        monkeypatch.setattr(bring_over.BringOver, "_read", noted)
+        bring = bringing(run)
+        bring.add([key])
+        with pytest.raises(AssertionError, match="too long"):
+            await finished(bring, 40)
+        assert {vseg.vlog for vseg, _ in reads} == {one.number}
+        hole = next(world.log.partition(0).holes())
+        behind = next(frame for frame in one.frames if any(chunk.base > hole[0] for chunk in frame.chunks))
+        assert max(position for _, position in reads) <= behind.end, "the next one was asked for meanwhile"
+        world.bare = set()
+        world.metadata.publish()
+        await finished(bring)
+        await run.check(5)
+
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), 0, 1)
+        (key,) = world.keys
+        world.log.epoch += 1
+        world.epochs.append(10)
+        world.vlogs = [Vlog(10, 1), Vlog(10, 2)]
+        for vlog in (world.vlogs[0], world.vlogs[1], world.vlogs[0]):
+            for _ in range(20):
+                vlog.add([world._chunk(key)])
+        world.vlogs[0].add([], {key: world.state(key)})
+        world.vlogs[1].add([], {key: world.state(key)})
+        asyncio.run(go(Run(world)))
 
 
 def test_each_new_leader_begins_at_another_segment(monkeypatch: pytest.MonkeyPatch) -> None:
