@@ -406,6 +406,8 @@ class TopicConfig(NamedTuple):
     min_insync_replicas: int
     validate_records: bool
     vlogs: int
+    keyed: bool
+    """The policy has ``compact`` in it: what has no key cannot be compacted, so it is refused."""
 
     @property
     def log_append_time(self) -> bool:
@@ -466,7 +468,8 @@ def topic_config(overrides: Mapping[str, str], settings: Settings) -> TopicConfi
         definition = TOPIC_CONFIGS[name]
         text = overrides.get(name)
         values[field] = inherited(definition, settings) if text is None else definition.parse(text)
-    return TopicConfig(**values)  # type: ignore[arg-type]
+    keyed = "compact" in values["cleanup_policy"]  # type: ignore[operator]
+    return TopicConfig(**values, keyed=keyed)  # type: ignore[arg-type]
 
 
 def validate_topic_configs(overrides: Mapping[str, str | None]) -> dict[str, str]:

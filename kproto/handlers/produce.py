@@ -10,8 +10,9 @@ NOT_ENOUGH_REPLICAS_AFTER_APPEND when copies went missing before it was durable 
 turns out not to own the virtual log any more, whatever waits gets NOT_LEADER_OR_FOLLOWER: what was appended
 may or may not survive (rules 10 and 16).
 
-Version notes: v7 zstd (before: UNSUPPORTED_COMPRESSION_TYPE), v8 error messages (KIP-467), v9 flexible,
-v10 current leader and node endpoints with NOT_LEADER_OR_FOLLOWER (KIP-951), v13 topic ids (UNKNOWN_TOPIC_ID).
+Version notes: v7 zstd (before: UNSUPPORTED_COMPRESSION_TYPE), v8 error messages and the records they are
+about (KIP-467), v9 flexible, v10 current leader and node endpoints with NOT_LEADER_OR_FOLLOWER (KIP-951), v13
+topic ids (UNKNOWN_TOPIC_ID).
 Requests with a transactional id, and transactional batches, get TRANSACTIONAL_ID_AUTHORIZATION_FAILED until
 transactions exist, as from FindCoordinator. Throttle time is always 0.
 """
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kproto.errors import TABLE, ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
+from kproto.handlers.keyed import AboutRecords, record_errors, refuse_without_key
 from kproto.handlers.leading import copies_short, error_of, leader_told, led_here
 from kproto.handlers.produce_wire import (
     FIRST_WITH_IDS,
@@ -175,6 +177,8 @@ class Producer:
                         raise KafkaError(ErrorCode.INVALID_RECORD, "a partition without a record batch")
                     if version < FIRST_WITH_ZSTD:
                         _refuse_zstd(records)
+                    if partition.config.keyed:
+                        refuse_without_key(partition, records)
                     base_offset, time_ms, log_start, _ = partition.append(records, owned)
                     vlog = partition.vlog
                     if vlog not in touched:
@@ -225,7 +229,8 @@ class Producer:
     def _refused(self, error: Exception, route: _Route | None, index: int) -> Outcome:
         code, message = error_of(error)
         log_start = -1
-        if route is not None and code in _TELLS_LOG_START:
+        told = code in _TELLS_LOG_START or isinstance(message, AboutRecords)
+        if route is not None and told:
             log_start = led_here(self._services, route.record, index).log_start_offset
         return index, -1, -1, log_start, code, message
 
@@ -371,6 +376,7 @@ class Producer:
                     base_offset=base_offset,
                     log_append_time_ms=time_ms,
                     log_start_offset=log_start,
+                    record_errors=record_errors(message),
                     error_message=message or (TABLE[code].message if code else None),
                 )
                 if code is ErrorCode.NOT_LEADER_OR_FOLLOWER and version >= FIRST_WITH_LEADER:

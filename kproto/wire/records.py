@@ -6,6 +6,7 @@ length.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from kproto.wire.batch import (
@@ -31,6 +32,8 @@ MAX_HEADERS: Final = 100_000
 """Headers of one record; more is refused in parsing."""
 _MIN_RECORD: Final = 7
 """Bytes of the smallest record: its length, attributes, two deltas, null key, null value, no headers."""
+_NULL: Final = 1
+"""The length -1 of a key that is not there."""
 
 
 class Record(NamedTuple):
@@ -275,6 +278,17 @@ def iter_times(batch: Buf, limit: int = DEFAULT_LIMIT) -> Iterator[tuple[int, in
     try:
         for timestamp, offset, _, _ in heads:
             yield timestamp, offset
+    except IndexError as error:
+        raise WireError(f"record: {error}") from error
+
+
+def without_key(batch: Buf, most: int, limit: int = DEFAULT_LIMIT) -> list[int]:
+    """Which records of the batch have no key (not: an empty one), counted from 0; the first ``most`` of them.
+
+    WireError if the walk to them finds something that does not fit."""
+    data, heads = _heads(batch, limit)
+    try:
+        return list(islice((place for place, head in enumerate(heads) if data[head[2]] == _NULL), most))
     except IndexError as error:
         raise WireError(f"record: {error}") from error
 

@@ -11,6 +11,7 @@ from kproto.errors import ErrorCode
 from kproto.wire.batch import read_header
 from kproto.wire.framing import request_frame
 from kproto.wire.generated.produce import ProduceRequest
+from kproto.wire.records import Record, build_batch
 
 
 @pytest.mark.parametrize("version", range(3, 13))
@@ -222,3 +223,28 @@ def test_what_is_not_durable_in_time_is_told_so_and_stays(kafka, monkeypatch):
     assert 0.19 < time.monotonic() - start < 1.2
     (patient,) = kafka.produce(synced, (0, chunk_of(b"patient")), timeout_ms=20_000)
     assert (patient.error_code, patient.base_offset) == (0, 2), "the late one was appended all the same"
+
+
+@pytest.mark.parametrize("codec", [0, 1])
+@pytest.mark.parametrize("version", [7, 8, 12])
+def test_a_compacted_topic_takes_no_record_without_a_key(kafka, version, codec):
+    def keyed(*keys):
+        records = [Record(key, b"v", timestamp=1_700_000_000_000) for key in keys]
+        return bytes(build_batch(records, codec=codec))
+
+    name, _ = kafka.create(cleanup_policy="delete,compact")
+    mixed, fine = keyed(b"k", None, b"", None), keyed(b"k", b"")
+    (answer,) = kafka.produce(name, (0, mixed), version=version)
+    assert (answer.error_code, answer.base_offset) == (ErrorCode.INVALID_RECORD, -1)
+    assert answer.log_start_offset == 0
+    assert [each.batch_index for each in answer.record_errors] == ([] if version < 8 else [1, 3])
+    assert all(each.batch_index_error_message for each in answer.record_errors)
+    (answer,) = kafka.produce(name, (0, fine), version=version)
+    assert (answer.error_code, answer.base_offset) == (0, 0)
+    damaged = bytearray(mixed)
+    damaged[-1] ^= 1
+    for batch, code in ((damaged, ErrorCode.CORRUPT_MESSAGE), (mixed + mixed, ErrorCode.INVALID_RECORD)):
+        (answer,) = kafka.produce(name, (0, bytes(batch)), version=version)
+        assert (answer.error_code, answer.record_errors) == (code, [])
+    other, _ = kafka.create()
+    assert kafka.stored(other, mixed) == 0

@@ -12,6 +12,7 @@ from compat_tests.support.wire.talk import NO_ID, Talk
 from kproto.wire.compression import compress
 from kproto.wire.generated.init_producer_id import InitProducerIdRequest
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kproto.wire.records import Producer, Record, build_batch
 
 PRODUCE, INIT_PRODUCER_ID = 0, 22
 STAMP = (T0, T0)
@@ -155,6 +156,34 @@ def _too_small(talk: Talk) -> None:
     produce(talk, "above the topic's limit", name, good(40))
     produce(talk, "at the topic's limit", name, batch([b"x" * (200 - 61 - 9)], times_ms=STAMP))
     produce(talk, "above by one", name, batch([b"x" * (200 - 61 - 7)], times_ms=STAMP))
+
+
+def compacted(talk: Talk) -> None:
+    """Topics that are compacted take no record without a key."""
+
+    def of(*keys: bytes | None, codec: int = 0, **batch: Any) -> bytes:
+        records = [Record(key, b"v", timestamp=T0) for key in keys]
+        return bytes(build_batch(records, codec=codec, **batch))
+
+    damaged = bytearray(of(None))
+    damaged[-1] ^= 1
+    cases: dict[str, bytes] = {
+        "with keys": of(b"k", b""),
+        "without": of(None, None),
+        "mixed": of(b"k", None, b"", None),
+        "without, compressed": of(None, codec=1),
+        "without, damaged": bytes(damaged),
+        "two batches": of(None) + of(None),
+        "without, of a producer": of(None, producer=Producer(906, 0, 5)),
+        "with keys, of a producer": of(b"k", producer=Producer(907, 0, 0)),
+    }
+    for policy in ("compact", "compact,delete"):
+        name = talk.make(policy.replace(",", "-"), 1, {"cleanup.policy": policy})
+        for version in (3, 7, 8, 12, 13):
+            for label, data in cases.items():
+                produce(talk, label, name, data, version=version)
+        produce(talk, "above the limit", name, of(None, *[b"k" * 1000] * 1100))
+        fetch(talk, "what was stored", (name, 0, 0))
 
 
 def timing(talk: Talk) -> None:
@@ -315,6 +344,7 @@ CONVERSATIONS = (
     Conversation("storing", storing, STORING),
     Conversation("refusing", refusing, REFUSING),
     Conversation("lying", lying, LYING),
+    Conversation("compacted", compacted),
     Conversation("timing", timing, TIMING),
     Conversation("numbering", numbering, (LOG_START,)),
     Conversation("internal", internal, INTERNAL),
