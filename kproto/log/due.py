@@ -13,7 +13,8 @@ BYTES_A_TURN: Final = 8 * 1024 * 1024
 
 
 class Due(dict["Partition", None]):
-    """Writes each at the end of this turn of the event loop, or of one of the next; first come first.
+    """Writes each at the end of this turn of the event loop, or of one of the next; first come first. One
+    with more than a turn's bytes, a batch of tens of megabytes say, takes several.
 
     Invariant: while there is a partition a turn is deferred, or goes on.
     """
@@ -38,9 +39,20 @@ class Due(dict["Partition", None]):
         try:
             while self and left > 0:
                 partition = next(iter(self))
-                left -= partition.dirty_bytes
+                dirty = partition.dirty_bytes
+                if dirty > BYTES_A_TURN and _write_ahead(partition):
+                    break
+                left -= dirty
                 del self[partition]
                 self._flush(partition)
         finally:  # one that fails keeps nobody else from being written
             if self:
                 self._defer(self._turn)
+
+
+def _write_ahead(partition: Partition) -> int:
+    """Bytes written in this turn; what fails does so again, when it is flushed, and is dealt with there."""
+    try:
+        return partition.write_ahead(BYTES_A_TURN)
+    except OSError:
+        return 0

@@ -188,6 +188,11 @@ class LogSegment(Protocol):
         """
         ...
 
+    def write_ahead(self, most: int, upto: int) -> int:
+        """Write up to ``most`` of these bytes, oldest first; they do not count before `flush`, which has less
+        to write then. Returns how many. On the loop. OSError passes through."""
+        ...
+
     def sync(self) -> None:
         """fdatasync the file; ``synced`` becomes the ``flushed`` of the start. Called in a thread."""
         ...

@@ -17,6 +17,7 @@ from kproto.check import check
 from kproto.log.blocks import NO_BLOCK, Block
 from kproto.log.files import CHUNKS, INDEX, segment_stem
 from kproto.log.index import SparseIndex, Summary, decode, decode_summary, encode
+from kproto.log.ports import EVERYTHING
 from kproto.wire.batch import HEADER
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Segment:
     """
 
     __slots__ = (
+        "ahead",
         "allocated",
         "base_offset",
         "blocks",
@@ -94,6 +96,8 @@ class Segment:
         """End offset; kept up to date when the segment closes, the open one ends at the log's end."""
         self.size = 0
         self.flushed = 0
+        self.ahead = 0
+        """Up to where `write_ahead` has written."""
         self.allocated = 0
         """Up to where space was taken ahead; 0: it was not."""
         self.flushed_offset = base_offset
@@ -135,18 +139,37 @@ class Segment:
                 break
             unwritten.append(block)
         unwritten.reverse()
-        pieces: list[Buffer] = [
-            block.view[max(flushed - block.position, 0) : block.used] for block in unwritten
-        ]
-        descriptor = self.partition.open_for_write(self)
-        if size > self.allocated:
-            self._allocate_ahead(descriptor)
-        self.partition.disk.pwritev(descriptor, pieces, flushed)
+        if self.ahead < size:
+            self._write(unwritten, max(flushed, self.ahead), size)
         self.flushed = self.wake_at = size
         self.flushed_offset = self.next_offset if self.closed else self.partition.log_end_offset
         self.partition.manager.note_flushed(self.partition)
         for block in unwritten:
             self.partition.pool.written(block)
+
+    def write_ahead(self, most: int, upto: int = EVERYTHING) -> int:
+        """Write up to ``most`` bytes of what lies below ``upto`` and is not in the file yet, oldest first.
+        They count, and are flushed, with the next `flush`, which has less to write then. Returns how many;
+        OSError passes through."""
+        begin = max(self.flushed, self.ahead)
+        end = min(begin + most, self.size, upto)
+        if end <= begin:
+            return 0
+        self._write([one for one in self.blocks if one.position + one.used > begin], begin, end)
+        self.ahead = end
+        return end - begin
+
+    def _write(self, blocks: list[Block], begin: int, end: int) -> None:
+        """One pwritev of positions ``[begin, end)``, which are in ``blocks``."""
+        pieces: list[Buffer] = [
+            block.view[max(begin - block.position, 0) : min(block.used, end - block.position)]
+            for block in blocks
+            if begin < block.position + block.used and block.position < end
+        ]
+        descriptor = self.partition.open_for_write(self)
+        if self.size > self.allocated:
+            self._allocate_ahead(descriptor)
+        self.partition.disk.pwritev(descriptor, pieces, begin)
 
     def _allocate_ahead(self, descriptor: int) -> None:
         """Take space beyond what is about to be written."""

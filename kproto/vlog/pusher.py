@@ -16,16 +16,18 @@ Direct writes (one copy, ``MEMORY`` only): a partition with ``kproto.direct.byte
 them written straight to its segment file, and the frame holds references only, so that large chunks are not
 written twice.
 
-What fails stays queued and is tried again from the progress values (`VirtualSegment.unsent`), whatever it
-was.
+A batch of tens of megabytes is written in several turns, so that others get theirs; the head of its frame
+comes last. What fails stays queued and is tried again from the progress values (`VirtualSegment.unsent`),
+whatever it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kproto.log.due import BYTES_A_TURN
 from kproto.log.ports import EVERYTHING
 from kproto.vlog.classes import FlushPolicy, VlogClass
 from kproto.vlog.encode import encode
@@ -36,6 +38,7 @@ from kproto.vlog.virtual_log import OWNER, VirtualLog
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
+    from kproto.disk import Buffer
     from kproto.log.chunk import ChunkRef
     from kproto.log.ports import LogSegment
     from kproto.vlog.journal import Journal, JournalFile
@@ -61,6 +64,7 @@ class Pusher:
     """Drives one virtual log. Everything runs on the loop; only `JournalFile.sync` runs in a thread."""
 
     __slots__ = (
+        "_ahead",
         "_call_soon",
         "_clock",
         "_direct_bytes",
@@ -72,6 +76,7 @@ class Pusher:
         "_space",
         "_stopped",
         "_syncing",
+        "_taking",
         "_worker",
         "group_sync",
         "klass",
@@ -105,6 +110,10 @@ class Pusher:
         self._scheduled = False
         self._syncing = False
         self._stopped = False
+        self._ahead: tuple[Frame, int] | None = None
+        """The frame that is being written in turns, and how many bytes of its chunks are in the journal."""
+        self._taking = 0
+        """So many references make up the next frame, whose direct chunks are being written in turns."""
         self.older = Older()
         self.group_sync: GroupSync | None = None
         if klass.policy is FlushPolicy.TIMED:
@@ -167,11 +176,18 @@ class Pusher:
         refs = vlog.pending
         if not refs:
             return None
+        if self._taking:
+            refs = refs[: self._taking]
         count = len(refs)
         size = refs[0][6] if count == 1 else sum([ref[6] for ref in refs])
         direct: dict[Any, int] = {}
         if self._direct_bytes and size >= self._direct_bytes:
-            direct = self._write_direct(refs)
+            direct = self._direct_of(refs)
+            if size > BYTES_A_TURN and self._write_ahead_of(refs, direct):
+                self._taking = count
+                self.wake()
+                return None
+            self._write_direct(refs, direct)
             if direct:
                 size -= sum(direct.values())
         size += FRAME_SIZE + ENTRY_SIZE * count
@@ -182,16 +198,13 @@ class Pusher:
             if not count:
                 return None
             segment = vlog.segments[-1]
+        self._taking = 0
         frame = encode(vlog, segment, vlog.take(count), direct)
         vlog.add(frame)
         return frame
 
-    def _write_direct(self, refs: Sequence[ChunkRef]) -> dict[Any, int]:
-        """Write large partitions' chunks to their segment files; the partitions and their bytes in ``refs``.
-
-        What lies before them has to be in files, too: a start cuts off what lies behind a file that is not
-        whole (rule 24b). One that does not get there (full disk) goes through the journal like a small one.
-        """
+    def _direct_of(self, refs: Sequence[ChunkRef]) -> dict[Any, int]:
+        """The partitions with many bytes in ``refs``, and how many."""
         direct: dict[Any, int] = {}
         for ref in refs:
             part = ref[0]
@@ -199,8 +212,15 @@ class Pusher:
         if len(direct) > 1:
             limit = self._direct_bytes
             direct = {part: size for part, size in direct.items() if size >= limit}
-        ends: dict[LogSegment, ChunkRef] = {ref[1]: ref for ref in refs if ref[0] in direct}
-        for segment, last in ends.items():
+        return direct
+
+    def _write_direct(self, refs: Sequence[ChunkRef], direct: dict[Any, int]) -> None:
+        """Write the chunks of ``direct`` partitions to their segment files.
+
+        What lies before them has to be in files, too: a start cuts off what lies behind a file that is not
+        whole (rule 24b). One that does not get there (full disk) goes through the journal like a small one.
+        """
+        for segment, last in _ends(refs, direct):
             try:
                 for earlier in segment.before():
                     earlier.flush(EVERYTHING)
@@ -208,7 +228,19 @@ class Pusher:
             except OSError as error:
                 direct.pop(last[0], None)
                 self._space.failed(error)
-        return direct
+
+    def _write_ahead_of(self, refs: Sequence[ChunkRef], direct: Container[Any]) -> bool:
+        """Write a turn's bytes of these chunks, and of what lies before them; False when none are left. What
+        fails does so again in `_write_direct`."""
+        left = BYTES_A_TURN
+        for segment, last in _ends(refs, direct):
+            try:
+                for earlier in segment.before():
+                    left -= earlier.write_ahead(left, EVERYTHING)
+                left -= segment.write_ahead(left, last[2] + last[6])
+            except OSError:
+                return False
+        return left < BYTES_A_TURN
 
     def _make_room(self, size: int, sizes: Sequence[int]) -> int:
         """Roll to a segment for a frame of ``size`` bytes; how many references fit, 0 while there is no room.
@@ -271,12 +303,18 @@ class Pusher:
 
     def _write(self, file: JournalFile, frame: Frame) -> Sequence[LogSegment] | None:
         """Write ``frame`` into the journal; returns the segments that are to be synced with it (see `Older`).
-        None: it did not work, and nobody may rely on anything of it."""
+        None: it did not work, or takes another turn, and nobody may rely on anything of it."""
         older: Sequence[LogSegment] = ()
+        pieces, length = frame.pieces, frame.length
         try:
+            if length > BYTES_A_TURN:
+                if self._write_ahead(file, frame):
+                    self.wake()
+                    return None
+                pieces, length = pieces[:1], len(pieces[0])
             if self.older:
                 older = self.older.flush(frame.ends)
-            file.write(frame.pieces, frame.position, frame.length)
+            file.write(pieces, frame.position, length)
         except OSError as error:
             self._space.failed(error)
             return None
@@ -285,6 +323,19 @@ class Pusher:
             if self.group_sync is not None:
                 self.group_sync.add(older)
         return older
+
+    def _write_ahead(self, file: JournalFile, frame: Frame) -> bool:
+        """Write a turn's bytes of the chunks of ``frame``; False when none are left. Without its head, which
+        comes last, they are nothing. OSError passes through."""
+        done = self._ahead[1] if self._ahead is not None and self._ahead[0] is frame else 0
+        head = len(frame.pieces[0])
+        size = min(frame.length - head - done, BYTES_A_TURN)
+        if size:
+            file.write(_some(frame.pieces[1:], done, done + size), frame.position + head + done, size)
+            self._ahead = frame, done + size
+        else:
+            self._ahead = None
+        return size > 0
 
     def _sync(self, file: JournalFile, end: int, older: Sequence[LogSegment] = ()) -> None:
         """fdatasync in the thread, of ``older`` first; nothing is sent meanwhile."""
@@ -328,6 +379,24 @@ class Pusher:
     def _report(self, where: str, error: Exception) -> None:
         """A callback is broken: say so, and go on with the others."""
         self._loop.call_exception_handler({"message": f"{where} callback failed", "exception": error})
+
+
+def _ends(refs: Sequence[ChunkRef], direct: Container[Any]) -> list[tuple[LogSegment, ChunkRef]]:
+    """The segments with chunks of ``direct`` partitions, and the last of those in each."""
+    ends: dict[LogSegment, ChunkRef] = {ref[1]: ref for ref in refs if ref[0] in direct}
+    return list(ends.items())
+
+
+def _some(pieces: Sequence[Buffer], begin: int, end: int) -> list[Buffer]:
+    """Bytes ``[begin, end)`` of ``pieces`` joined."""
+    found: list[Buffer] = []
+    at = 0
+    for piece in pieces:
+        size = len(piece)
+        if at < end and begin < at + size:
+            found.append(memoryview(piece)[max(begin - at, 0) : end - at])
+        at += size
+    return found
 
 
 def _sync_all(files: Iterable[LogSegment | JournalFile]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,14 @@ class Part:
 
     def __init__(self, size: int) -> None:
         self.dirty_bytes = size
+        self.ahead: list[int] = []
+        self.full = False
+
+    def write_ahead(self, most: int) -> int:
+        if self.full:
+            raise OSError(errno.ENOSPC, "no room")
+        self.ahead.append(min(most, self.dirty_bytes - sum(self.ahead)))
+        return self.ahead[-1]
 
 
 def test_a_turn_writes_about_so_much_and_the_next_one_goes_on() -> None:
@@ -48,6 +57,32 @@ def test_a_turn_writes_about_so_much_and_the_next_one_goes_on() -> None:
     for count in (2, 4, 5):
         turns.turn()
         assert turns.written == parts[:count]
+    assert not turns.deferred
+
+
+def test_one_with_much_more_takes_several_turns() -> None:
+    turns = Turns()
+    large, small = parts = [Part(due.BYTES_A_TURN * 2 + 5), Part(10)]
+    for part in parts:
+        turns.due.add(part)  # type: ignore[arg-type]
+    for _ in range(3):
+        turns.turn()
+        assert not turns.written
+    assert large.ahead == [due.BYTES_A_TURN, due.BYTES_A_TURN, 5]
+    turns.turn()
+    assert turns.written == [large]
+    turns.turn()
+    assert turns.written == [large, small]
+    assert not small.ahead, "it is written at once"
+
+
+def test_one_for_which_there_is_no_room_is_left_to_the_flush() -> None:
+    turns = Turns()
+    large: Any = Part(due.BYTES_A_TURN * 2)
+    large.full = True
+    turns.due.add(large)
+    turns.turn()
+    assert turns.written == [large]
     assert not turns.deferred
 
 

@@ -45,6 +45,42 @@ def test_files_and_groups_have_the_sizes_of_the_config(tmp_path: Path) -> None:
     assert len(everything(log.partition())) == log.partition().size_bytes()
 
 
+def test_what_is_written_ahead_is_flushed_later_and_not_written_twice(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    partition = log.partition()
+    for size in (40, 70_000, 300, 9_000):
+        partition.append(batch(size))
+    segment = partition.segments[0]
+    assert segment.write_ahead(10, 5) == 5
+    while partition.write_ahead(4_001) == 4_001:
+        assert (segment.flushed, partition.dirty_bytes) == (0, segment.size)
+        partition.append(batch(100))
+    assert segment.ahead == os.path.getsize(segment.path) == segment.size
+    partition.append(batch(500))
+    partition.flush()
+    assert segment.flushed == os.path.getsize(segment.path) == segment.size
+    assert segment.write_ahead(10) == partition.write_ahead(10) == 0
+    stored = b"".join(data for _, _, data in log.journal.stored[TOPIC_ID, 0])
+    assert Path(segment.path).read_bytes() == stored
+
+
+def test_a_chunk_that_was_written_ahead_in_part_is_cut_off_by_a_start(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    partition = log.partition()
+    partition.append(batch(100))
+    partition.flush()
+    for size in (300, 90_000):
+        partition.append(batch(size))
+    before = everything(partition)
+    partition.write_ahead(50_000)
+    log.restart(LeftAs.KILLED)
+    assert everything(log.partition()) == before
+    log.partition().append(batch(100))
+    log.partition().flush()
+    (segment,) = log.partition().segments
+    assert os.path.getsize(segment.path) == segment.size == len(everything(log.partition()))
+
+
 def test_space_is_taken_ahead_and_given_back_when_the_segment_closes(tmp_path: Path) -> None:
     log = Log(tmp_path, {"kproto.segment.file.bytes": "4194304"})
     partition = log.partition()

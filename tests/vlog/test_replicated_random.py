@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kproto.config.topic_configs import topic_config
+from kproto.vlog import pusher
 from tests.vlog.cluster import ClusterPartition, ClusterWorld
 
 SIZES = st.sampled_from([100, 3_000, 40_000, 120_000])
@@ -158,14 +160,16 @@ class Run:
     copies=st.integers(2, 3),
     others=st.integers(1, 4),
     policy=POLICIES,
+    turn=st.sampled_from([pusher.BYTES_A_TURN, 30_000]),
     steps=STEPS,
 )
 def test_whatever_happens_what_is_exposed_is_on_all_copies(
-    copies: int, others: int, policy: str, steps: list[Any]
+    copies: int, others: int, policy: str, turn: int, steps: list[Any]
 ) -> None:
     run = Run(copies, others, policy)
-    run.play(steps)
-    run.world.heal()
+    with patch.object(pusher, "BYTES_A_TURN", turn):
+        run.play(steps)
+        run.world.heal()
     run.world.check()
     run.world.check_states()
     assert sorted(run.fired) == list(range(len(run.waiting))), "each waiter is told exactly once"

@@ -21,11 +21,13 @@ from kproto.clock import ManualClock
 from kproto.config import load
 from kproto.directory import LeftAs
 from kproto.disk import Buffer, Disk
+from kproto.log import due
 from kproto.log.manager import LogManager
 from kproto.log.partition import Partition
 from kproto.log.ports import LogPorts
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
+from kproto.vlog import pusher
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.crossing import Crossing
 from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager
@@ -317,6 +319,24 @@ def test_kills_lose_nothing_that_was_acked(tmp_path: Path, seed: int) -> None:
     node.die()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_neither_do_ends_amid_batches_that_take_several_turns(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (due, pusher):
+        monkeypatch.setattr(module, "BYTES_A_TURN", 15_000)
+    rng = random.Random(300 + seed)
+    node = Node(tmp_path, PowerDisk(), topics=TOPICS | {"changing": {}})
+    node.start()
+    for _ in range(6):
+        node.live(rng, rng.choice((1, 30, 100)))
+        if rng.random() < 0.4:
+            node.lose_power(rng)
+        else:
+            node.kill()
+    node.die()
+
+
 @pytest.mark.parametrize("seed", [*range(5), 32, 43, 45, 88])
 def test_power_losses_lose_nothing_that_was_synced(tmp_path: Path, seed: int) -> None:
     """Seeds above 4 found something: stale chunks behind a gap, old headers of recycled files."""
@@ -423,9 +443,9 @@ def test_a_timed_sync_covers_what_the_topic_had_before(tmp_path: Path) -> None:
     for fill in (b"d", b"e"):
         node.send(node.partition(*key), key, fill * 500)
     node.loop.until(node.drained)
-    pusher = node.vlogs._of[node.partition(*key).vlog]  # type: ignore[index]
-    assert pusher.group_sync is not None
-    node.loop.until(lambda: pusher.group_sync.syncs == 1)
+    group_sync = node.vlogs._of[node.partition(*key).vlog].group_sync  # type: ignore[index]
+    assert group_sync is not None
+    node.loop.until(lambda: group_sync.syncs == 1)
     node.lose_power(Everything(0))
     assert node.partition(*key).log_end_offset == 5
     node.die()
@@ -495,4 +515,73 @@ def test_a_chunk_is_written_to_its_file_alone_only_behind_files_that_are_whole(t
     disk.refused = ""
     node.kill()
     assert node.partition(*key).log_end_offset == node.acked[key] == 2
+    node.die()
+
+
+class Sizes(PowerDisk):
+    """Remembers how much each write of a file had."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[tuple[str, int]] = []
+
+    def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+        wrote = super().pwritev(fd, buffers, position, length)
+        self.writes.append((Path(self.paths[fd]).suffix, wrote))
+        return wrote
+
+    def largest(self, suffix: str) -> list[int]:
+        """Sizes of the large writes of such files."""
+        return [size for of, size in self.writes if of == suffix and size > 1000]
+
+
+@pytest.mark.parametrize("config", [{}, {"flush.messages": "1"}, {"flush.messages": "1000"}])
+def test_a_large_batch_is_written_in_turns_and_the_head_of_its_frame_comes_last(
+    tmp_path: Path, config: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (due, pusher):
+        monkeypatch.setattr(module, "BYTES_A_TURN", 100_000)
+    disk = Sizes()
+    node = Node(tmp_path, disk, topics={"t": {"max.message.bytes": "2000000", **config}})
+    node.start()
+    key = ("t", 0)
+    node.send(node.partition(*key), key, b"a" * 500)
+    node.loop.until(node.drained)
+    disk.writes.clear()
+    node.send(node.partition(*key), key, b"b" * 450_000)
+    node.send(node.partition("t", 1), ("t", 1), b"c" * 500)
+    where = ".journal" if config else ".chunks"
+    while len(disk.largest(where)) < 5:
+        assert node.acked[key] == 1
+        node.loop.turn()
+    node.loop.until(node.drained)
+    assert node.acked == {key: 2, ("t", 1): 1}
+    assert [size for size in disk.largest(where)[:4] if size != 100_000] == []
+    assert max(size for _, size in disk.writes) <= 100_000
+    node.kill()
+    node.die()
+
+
+@pytest.mark.parametrize("config", [{}, {"flush.messages": "1"}])
+def test_a_large_batch_that_was_written_in_part_is_nothing(
+    tmp_path: Path, config: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (due, pusher):
+        monkeypatch.setattr(module, "BYTES_A_TURN", 100_000)
+    disk = Sizes()
+    node = Node(tmp_path, disk, topics={"t": {"max.message.bytes": "2000000", **config}})
+    node.start()
+    key = ("t", 0)
+    node.send(node.partition(*key), key, b"a" * 500)
+    node.loop.until(node.drained)
+    disk.writes.clear()
+    node.send(node.partition(*key), key, b"b" * 450_000)
+    while len(disk.largest(".journal" if config else ".chunks")) < 3:
+        node.loop.turn()
+    node.kill()
+    assert node.partition(*key).log_end_offset == 1
+    node.send(node.partition(*key), key, b"c" * 450_000)
+    node.loop.until(node.drained)
+    node.kill()
+    assert node.partition(*key).log_end_offset == 2
     node.die()
