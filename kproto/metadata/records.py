@@ -261,8 +261,13 @@ class StreamletRecord:
         if sources.count(owner_epoch) > 2:
             middle = sources.index(owner_epoch, sources.index(owner_epoch) + 1)
             sources = sources[:middle] + sources[middle + 1 :]
-        given = tuple(one for one in self.given if one != owner_epoch)
+        given = still_given(self.given, owner_epoch)
         return self._changed(state=ONLINE, sources=sources, given=given)
+
+
+def still_given(given: tuple[int, ...], owner_epoch: int) -> tuple[int, ...]:
+    """Without an owner that leads again: from now on it may have anything (12b)."""
+    return tuple(one for one in given if one != owner_epoch)
 
 
 def topic_key(name: str) -> str:

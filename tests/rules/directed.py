@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 import kproto.controller.rules
+import kproto.metadata.records
 import kproto.replica.handing_over
 import kproto.replica.takeover
 import kproto.vlog.replicated
@@ -17,6 +18,7 @@ LATE: Final = "a broker has one proposal under way, and hears of a lost one with
 WAITED: Final = "the leader itself waits until all of it is closed before it tells the controller"
 SOON: Final = "what is on its way to backups arrives before the next leader has begun to read"
 TWICE: Final = "an owner must lead twice, and write no state and no record the second time"
+TWICE_TO_THE_END: Final = "an owner must lead twice, and die: who leads next must be sooner than its seals"
 IDLE: Final = "the pusher rolls when nothing is in flight: this is asked in case that it ever does otherwise"
 
 controller = kproto.controller.rules
@@ -41,6 +43,13 @@ DIRECTED: Final = [
         ((kproto.replica.takeover, "may_stop"),),
         _always(True),
         TWICE,
+    ),
+    Mutation(
+        "who gave it away leads it no more",
+        "12b, 20",
+        ((kproto.metadata.records, "still_given"),),
+        lambda given, _: given,
+        TWICE_TO_THE_END,
     ),
     Mutation("rolled in flight", "11", ((kproto.vlog.replicated, "may_roll"),), _always(True), IDLE),
 ]

@@ -132,6 +132,26 @@ def test_files_of_who_handed_over_are_no_copy() -> None:
     waits_for_its_backup(world, backup.node_id, target)
 
 
+@needs("who gave it away leads it no more")
+def test_an_owner_that_leads_again_is_waited_for_when_it_dies() -> None:
+    """Broker 1 hands over to broker 2, gets the streamlet back, acknowledges 100 bytes in a virtual segment
+    that is open, and dies. What it opened after its first time is of the streamlet again: nobody leads before
+    that has its end (12b, 20)."""
+    world = moving(target=2)
+    dead = world.epoch(1)
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+    begin(world, 1)
+    assert hand_over(world, seq=-1)
+    world.commit_all([world.streamlet("t")])
+    world.fence(1)
+    leaders = [one.leader for one in world.assign()]
+    ends = [vseg.end for vseg in world.table.of_owner(dead)]
+    promise(not leaders, f"S1: 600 bytes were acked, broker {leaders} begins with what ends at {ends}")
+    world.seal_all(600)
+    assert len(world.assign()) == 2
+
+
 @needs("what is in flight is left")
 def test_nothing_is_handed_over_before_it_is_durable() -> None:
     """A record was appended and is on its way to the backups when the move begins. Nobody is told before it
