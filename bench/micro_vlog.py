@@ -139,6 +139,10 @@ class RingSegment:
     def sync(self) -> None:
         """Nothing: writing to the medium is no part of this measurement."""
 
+    def before(self) -> tuple[()]:
+        """It is the only one."""
+        return ()
+
 
 def size_cost(directory: str, size: int, direct: bool) -> float:
     """us per chunk of ``size`` bytes, one partition, one chunk per push, segment file included."""
