@@ -65,7 +65,9 @@ class Late:
         return self._has(self.world.image)
 
     def _has(self, image: MetadataImage) -> bool:
-        return all(image.topics[topic.name].configs.get(MESSAGES) == "1" for topic in self.late)
+        """A broker that has just started may not know the topics yet."""
+        known = [image.topics.get(topic.name) for topic in self.late]
+        return all(topic is not None and topic.configs.get(MESSAGES) == "1" for topic in known)
 
     async def _set(self) -> None:
         changes = [
