@@ -51,6 +51,8 @@ FRAME_BYTES: Final = 4 * 1024 * 1024
 well within the stall time."""
 FRAME_CHUNKS: Final = 4096
 """Nor more chunks than this: making it holds up the loop."""
+LATE_TIMES: Final = 8
+"""A frame may have so many times that when a state frame has been due for long: it has to take everything."""
 SECOND_LOOK: Final = 0.1
 """A stall counts when it is still one after this part of the stall time: after a pause of this process, the
 answers that came meanwhile are read first."""
@@ -363,7 +365,7 @@ class ReplicatedPusher(Pusher):
             return None
         if not refs or segment is None:
             return None
-        count, size = _measure(refs)
+        count, size = self._measure(refs)
         if size > segment.room():
             first = [ref[6] + ENTRY_SIZE for ref in refs[:count]] if segment.end == segment.start else []
             count = how_many_fit(first, segment.room())
@@ -382,7 +384,7 @@ class ReplicatedPusher(Pusher):
         vlog = self.vlog
         if not refs or segment is None:
             return None
-        count, size = _measure(refs)
+        count, size = self._measure(refs)
         if size > segment.room():
             return None
         frame = encode(vlog, segment, vlog.take(count))
@@ -395,8 +397,20 @@ class ReplicatedPusher(Pusher):
         one chunk, at most an ordinary file, or a larger one when the state needs it."""
         least = FRAME_SIZE + ENTRY_SIZE + (refs[0][6] if refs else 0)
         state = self.states.last_bytes * 2
-        wanted = min(_measure(refs)[1] + state, self._space.file_bytes - FILE_HEADER_SIZE)
+        wanted = min(self._measure(refs)[1] + state, self._space.file_bytes - FILE_HEADER_SIZE)
         return max(least, wanted, min(state, self._space.most))
+
+    def _measure(self, refs: Sequence[ChunkRef]) -> tuple[int, int]:
+        """How many of ``refs`` go into the next frame, room permitting, and its bytes."""
+        times = LATE_TIMES if self.states.late else 1
+        most = FRAME_BYTES * times
+        count = min(len(refs), FRAME_CHUNKS * times)
+        size = FRAME_SIZE + ENTRY_SIZE * count + sum([ref[6] for ref in refs[:count]])
+        if size > most:
+            sizes = [ref[6] + ENTRY_SIZE for ref in refs[:count]]
+            count = max(how_many_fit(sizes, most), 1)
+            size = FRAME_SIZE + sum(sizes[:count])
+        return count, size
 
     def _fits_next(self) -> bool:
         """The next segment would have room for the last state frame."""
@@ -653,14 +667,3 @@ class ReplicatedPusher(Pusher):
     def _estimate(self) -> None:
         """How many copies the first segment will have, as far as one can tell."""
         self.vlog.live_copies = min(self.klass.copies, 1 + len(self._shared.members))
-
-
-def _measure(refs: Sequence[ChunkRef]) -> tuple[int, int]:
-    """How many of ``refs`` go into the next frame, room permitting, and its bytes."""
-    count = min(len(refs), FRAME_CHUNKS)
-    size = FRAME_SIZE + ENTRY_SIZE * count + sum([ref[6] for ref in refs[:count]])
-    if size > FRAME_BYTES:
-        sizes = [ref[6] + ENTRY_SIZE for ref in refs[:count]]
-        count = max(how_many_fit(sizes, FRAME_BYTES), 1)
-        size = FRAME_SIZE + sum(sizes[:count])
-    return count, size

@@ -37,16 +37,23 @@ IDLE_BYTES_PER_S: Final = 1 << 20
 PartitionKey = tuple[bytes, int]
 
 
+LATE: Final = 4
+"""So many times the bytes after which one is due: what is pending is pushed in one larger frame for it."""
+
+
 def is_due(since: int, last_bytes: int, partitions: int, new_vseg: bool, waiting: bool) -> bool:
     """Whether a state frame follows the present frame.
 
     ``since`` bytes of frames came after the last state frame, which had ``last_bytes`` (0: there was none).
     ``new_vseg``: the segment has none yet. Each has one soon, so that older segments can be freed (rule 30).
     """
-    share = SHARE * last_bytes
     if waiting or new_vseg:
-        return since >= max(share, FIRST_AFTER)
-    return since >= max(share, INTERVAL, BYTES_PER_PARTITION * partitions)
+        return since >= max(SHARE * last_bytes, FIRST_AFTER)
+    return since >= _usual(last_bytes, partitions)
+
+
+def _usual(last_bytes: int, partitions: int) -> int:
+    return max(SHARE * last_bytes, INTERVAL, BYTES_PER_PARTITION * partitions)
 
 
 class States:
@@ -130,8 +137,16 @@ class States:
     def due(self, vseg: int) -> bool:
         """Whether a state frame should follow the frame that was just made for segment ``vseg``."""
         waiting = self._waiting_since is not None
-        count = len(self._partitions) + len(self._frozen)
-        return is_due(self.since, self.last_bytes, count, vseg != self._vseg, waiting)
+        return is_due(self.since, self.last_bytes, self._count, vseg != self._vseg, waiting)
+
+    @property
+    def late(self) -> bool:
+        """One was due long ago, but something was always pending: recovery would read ever more."""
+        return self.since >= LATE * _usual(self.last_bytes, self._count)
+
+    @property
+    def _count(self) -> int:
+        return len(self._partitions) + len(self._frozen)
 
     def overdue(self, now: float) -> bool:
         """Whether a partition has waited so long that a state frame is written for it alone."""

@@ -8,7 +8,7 @@ import pytest
 
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.stored_file import inspect
-from kproto.vlog import states
+from kproto.vlog import replicated, states
 from kproto.vlog.frame import KIND_STATE, decode_frame_header
 from kproto.vlog.ports import PushAnswer, PushOutcome
 from kproto.vlog.recovery import recover
@@ -578,6 +578,25 @@ def test_a_state_frame_waits_for_a_frame_that_took_everything(monkeypatch: pytes
     assert part.high_watermark == 300
     assert sum(pusher.states.written for pusher in world.pushers) >= 1
     world.check_states()
+
+
+def test_a_backlog_that_never_ends_does_not_keep_state_frames_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frame that takes everything is made larger for it, when one has been due for long."""
+    monkeypatch.setattr(replicated, "FRAME_BYTES", 20_000)
+    monkeypatch.setattr(states, "INTERVAL", 40_000)
+    world, part = begun()
+    pushed = 0
+    for _ in range(60):
+        for _ in range(5):
+            part.append(5_000)
+        world.flow(rounds=1)
+        assert part.log_end_offset > part.high_watermark, "there is always something to push"
+        pushed = max(pushed, world.pushers[0].states.since)
+    assert world.pushers[0].states.written > 2
+    assert pushed < 400_000, "bytes that a recovery would have had to read"
+    world.flow()
+    world.check_states()
+    world.check()
 
 
 def test_a_partition_that_came_with_data_is_written_down_without_traffic() -> None:
