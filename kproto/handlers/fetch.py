@@ -260,12 +260,12 @@ class _Fetch:
     def _wait(self) -> None:
         """Be called when there is news; with min.bytes above 1 only when the news add up to that."""
         wake = self.wake
+        each = self._min_bytes > 1
         for wanted in self._context.partitions:
-            partition = wanted.partition
-            if partition is not None:  # it was just read
-                callback = wake if self._min_bytes <= 1 else _Watch(self, partition, wanted)
-                self._watches.append((partition, callback))
-                partition.waiters.append(callback)
+            partition: Partition = wanted.partition  # type: ignore[assignment]  # it was just read
+            callback = _Watch(self, partition, wanted) if each else wake
+            partition.waiters.append(callback)
+            self._watches.append((partition, callback))
         self._exchange.interrupt = self._interrupt
         self._fetcher.deadlines.add(self._max_wait_ms, self)
 

@@ -214,6 +214,8 @@ def _compact_string(text: str) -> bytes:
 def _unsigned_varint(value: int) -> bytes:
     if value < 0x80:
         return value.to_bytes(1, "big")
+    if value < 0x4000:
+        return bytes((value & 0x7F | 0x80, value >> 7))
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

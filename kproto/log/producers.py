@@ -20,6 +20,8 @@ _BATCH: Final = Struct(">iiqq")
 _BATCH_SIZE: Final = _BATCH.size
 _LAST_AT: Final = _BATCH_SIZE * (BATCHES_KEPT - 1)
 _NO_BATCHES: Final = _BATCH.pack(-1, -1, -1, -1) * BATCHES_KEPT
+_NO_SEQUENCE: Final = _NO_BATCHES[0]
+"""First byte of a place that no batch has been in: no sequence is negative."""
 _pack_batch: Final = _BATCH.pack_into
 
 Batch = tuple[int, int, int, int]
@@ -54,10 +56,16 @@ class Producer:
         self._at = at + _BATCH_SIZE if at < _LAST_AT else 0
 
     @property
+    def packed(self) -> bytearray:
+        """The last five batches, oldest first, as a snapshot has them."""
+        ring, at = self._ring, self._at
+        never_filled = ring[at] == _NO_SEQUENCE
+        return ring[:at] if never_filled else ring[at:] + ring[:at]
+
+    @property
     def batches(self) -> list[Batch]:
-        """The last five, oldest first."""
-        in_order = self._ring[self._at :] + self._ring[: self._at]
-        return [batch for batch in _BATCH.iter_unpack(in_order) if batch[0] >= 0]
+        """The same, unpacked."""
+        return list(_BATCH.iter_unpack(self.packed))
 
     @property
     def last_timestamp(self) -> int:
@@ -148,12 +156,11 @@ class Producers(dict[int, Producer]):
         """A snapshot; only a speed-up (rule 40)."""
         return b"".join(self._pieces())
 
-    def _pieces(self) -> Iterator[bytes]:
+    def _pieces(self) -> Iterator[bytes | bytearray]:
         for pid, producer in self.items():
-            batches = producer.batches
-            yield _PRODUCER.pack(pid, producer.epoch, len(batches))
-            for batch in batches:
-                yield _BATCH.pack(*batch)
+            batches = producer.packed
+            yield _PRODUCER.pack(pid, producer.epoch, len(batches) // _BATCH_SIZE)
+            yield batches
 
     @classmethod
     def decode(cls, data: bytes) -> Producers:

@@ -88,6 +88,18 @@ def test_producers_expire(tmp_path: Path) -> None:
     assert sent(log, 0, 5) == (1, False)
 
 
+@pytest.mark.parametrize("count", range(13))
+def test_a_snapshot_has_the_last_five_batches_in_order(count: int) -> None:
+    producers = Producers()
+    sent = [(3 * i, 3 * i + 2, 100 * i, 1000 + i) for i in range(count)]
+    for first, _, base, newest in sent:
+        producers.add(7, 0, first, 3, base, newest)
+    for one in (producers, Producers.decode(producers.encode())):
+        assert [producer.batches for producer in one.values()] == ([sent[-5:]] if count else [])
+        assert [producer.next_seq for producer in one.values()] == ([3 * count] if count else [])
+        assert [producer.last_timestamp for producer in one.values()] == ([999 + count] if count else [])
+
+
 def test_a_snapshot_is_the_state() -> None:
     producers = Producers()
     for i in range(20):
