@@ -547,3 +547,17 @@ class ClusterPartition(Partition):
     def on_own_disk(self, base: int) -> bool:
         """Whether no backup was asked to hold this chunk."""
         return base in self.alone
+
+
+def begun(copies: int = 3, others: int = 3, **overrides: str) -> tuple[ClusterWorld, ClusterPartition]:
+    """A world with one partition, whose first chunk is on all copies."""
+    world = ClusterWorld.begin(copies, others, **overrides)
+    part = world.partition()
+    part.append()
+    world.flow()
+    assert part.high_watermark == 1
+    return world, part
+
+
+def backups_of(world: ClusterWorld, seq: int, vlog: int = 1) -> list[int]:
+    return [target.node_id for target in world.vsegs.records[vlog, seq].backups]

@@ -1,10 +1,13 @@
-"""State frames: what they hold comes back, and damage anywhere in one is seen (rule 28b)."""
+"""State frames: what they hold comes back, damage anywhere in one is seen, and when they are written (rule
+28b)."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kproto.vlog import replicated, states
 from kproto.vlog.frame import (
     FRAME_SIZE,
     KIND_STATE,
@@ -16,6 +19,7 @@ from kproto.vlog.frame import (
     head_length,
     state_length,
 )
+from tests.vlog.cluster import ClusterWorld, backups_of, begun
 
 OFFSETS = st.integers(0, 2**63 - 1)
 SNAPSHOTS = st.lists(
@@ -69,3 +73,182 @@ def test_lengths_that_do_not_fill_the_frame_are_refused(
     assert decode_state(frame + bytes(1)) is None
     frame[FRAME_SIZE : FRAME_SIZE + 4] = b"\xff\xff\xff\xff"
     assert decode_state(frame) is None
+
+
+def kinds(world: ClusterWorld, seq: int) -> list[int]:
+    copy = world.nodes[backups_of(world, seq)[0]].copies[1, seq]
+    found, at = [], 0
+    while at < len(copy.data):
+        header = decode_frame_header(copy.data, at)
+        assert header is not None
+        found.append(header.kind)
+        at += header.length
+    return found
+
+
+def test_state_frames_come_after_some_data_and_then_rarely() -> None:
+    world, part = begun()
+    other = world.partition(index=1)
+    for _ in range(40):
+        part.append(10_000)
+        other.append(5_000, records=3)
+        world.flow()
+    found = kinds(world, 1)
+    assert found.count(KIND_STATE) == 1
+    assert found.index(KIND_STATE) > 1
+    world.check_states()
+    assert world.manager.covered(1) == (1, frozenset({(part.topic_id, 0), (part.topic_id, 1)}))
+    world.pushers[0].renew()
+    world.flow()
+    part.append(80_000)
+    world.flow()
+    assert kinds(world, 2) == [0, KIND_STATE], "each segment has one soon, so that older ones can be freed"
+    world.check_states()
+
+
+def test_a_state_frame_waits_for_a_frame_that_took_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "FIRST_AFTER", 1)
+    world = ClusterWorld.begin()
+    part = world.partition()
+    for _ in range(300):
+        part.append(20_000)
+    world.flow()
+    assert part.high_watermark == 300
+    assert sum(pusher.states.written for pusher in world.pushers) >= 1
+    world.check_states()
+
+
+def test_a_backlog_that_never_ends_does_not_keep_state_frames_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frame that takes everything is made larger for it, when one has been due for long."""
+    monkeypatch.setattr(replicated, "FRAME_BYTES", 20_000)
+    monkeypatch.setattr(states, "INTERVAL", 40_000)
+    world, part = begun()
+    pushed = 0
+    for _ in range(60):
+        for _ in range(5):
+            part.append(5_000)
+        world.flow(rounds=1)
+        assert part.log_end_offset > part.high_watermark, "there is always something to push"
+        pushed = max(pushed, world.pushers[0].states.since)
+    assert world.pushers[0].states.written > 2
+    assert pushed < 400_000, "bytes that a recovery would have had to read"
+    world.flow()
+    world.check_states()
+    world.check()
+
+
+def test_a_partition_that_came_with_data_is_written_down_without_traffic() -> None:
+    world, part = begun()
+    taken = world.partition(topic=2, base=500)
+    assert not world.pushers[0].states.overdue(world.loop.clock.monotonic())
+    for _ in range(3):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert world.manager.covered(1)[1] == {(part.topic_id, 0), (taken.topic_id, 0)}
+    assert world.pushers[0].states.written == 1
+    world.check_states()
+    world.check()
+
+
+def test_a_state_frame_without_room_is_written_in_the_next_segment() -> None:
+    """Found by simulation: nothing was appended any more, and nothing older was ever freed."""
+    world, part = begun()
+    segment = world.pushers[0].vlog.segments[0]
+    before = segment.end
+    part.append(1000)
+    world.flow()
+    part.append(segment.room() - (segment.end - before - 1000) - 20)
+    world.flow()
+    assert segment.room() == 20
+    taken = world.partition(topic=2, base=500)
+    for _ in range(4):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert world.manager.covered(1) == (2, frozenset({(part.topic_id, 0), (taken.topic_id, 0)}))
+    world.check_states()
+    for _ in range(4):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert len(world.vsegs.records) == 2, "once is enough"
+
+
+def test_a_state_frame_larger_than_a_virtual_segment_gets_a_larger_one() -> None:
+    """Found by simulation: it was never written, and so nothing older was ever freed."""
+    world, part = begun()
+    taken = world.partition(topic=2, base=500)
+    for producer in range(40_000):
+        taken.producers.add(producer, 0, 0, 1, 499, 0)
+    for _ in range(4):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert world.pushers[0].states.last_bytes > world.manager.space.file_bytes
+    assert world.manager.covered(1) == (2, frozenset({(part.topic_id, 0), (taken.topic_id, 0)}))
+    world.check_states()
+    for _ in range(6):
+        world.loop.advance(0.6)
+        world.manager.tick()
+        world.flow()
+    assert len(world.vsegs.records) == 2, "once is enough"
+    part.append()
+    world.flow()
+    assert part.high_watermark == 2
+
+
+def test_a_state_frame_that_is_too_large_for_the_journal_holds_up_nobody() -> None:
+    """A virtual segment with all that a virtual log may have of the journal has no room for it."""
+    world, part = begun(kproto__journal__bytes="4194304")
+    taken = world.partition(topic=2, base=500)
+    for producer in range(60_000):
+        taken.producers.add(producer, 0, 0, 1, 499, 0)
+    for _ in range(10):
+        part.append()
+        world.flow()
+        world.loop.advance(1.2)
+        world.manager.tick()
+        world.flow()
+    assert world.manager.covered(1) == (0, frozenset())
+    assert len(world.vsegs.records) == 1, "another one would be no help"
+    assert part.high_watermark == 11
+    world.check()
+
+
+def test_a_state_frame_that_was_given_up_is_written_again() -> None:
+    world, part = begun()
+    part.append(70_000)
+    world.loop.turn()
+    while world.backups.pushes or world.backups.answers:
+        world.backups.deliver(0)
+        world.backups.answer(0)
+        if len(world.backups.pushes) == 2 and len(world.backups.pushes[0].pieces) == 1:
+            break
+    header = decode_frame_header(bytes(world.backups.pushes[0].pieces[0]))
+    assert header is not None
+    assert header.kind == KIND_STATE
+    world.backups.cut(world.backups.pushes[0].node)
+    for _ in range(4):
+        world.flow()
+        world.loop.advance(0.6)
+        world.manager.tick()
+    assert world.manager.covered(1) == (2, frozenset({(part.topic_id, 0)}))
+    world.check_states()
+
+
+def test_partitions_that_left_stay_as_they_were_unless_deleted() -> None:
+    world, part = begun()
+    moved, deleted = world.partition(index=1), world.partition(index=2)
+    for one in (moved, deleted):
+        one.append(100)
+    world.flow()
+    two = world.partition(topic=9, kproto__vlogs="1")
+    world.manager._move(moved, moved.vlog, world.manager._of[two.vlog])  # type: ignore[arg-type]
+    world.manager._move(deleted, deleted.vlog, world.manager._of[two.vlog])  # type: ignore[arg-type]
+    deleted.deleted = True
+    moved.append(100)
+    part.append(100_000)
+    world.flow()
+    assert world.manager.covered(1)[1] == {(part.topic_id, 0), (part.topic_id, 1)}
+    world.check_states()
