@@ -397,6 +397,26 @@ _ACCEPTED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("transactional.id.expiration.ms", INT, 604_800_000),
 )
 
+_ACCEPTED_LIVE: Final = frozenset(
+    {
+        "background.threads",
+        "log.cleaner.backoff.ms",
+        "log.cleaner.dedupe.buffer.size",
+        "log.cleaner.io.buffer.load.factor",
+        "log.cleaner.io.buffer.size",
+        "log.cleaner.io.max.bytes.per.second",
+        "log.cleaner.threads",
+        "max.connection.creation.rate",
+        "max.connections.per.ip.overrides",
+        "num.io.threads",
+        "num.network.threads",
+        "num.recovery.threads.per.data.dir",
+        "num.replica.fetchers",
+        "transaction.partition.verification.enable",
+    }
+)
+"""Of `_ACCEPTED`, those that Apache Kafka changes while it runs: scripts that do so need not know better."""
+
 _FIXED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("alter.config.policy.class.name", CLASS, None),
     ("authorizer.class.name", STRING, ""),
@@ -457,7 +477,12 @@ def _table() -> dict[str, ConfigDef]:
     definitions += _topic_synonyms()
     definitions += (
         ConfigDef(
-            name, kind, default, "Accepted for compatibility; it changes nothing in kproto.", enforced=False
+            name,
+            kind,
+            default,
+            "Accepted for compatibility; it changes nothing in kproto.",
+            enforced=False,
+            dynamic=name in _ACCEPTED_LIVE,
         )
         for name, kind, default in _ACCEPTED
     )

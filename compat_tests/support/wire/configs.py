@@ -272,6 +272,7 @@ def replacing(talk: Talk) -> None:
     ask("type 0", {"retention.ms": "1"}, (0, "x"))
     ask("logger", {"kafka": "INFO"}, (LOGGER, "1"))
     ask("read-only of a broker", {"num.partitions": "1"}, (BROKER, "1"), validate=True)
+    ask("threads and cleaner", {"num.io.threads": "9", "log.cleaner.backoff.ms": "16000"}, (BROKER, "1"))
     talk(ALTER, 2, alter_configs.AlterConfigsRequest(resources=[]), "no resources")
 
 
