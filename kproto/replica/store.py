@@ -314,8 +314,7 @@ class ReplicaStore:
         if verdict not in STORED or copy is None:
             done(verdict, end)
         elif copy.policy == FlushPolicy.SYNCED:
-            self._unsynced.append((copy, partial(done, verdict, end)))
-            self._sync()
+            self._when_synced(copy, partial(done, verdict, end))
         else:
             if copy.policy == FlushPolicy.TIMED:
                 self._sync_later(copy)
@@ -425,23 +424,25 @@ class ReplicaStore:
 
     # Syncs
 
+    def _when_synced(self, copy: Copy, answer: Callable[[], object]) -> None:
+        copy.pins += 1
+        self._unsynced.append((copy, answer))
+        self._sync()
+
     def _sync(self) -> None:
         """One group of fdatasyncs in the worker for all acks that wait."""
         if self._syncing or not self._unsynced:
             return
         self._syncing = True
         batch, self._unsynced = self._unsynced, []
-        files = list(dict.fromkeys(copy for copy, _ in batch))
-        for copy in files:
-            copy.pins += 1
 
         def sync_files() -> None:
-            for copy in files:
+            for copy in dict.fromkeys(copy for copy, _ in batch):
                 self._sync_file(copy)
 
         def synced(error: BaseException | None) -> None:
             self._syncing = False
-            self._files_synced(files, error)
+            self._files_synced([copy for copy, _ in batch], error)
             if error is None:
                 for _, answer in batch:
                     answer()
@@ -505,8 +506,7 @@ class ReplicaStore:
         elif copy is None:
             done(-1, True)
         elif copy.policy == FlushPolicy.SYNCED and not copy.settled:
-            self._unsynced.append((copy, partial(done, copy.end, True)))
-            self._sync()
+            self._when_synced(copy, partial(done, copy.end, True))
         else:
             done(copy.end, True)
 

@@ -425,6 +425,28 @@ class TestPowerLoss:
         assert station.seal(VSEG) == (-1, False)
 
 
+class BusyWorker:
+    """A worker that has other things to do until it is told to `finish` a job."""
+
+    def __init__(self) -> None:
+        self.jobs: list[tuple[Callable[[], object], Callable[[BaseException | None], object]]] = []
+
+    def submit(self, job: Callable[[], object], done: Callable[[BaseException | None], object]) -> None:
+        self.jobs.append((job, done))
+
+    def finish(self) -> None:
+        job, done = self.jobs.pop(0)
+        try:
+            job()
+        except OSError as error:
+            done(error)
+        else:
+            done(None)
+
+    def close(self) -> None:
+        """Nothing is under way."""
+
+
 class TestMetadata:
     """Rules 15 and 30: files go when metadata says so, and not before."""
 
@@ -674,6 +696,29 @@ class TestMetadata:
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(2 * HELD_S)
         assert VSEG in station.store.copies
+
+    def test_a_copy_goes_after_the_sync_that_somebody_waits_for(self) -> None:
+        """Found by simulation (seed 520110): its file was gone when its turn came: the process ended."""
+        station, metadata = Station(), Metadata(5)
+        first, second = (Owner(VsegId(5, vlog, 1), policy=FlushPolicy.SYNCED) for vlog in (1, 2))
+        for owner in (first, second):
+            filled(station, owner)
+        station.restart()
+        busy = BusyWorker()
+        station.store.workers = station.store.workers._replace(acks=busy)
+        answers: list[tuple[int, bool]] = []
+        for owner in (first, second):
+            station.store.seal(owner.vseg, 6, lambda *answer: answers.append(answer))
+            station.loop.run(0.01)
+            metadata.put(owner.record(owner.end, [ME] if owner is first else [OTHER]))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        while busy.jobs:
+            busy.finish()
+        station.loop.run(1.0)
+        assert not station.poison
+        assert answers == [(first.end, True), (second.end, True)]
+        assert set(station.store.copies) == {first.vseg}
 
     def test_who_was_stopped_holds_a_repaired_copy_anew(self) -> None:
         """What it knows is from before: the copy may be listed since."""
