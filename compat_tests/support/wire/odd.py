@@ -102,8 +102,6 @@ def settings(talk: Talk) -> None:
         fetch(talk, f"{label}", (name, 0, 0))
     name = talk.make("small-segments", 1, {"segment.bytes": "1048576", "max.message.bytes": "3000000"})
     produce(talk, "above segment.bytes", name, good(1, records=record(0, b"x" * 1_100_000)))
-    compacted = talk.make("compacted", 1, {"cleanup.policy": "compact"})
-    produce(talk, "no key in a compacted topic", compacted, good())
     for timeout in (0, -1):
         part = PartitionProduceData(index=0, records=memoryview(good()))
         one = TopicProduceData(name=name, partition_data=[part])
@@ -159,10 +157,6 @@ def empty(talk: Talk) -> None:
 
 FRAMES = (Allowed("client that is not UTF-8 ", "client ids are text"),)
 SETTINGS = (
-    Allowed(
-        "no key in a compacted topic ",
-        "until kproto compacts, cleanup.policy=compact is stored, not acted on",
-    ),
     Allowed(
         "Fetch v12 (gzip|zstd) ",
         "batches are kept as their producers sent them, whatever compression.type says",

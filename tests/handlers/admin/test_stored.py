@@ -27,10 +27,8 @@ from kproto.wire.records import Record, build_batch
 TOPIC, BROKER = ResourceType.TOPIC, ResourceType.BROKER
 
 
-def chunk(*values: bytes) -> bytes:
-    return bytes(
-        build_batch([Record(key=None, value=value, timestamp=1_700_000_000_000) for value in values])
-    )
+def chunk(*values: bytes, key: bytes | None = None) -> bytes:
+    return bytes(build_batch([Record(key, value, timestamp=1_700_000_000_000) for value in values]))
 
 
 def delete(
@@ -111,7 +109,7 @@ def test_records_of_a_compacted_topic_are_not_deleted(kafka) -> None:
     """Only cleanup.policy=delete lets go of them; with both policies they may be deleted."""
     for policy, expected in (("compact", (ErrorCode.POLICY_VIOLATION, -1)), ("compact,delete", (0, 1))):
         name, _ = kafka.create(cleanup_policy=policy)
-        kafka.stored(name, chunk(b"x"))
+        kafka.stored(name, chunk(b"x", key=b"k"))
         assert delete(kafka, 2, (name, [(0, 1)])) == {(name, 0): expected}
 
 
