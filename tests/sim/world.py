@@ -89,7 +89,7 @@ class Node:
             await broker.start()
         except (StartError, OSError) as error:
             world.note(f"n{self.number} cannot start: {error}")
-            if not world.may_fail(self):
+            if not world.may_fail(self, str(error)):
                 world.failed(f"n{self.number} cannot start: {error}")
             self._end(process, 0.5)
             return
@@ -144,6 +144,8 @@ class World:
         self.nodes = {n: Node(self, n) for n in numbers}
         self.cover: Counter[str] = Counter()
         self.lines: list[str] = []
+        self.wiped: dict[int, float] = {}
+        """When a node last lost its disk."""
         self.problems: list[str] = []
         self.closed = False
         self.pace = plan.pace
@@ -221,10 +223,12 @@ class World:
         if self.problems:
             raise Violation(self.problems[0])
 
-    def may_fail(self, node: Node) -> bool:
+    def may_fail(self, node: Node, why: str) -> bool:
         """A broker need not start when its disk fails, or the store that is on it; all others wait for the
-        store."""
+        store. One with a new disk is another one as long as nobody knows that the one before it ended."""
         machine = node.machine
+        if "DUPLICATE_BROKER_REGISTRATION" in why:
+            return self.loop.now < self.wiped.get(node.number, -SESSION_S) + SESSION_S
         own_store = not self.plan.shared and node.number == 1
         return bool(machine.failures or machine.full or (own_store and self.store.down))
 
@@ -319,6 +323,7 @@ class World:
         self.count("wipe")
         self.nodes[number].kill()
         self.machines[number].wipe()
+        self.wiped[number] = self.loop.now
 
     def start(self, number: int) -> None:
         node = self.nodes[number]
