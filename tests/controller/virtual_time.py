@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 
-class _Selector(selectors.SelectSelector):
+class _Selector(selectors.PollSelector):
     """Never waits for files; tells the loop how long it would have."""
 
     def __init__(self, loop: VirtualLoop) -> None:

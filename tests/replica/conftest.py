@@ -3,6 +3,9 @@
 import pytest
 
 from kproto.replica import bring_over, rewriting, takeover
+from tests.descriptors import data_files_closed
+
+__all__ = ["data_files_closed", "impatient"]
 
 
 @pytest.fixture

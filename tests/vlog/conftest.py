@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.descriptors import data_files_closed
+
+__all__ = ["data_files_closed"]
+
 
 class TestLoop:
     """call_soon, call_later and call_soon_threadsafe of an event loop, driven by `turn` and `until`."""
