@@ -2,6 +2,9 @@
 
 Answers from Produce version 8 on name these records (KIP-467): a client fails them with the reason and the
 others of the batch as those that may be sent again without them.
+
+This is the one place where Produce walks over records, for these topics only. It goes on in one piece, so it
+is bounded: the first `MOST_WALKED` records of a batch, none of one that unpacks to more than `MOST_UNPACKED`.
 """
 
 from __future__ import annotations
@@ -17,8 +20,10 @@ if TYPE_CHECKING:
     from kproto.log.partition import Partition
     from kproto.wire.generated.produce import BatchIndexAndErrorMessage
 
-MOST_NAMED: Final = 10_000
-"""Of more records without a key, which only rubbish has in one batch, the first so many are named."""
+MOST_WALKED: Final = 20_000
+"""About 10 ms."""
+MOST_UNPACKED: Final = 16 * 1024 * 1024
+"""Bytes."""
 
 
 class AboutRecords(str):
@@ -45,7 +50,7 @@ def refuse_without_key(partition: Partition, batch: memoryview) -> None:
     if header.size != size or header.crc != crc_of(batch):
         return
     try:
-        found = without_key(batch, MOST_NAMED)
+        found = without_key(batch, MOST_WALKED, MOST_UNPACKED)
     except WireError:
         return
     if found:

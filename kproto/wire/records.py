@@ -283,12 +283,12 @@ def iter_times(batch: Buf, limit: int = DEFAULT_LIMIT) -> Iterator[tuple[int, in
 
 
 def without_key(batch: Buf, most: int, limit: int = DEFAULT_LIMIT) -> list[int]:
-    """Which records of the batch have no key (not: an empty one), counted from 0; the first ``most`` of them.
+    """Which of the first ``most`` records of the batch have no key (not: an empty one), counted from 0.
 
-    WireError if the walk to them finds something that does not fit."""
+    WireError if the walk finds something that does not fit, or more than ``limit`` bytes."""
     data, heads = _heads(batch, limit)
     try:
-        return list(islice((place for place, head in enumerate(heads) if data[head[2]] == _NULL), most))
+        return [place for place, head in enumerate(islice(heads, most)) if data[head[2]] == _NULL]
     except IndexError as error:
         raise WireError(f"record: {error}") from error
 

@@ -8,6 +8,7 @@ from conftest import Kafka, chunk_of, produce_request, producer
 
 from kproto.disk import Disk
 from kproto.errors import ErrorCode
+from kproto.handlers import keyed
 from kproto.wire.batch import read_header
 from kproto.wire.framing import request_frame
 from kproto.wire.generated.produce import ProduceRequest
@@ -228,12 +229,12 @@ def test_what_is_not_durable_in_time_is_told_so_and_stays(kafka, monkeypatch):
 @pytest.mark.parametrize("codec", [0, 1])
 @pytest.mark.parametrize("version", [7, 8, 12])
 def test_a_compacted_topic_takes_no_record_without_a_key(kafka, version, codec):
-    def keyed(*keys):
+    def with_keys(*keys):
         records = [Record(key, b"v", timestamp=1_700_000_000_000) for key in keys]
         return bytes(build_batch(records, codec=codec))
 
     name, _ = kafka.create(cleanup_policy="delete,compact")
-    mixed, fine = keyed(b"k", None, b"", None), keyed(b"k", b"")
+    mixed, fine = with_keys(b"k", None, b"", None), with_keys(b"k", b"")
     (answer,) = kafka.produce(name, (0, mixed), version=version)
     assert (answer.error_code, answer.base_offset) == (ErrorCode.INVALID_RECORD, -1)
     assert answer.log_start_offset == 0
@@ -248,3 +249,13 @@ def test_a_compacted_topic_takes_no_record_without_a_key(kafka, version, codec):
         assert (answer.error_code, answer.record_errors) == (code, [])
     other, _ = kafka.create()
     assert kafka.stored(other, mixed) == 0
+
+
+def test_how_far_a_compacted_topic_looks_into_a_batch_is_bounded(kafka, monkeypatch):
+    records = [Record(key, b"v", timestamp=1_700_000_000_000) for key in (b"k", b"k", None)]
+    name, _ = kafka.create(cleanup_policy="compact")
+    monkeypatch.setattr(keyed, "MOST_WALKED", 2)
+    kafka.stored(name, bytes(build_batch(records)))
+    monkeypatch.setattr(keyed, "MOST_WALKED", 3)
+    (answer,) = kafka.produce(name, (0, bytes(build_batch(records))))
+    assert answer.error_code == ErrorCode.INVALID_RECORD
