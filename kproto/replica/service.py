@@ -151,7 +151,7 @@ class ReplicaService:
 
         def sealed(position: int, usable: bool) -> None:
             if self.store.suspect and not usable:
-                reply(InternalError.LIMBO)  # for the moment: the first metadata tells what is
+                reply(InternalError.WAIT)  # the first metadata tells; LIMBO would be believed
             else:
                 reply(InternalError.NONE, Sealed(position, not usable).encode())
 

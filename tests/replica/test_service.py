@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kproto.controller.loop import _read_sealed
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.net.internal import Caller
 from kproto.net.ports import Answer, Done
@@ -224,7 +225,11 @@ def test_a_store_that_does_not_know_yet_what_it_should_have_is_asked_again() -> 
     backup = Backup.of(station)
     owner = Owner(VSEG, policy=FlushPolicy.SYNCED)
     body = Seal(VSEG, 6, ME.store_id).encode()
-    assert backup.ask(Api.SEAL, body) == (InternalError.LIMBO, b"")
+    error, answer = backup.ask(Api.SEAL, body)
+    assert error == InternalError.WAIT
+    assert _read_sealed(Answer(error, memoryview(answer))) is None, (
+        "the controller does not take it for limbo"
+    )
     assert 5 in station.store.fences.epochs
     metadata.put(owner.record())
     backup.apply(metadata)
