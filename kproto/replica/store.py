@@ -333,7 +333,6 @@ class ReplicaStore:
             return self._failed(copy, error)
         copy.begin(fd, file, reserved)
         self.copies[vseg] = copy
-        self.hold(copy, 0)
         self._stored(copy, header)
         return Push.STORE
 
@@ -748,20 +747,20 @@ class ReplicaStore:
         self.copies[vseg] = copy
         self.hold(copy)
 
-    def hold(self, copy: Copy, times: int = 1) -> None:
-        """Keep it for some time, whether metadata lists it or not (0 ``times``: unless it tells it is over);
-        then look, though nothing may be heard any more: its record is known by then, or came and went."""
-        copy.holds += times
-        self.loop.call_later(self._held_s, self._let_go, copy, times, self.clock.monotonic() + self._held_s)
+    def hold(self, copy: Copy) -> None:
+        """Keep it for some time, whether metadata lists it or not; then look, though nothing may be heard of
+        metadata any more."""
+        copy.recorded = True
+        copy.holds += 1
+        self.loop.call_later(self._held_s, self._let_go, copy, self.clock.monotonic() + self._held_s)
 
-    def _let_go(self, copy: Copy, times: int, due: float) -> None:
+    def _let_go(self, copy: Copy, due: float) -> None:
         """Late means that the process was stopped: what it knows may be as old as that, so it begins anew, as
         when it knows nothing yet."""
-        copy.holds -= times
+        copy.holds -= 1
         if not self._newest or self.clock.monotonic() > due + LATE_S:
-            self.hold(copy, times)
+            self.hold(copy)
         else:
-            copy.recorded = True
             self._sweep()
 
     def journal_is_whole(self, found: Inspection) -> bool:
