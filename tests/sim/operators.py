@@ -214,7 +214,10 @@ class Operators:
         kind, args = self.random.choice(NONSENSE)
 
         async def work(controller: Controller) -> None:
-            node_id, broker = self.random.choice(list(controller.image.brokers.items()))
+            brokers = list(controller.image.brokers.items())
+            if not brokers:  # the controller is the first to come
+                return
+            node_id, broker = self.random.choice(brokers)
             epoch = broker.epoch - (self.random.random() < 0.2)
             await controller.proposals.handle(node_id, epoch, kind, args)
 
