@@ -551,6 +551,8 @@ class Checks:
     async def settle(self, clients: Clients) -> None:
         """L1-L4: wait until all is as it should be."""
         world = self.world
+        if world.loop.current is not None:
+            world.failed(f"the simulation itself is part of {world.loop.current.name}, and would end with it")
         acks = {id(ledger): len(ledger.acked) for ledger in clients.ledgers}
         until = world.loop.now + SETTLE_SECONDS
         wrong = ""

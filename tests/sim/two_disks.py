@@ -9,10 +9,11 @@ been away when an operator said so: nothing is lost, since the leaders have it.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import combinations
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kproto.controller.decision import Decision
 from kproto.controller.leader_choice import ElectionType, all_partitions, elect
@@ -21,6 +22,7 @@ from kproto.controller.rules import live_copies, needs_copy
 from kproto.errors import KafkaError
 
 from .checks import SETTLE_SECONDS
+from .clients import Unanswered
 
 if TYPE_CHECKING:
     from kproto.controller import Controller
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from .checks import Checks
     from .clients import Clients
     from .world import World
+
+Answer = TypeVar("Answer")
 
 
 async def lose_two(world: World, clients: Clients, checks: Checks) -> None:
@@ -44,7 +48,7 @@ async def lose_two(world: World, clients: Clients, checks: Checks) -> None:
 async def _round(world: World, clients: Clients, checks: Checks, random: Random) -> None:
     await brought_over(world)
     if world.plan.growing:
-        await _grow(world, random)
+        await _grow(world, clients, random)
     acting = world.acting()
     spared = _with_only_copies(world) | ({acting[0].node} if acting is not None else set())
     numbers = [number for number in world.nodes if number not in spared]
@@ -64,9 +68,11 @@ async def _round(world: World, clients: Clients, checks: Checks, random: Random)
     await _start(world, pair)
     if random.random() < 0.5:
         try:
-            await _give_up(world)
+            await _give_up(world, clients)
         except KafkaError as error:  # it may be controller no more
             world.count(f"given up: {error.code.name}")
+        except Unanswered:
+            world.count("given up: unanswered")
     await checks.settle(clients)
     left = [world.table.vsegs[vseg] for vseg in checks.at_owner if vseg in world.table.vsegs]
     checks.at_owner = set()
@@ -80,7 +86,23 @@ async def _round(world: World, clients: Clients, checks: Checks, random: Random)
         await checks.settle(clients)
 
 
-async def _grow(world: World, random: Random) -> None:
+async def in_controller(
+    world: World, clients: Clients, work: Callable[[Controller], Awaitable[Answer]]
+) -> Answer:
+    """The answer of ``work``, which runs in the process of the acting controller.
+
+    Awaited from outside, a decision that waits for another one there would make what follows part of that
+    process: it would end with it. Raises KafkaError, Unanswered.
+    """
+    acting = world.acting()
+    if acting is None:
+        raise Unanswered("there is no controller")
+    process, controller = acting
+    answer: Answer = await clients.ask(process.node, lambda _: work(controller))
+    return answer
+
+
+async def _grow(world: World, clients: Clients, random: Random) -> None:
     """More copies for some topics, and some time for the first of them to be made."""
     for topic in world.plan.topics:
         acting = world.acting()
@@ -98,16 +120,16 @@ async def _grow(world: World, random: Random) -> None:
             others = random.sample([number for number in world.nodes if number != leader], copies - 1)
             wanted.append(NewReplicas(topic.name, index, (leader, *others)))
         try:
-            answers = await controller.decide(partial(_reassign, controller, wanted))
-        except KafkaError as error:
+            answers = await in_controller(world, clients, partial(_reassign, wanted))
+        except (KafkaError, Unanswered) as error:
             answers = [error]
         world.note(f"{topic.name} is to have {copies} copies, not {now}: {answers}")
         world.count("more copies are wanted")
         await asyncio.sleep(random.choice((0.0, 0.2, 2.0)) * random.random())
 
 
-def _reassign(controller: Controller, wanted: list[NewReplicas]) -> Decision[list[KafkaError | None]]:
-    return decide_reassign(controller.image, controller.table, wanted)
+async def _reassign(wanted: list[NewReplicas], controller: Controller) -> list[Exception | None]:
+    return [*await controller.decide(lambda: decide_reassign(controller.image, controller.table, wanted))]
 
 
 def _with_only_copies(world: World) -> set[int]:
@@ -116,18 +138,18 @@ def _with_only_copies(world: World) -> set[int]:
     return {record.leader for part in parts for record in part if not record.sources}
 
 
-async def _give_up(world: World) -> None:
+async def _give_up(world: World, clients: Clients) -> None:
     """The command gives up nothing that its owner may have; here what it would do to the others is done."""
-    acting = world.acting()
-    if acting is None:
-        return
-    _, controller = acting
-    names = all_partitions(controller.image)
-    before = {vseg for vseg, record in world.table.vsegs.items() if record.lost}
-    await elect(controller, ElectionType.UNCLEAN, names, 0.5)
-    if any(record.lost and vseg not in before for vseg, record in world.table.vsegs.items()):
-        world.failed("what a living owner has was given up by command")
-    answer = await controller.decide(lambda: _lost(controller.image, controller.table))
+
+    async def work(controller: Controller) -> int:
+        names = all_partitions(controller.image)
+        before = {vseg for vseg, record in world.table.vsegs.items() if record.lost}
+        await elect(controller, ElectionType.UNCLEAN, names, 0.5)
+        if any(record.lost and vseg not in before for vseg, record in world.table.vsegs.items()):
+            world.failed("what a living owner has was given up by command")
+        return await controller.decide(lambda: _lost(controller.image, controller.table))
+
+    answer = await in_controller(world, clients, work)
     world.note(f"{answer} vsegs are given up")
     world.count("given up", answer)
 
