@@ -84,16 +84,19 @@ class MetadataClient:
 
     __slots__ = (
         "_applied",
+        "_asked",
         "_behind_since",
         "_candidate",
         "_candidates",
         "_closed",
+        "_due",
         "_heard",
         "_image",
         "_listeners",
         "_loop",
         "_node_id",
         "_peers",
+        "_question",
         "_session",
         "_table",
         "_tasks",
@@ -124,6 +127,12 @@ class MetadataClient:
         self._behind_since: float | None = None
         """When a controller was first heard that knows less than this broker."""
         self._heard = self._loop.time()
+        self._due: tuple[int, float] | None = None
+        """A revision that a heartbeat told, and when that was sent: it counts when the image is there."""
+        self._asked: int | None = None
+        """Whom the last question for changes went to."""
+        self._question: asyncio.Timeout | None = None
+        """Ends the question for changes that :meth:`_follow` waits for."""
         self._closed = False
         self._node_id = -1
         """Known once the image has this broker."""
@@ -150,7 +159,8 @@ class MetadataClient:
         self._listeners.append(on_image)
 
     def silence(self) -> float:
-        """Seconds since the last heartbeat was sent that was answered (rules 31 and 34)."""
+        """Seconds since the last heartbeat was sent that was answered with a revision that is applied here
+        (rules 31 and 34): who hears the controller and does not get its changes follows nobody."""
         return self._loop.time() - self._heard
 
     async def register(self, broker: BrokerRecord, timeout: float = 60.0) -> BrokerRecord:
@@ -257,8 +267,11 @@ class MetadataClient:
         if not candidates:
             raise NotController
         place = self._candidate
+        node_id = candidates[place % len(candidates)]
+        if api is Api.CHANGES:
+            self._asked = node_id
         try:
-            answer = await self._peers.call(candidates[place % len(candidates)], api, body, timeout)
+            answer = await self._peers.call(node_id, api, body, timeout)
             if answer.error in (InternalError.NOT_CONTROLLER, InternalError.UNKNOWN):
                 raise NotController
         except (PeerError, NotController):
@@ -270,7 +283,16 @@ class MetadataClient:
             raise KafkaError(ErrorCode.STALE_BROKER_EPOCH, "This broker has been fenced.")
         if answer.error != InternalError.NONE:
             raise decode_refusal(answer.body)
+        if node_id != self._asked:
+            self._ask_anew()
         return answer
+
+    def _ask_anew(self) -> None:
+        """The controller is another one than who was asked for changes: that one may hang, or be out of
+        reach, and a question is patient."""
+        question, self._question = self._question, None
+        if question is not None:
+            question.reschedule(self._loop.time())
 
     def _fenced(self, reason: str) -> None:
         if self._node_id >= 0 and self.on_fenced is not None:
@@ -289,9 +311,10 @@ class MetadataClient:
         while True:
             began = self._loop.time()
             try:
-                await self._ask_once(Api.HEARTBEAT, encode_json({"revision": self._image.revision}), period)
-                self._heard = began
-            except (PeerError, NotController):
+                body = encode_json({"revision": self._image.revision})
+                answer = await self._ask_once(Api.HEARTBEAT, body, period)
+                self._hear(field_of(decode_json(answer.body), "revision"), began)
+            except (PeerError, NotController, WireError):
                 pass
             except KafkaError as error:
                 log.warning("a heartbeat was refused: %s", error)
@@ -299,13 +322,21 @@ class MetadataClient:
                     return
             await asyncio.sleep(max(RETRY_SECONDS / 4, began + period - self._loop.time()))
 
+    def _hear(self, revision: int, sent: float) -> None:
+        """A heartbeat was answered by a controller at ``revision``. While the image is not there, no later
+        one counts either: a revision that moves on all the time would never be reached."""
+        if revision <= self._image.revision:
+            self._heard, self._due = sent, None
+        elif self._due is None:
+            self._due = revision, sent
+
     # --- applying changes --------------------------------------------------------------------------
 
     async def _follow(self) -> None:
         while True:
             try:
-                await self._poll(POLL_SECONDS)
-            except (PeerError, NotController):
+                await self._poll_until_turned()
+            except (PeerError, NotController, TimeoutError):
                 await asyncio.sleep(RETRY_SECONDS)
             except (KafkaError, WireError) as error:
                 log.warning("changes of the metadata were not to be had: %s", error)
@@ -313,6 +344,14 @@ class MetadataClient:
             except Exception:
                 log.exception("changes of the metadata cannot be applied; trying again")
                 await asyncio.sleep(self._session)
+
+    async def _poll_until_turned(self) -> None:
+        """As :meth:`_poll`; TimeoutError when another one turns out to be the controller meanwhile."""
+        try:
+            async with asyncio.timeout(None) as self._question:
+                await self._poll(POLL_SECONDS)
+        finally:
+            self._question = None
 
     async def _poll(self, wait: float) -> None:
         """Ask for what came after the image and apply it."""
@@ -357,6 +396,8 @@ class MetadataClient:
                 on_image(image)
             except Exception:
                 log.exception("revision %d of the metadata was not taken in by all", image.revision)
+        if self._due is not None and self._due[0] <= image.revision:
+            self._heard, self._due = self._due[1], None
         self._wake(image.revision)
         self._check_member(image)
 

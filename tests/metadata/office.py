@@ -44,6 +44,8 @@ class Office:
         self.overlapping = False
         """Tell changes again that were told before."""
         self.held_changes: asyncio.Event | None = None
+        self.hanging = False
+        """No request that comes from now on is answered, and no connection ends."""
         self._changed = asyncio.Event()
         self._log: list[Change] = []
         self.listener = InternalListener(SECRET)
@@ -78,6 +80,8 @@ class Office:
     def _guarded(self, api: Api, handler):
         async def guarded(caller: Caller, body: memoryview) -> Outcome:
             self.asked.append(api)
+            if self.hanging:
+                await asyncio.Event().wait()
             if not self.acting:
                 return InternalError.NOT_CONTROLLER, ()
             if api is not Api.REGISTER and self.epochs.get(caller.node_id) != caller.epoch:
@@ -108,7 +112,8 @@ class Office:
 
     async def _heartbeat(self, caller: Caller, body: memoryview) -> Outcome:
         field_of(decode_json(body), "revision")
-        return InternalError.NONE, (encode_json({"revision": 0}),)
+        newest, _ = await self.store.range("")
+        return InternalError.NONE, (encode_json({"revision": newest}),)
 
     async def _changes(self, caller: Caller, body: memoryview) -> Outcome:
         if self.held_changes is not None:

@@ -230,6 +230,61 @@ def test_the_controller_is_found_among_the_candidates_and_again_when_it_moves():
     run(test)
 
 
+def test_changes_are_asked_of_the_next_controller_while_the_last_one_hangs():
+    """Found by simulation (seed 541483): heartbeats went to the next one, the question stayed for 15 s."""
+
+    async def test() -> None:
+        first = Office()
+        second = Office(first.store)
+        second.epochs = first.epochs
+        await first.found()
+        member = Member([first.port, second.port])
+        await member.client.register(broker(7))
+        first.hanging = True
+        member.client.start()
+        await until(lambda: Api.HEARTBEAT in second.asked)
+        assert Api.CHANGES in first.asked
+        revision = await second.put({"configs/default": b"{}"})
+        await until(lambda: Api.CHANGES in second.asked and member.client.image.revision == revision)
+        assert member.fenced == []
+        await member.close()
+        first.close()
+        second.close()
+
+    run(test)
+
+
+def test_a_heartbeat_counts_when_what_its_answer_tells_is_applied():
+    """Rule 34: who hears the controller and does not get its changes follows nobody."""
+
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.client.register(broker(7))
+        office.held_changes = held = asyncio.Event()
+        member.client.start()
+        revision = await office.put({"configs/default": b"{}"})
+        applied = office._log[-1:]
+        await until(lambda: member.client._due is not None)
+        heard = member.client._heard
+        for number in range(3):
+            await office.put({"configs/default": b'{"n": "%d"}' % number})
+            asked = office.asked.count(Api.HEARTBEAT)
+            await until(lambda: office.asked.count(Api.HEARTBEAT) == asked + 2)  # noqa: B023
+            assert member.client._heard == heard
+        member.client._take(client.Update(CONTROLLER, revision, applied))
+        now = member.client._heard
+        assert now > heard, "the first of them counts: a revision that always moves on would never be reached"
+        held.set()
+        await until(lambda: member.client._heard > now)
+        assert member.client.image.revision == revision + 3
+        await member.close()
+        office.close()
+
+    run(test)
+
+
 def test_a_controller_that_starts_again_is_followed_and_proposals_wait_for_it():
     async def test() -> None:
         office = Office()
