@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import rules
 from kproto.controller.arranging import Arranger
+from kproto.controller.decision import Decision
 from kproto.controller.fencing import decide_fence
 from kproto.controller.recovery import awaits_preferred, decide_assign, due_streamlets, led_now, stuck
 from kproto.controller.repair import Repair, Repairs, decide_repaired
@@ -55,6 +56,9 @@ UPKEEP_REST_MOST: Final = 10.0
 """...in seconds: it may have waited for a slow store, and missing copies cannot wait so much longer."""
 REPAIR_SECONDS: Final = 120.0
 """One virtual segment has been copied by then, or is said to be still on its way; else it is tried again."""
+LISTED_SECONDS: Final = 30.0
+"""A copy that was made is listed so soon after it was asked for, or it is asked for anew: its broker gives up
+what is not listed for long (`kproto.replica.store.HELD_S`, twice as long at least)."""
 STUCK_LOG_SECONDS: Final = 30.0
 
 _FAULTS_OF_TARGETS: Final = (
@@ -429,13 +433,22 @@ class ControllerLoop:
         done = for_want = False
         try:
             body = messages.Repair(repair.vseg, repair.source).encode()
-            answer = await self._peers.call(repair.target.node_id, Api.REPAIR, body, REPAIR_SECONDS)
-            while answer.error == InternalError.WAIT and repair.vseg.id in controller.table.vsegs:
+            while True:
+                asked = self._clock.monotonic()
                 answer = await self._peers.call(repair.target.node_id, Api.REPAIR, body, REPAIR_SECONDS)
+                again = answer.error == InternalError.WAIT or (
+                    answer.error == InternalError.NONE and self._is_late(asked)
+                )
+                if not again or repair.vseg.id not in controller.table.vsegs:
+                    break
             for_want = answer.error not in _FAULTS_OF_TARGETS
             if answer.error == InternalError.NONE:
                 done = await controller.decide(
-                    lambda: decide_repaired(controller.image, controller.table, repair)
+                    lambda: (
+                        Decision(False)
+                        if self._is_late(asked)
+                        else decide_repaired(controller.image, controller.table, repair)
+                    )
                 )
         except (PeerError, KafkaError) as error:
             log.warning("a copy of %s could not be made: %s", repair.vseg.key, error)
@@ -443,6 +456,10 @@ class ControllerLoop:
             self._repairs.ended(repair, done, self._clock.monotonic(), for_want)
             self._upkeep_stale = True
             self._repaired.set()
+
+    def _is_late(self, asked: float) -> bool:
+        """What was made for this question may have been given up again, because nobody listed it."""
+        return self._clock.monotonic() - asked > LISTED_SECONDS
 
 
 def upkeep_rest(took: float) -> float:

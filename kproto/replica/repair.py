@@ -32,8 +32,9 @@ log = logging.getLogger(__name__)
 
 PIECE_BYTES: Final = 1 << 20
 PIECE_SECONDS: Final = 10.0
-REPORT_SECONDS: Final = 60.0
-"""After so long whoever ordered a copy is told that it is being made."""
+REPORT_SECONDS: Final = 20.0
+"""After so long whoever ordered a copy is told that it is being made: an answer that it is there must not
+come so late that the copy may be gone again (`kproto.controller.loop.LISTED_SECONDS`)."""
 _Result = TypeVar("_Result")
 Handled = tuple[int, Sequence[Buffer]]
 

@@ -64,7 +64,7 @@ CONSTANTS: dict[Any, dict[str, Any]] = {
     kproto.replica.unneeded: {"LOOK_SECONDS": 1.5},
     kproto.replica.takeover: {"MOST_RETRY_SECONDS": 1.0},
     kproto.replica.store: {"HELD_S": 5.0},
-    kproto.controller.loop: {"UPKEEP_SECONDS": 0.4},
+    kproto.controller.loop: {"UPKEEP_SECONDS": 0.4, "LISTED_SECONDS": 2.5},
     kproto.log.manager: {"RELEASED_KEPT_S": 5.0},
     kproto.vlog.manager: {"FIRST_SETTLE_S": 0.5, "SETTLE_S": 0.5},
 }
