@@ -41,7 +41,7 @@ NONSENSE = (
     ("starts", {"starts": 3}),
     ("unneeded", {"vsegs": [[1, 2, 3]], "revision": "x"}),
     ("auto_create", {"names": [7]}),
-    ("accept_loss", {"vsegs": [[1, 2, 3]]}),
+    ("accept_loss", {"vsegs": [[1 << 40, 2, 3]]}),
     ("disown", {"vsegs": [[1 << 70, 1, 1]]}),
     ("recoveries", {}),
     ("producer_ids", {}),

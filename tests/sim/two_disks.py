@@ -27,7 +27,7 @@ from .clients import Unanswered
 if TYPE_CHECKING:
     from kproto.controller import Controller
     from kproto.metadata import MetadataImage, VlogTable
-    from kproto.metadata.vlogs import VsegRecord
+    from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 
     from .checks import Checks
     from .clients import Clients
@@ -58,7 +58,7 @@ async def _round(world: World, clients: Clients, checks: Checks, random: Random)
         return
     pair = random.choice(pairs)
     before = [record for record in world.table.vsegs.values() if not record.empty]
-    checks.at_owner = {one.id for one in before if not _copies(checks, one, pair)}
+    checks.at_owner = {one.id for one in before if not _copies(world, checks, one, pair)}
     world.note(f"n{pair[0]} and n{pair[1]} lose their disks, {len(checks.at_owner)} vsegs all backups")
     world.count("two disks")
     world.count("all backups lost", len(checks.at_owner))
@@ -192,10 +192,19 @@ async def _start(world: World, numbers: tuple[int, ...]) -> None:
         world.start(number)
 
 
-def _copies(checks: Checks, record: VsegRecord, without: tuple[int, ...]) -> int:
+def _copies(world: World, checks: Checks, record: VsegRecord, without: tuple[int, ...]) -> int:
     return sum(
-        target.node_id not in without and checks.intact(record.id, target) for target in record.backups
+        target.node_id not in without
+        and checks.intact(record.id, target)
+        and not (record.open and _in_limbo(world, record.id, target))
+        for target in record.backups
     )
+
+
+def _in_limbo(world: World, vseg: VsegId, target: CopyTarget) -> bool:
+    """After a loss of power: of an open one it does not count, whatever it has, when nobody else is left."""
+    node = world.nodes[target.node_id]
+    return node.ready and vseg in node.broker._member.replicas.store.limbo
 
 
 def _survives(world: World, checks: Checks, pair: tuple[int, ...]) -> bool:
@@ -210,7 +219,7 @@ def _survives(world: World, checks: Checks, pair: tuple[int, ...]) -> bool:
         for epoch in {record.id.owner_epoch for record in world.table.vsegs.values()}
     }
     for record in world.table.vsegs.values():
-        if record.empty or _copies(checks, record, pair):
+        if record.empty or _copies(world, checks, record, pair):
             continue
         if record.open and record.node_id not in pair:
             continue
