@@ -74,21 +74,20 @@ class Crossing:
 
     def when_durable(self, position: int, callback: Callable[[], object]) -> None:
         """See `VirtualLogPort`."""
-        if self.landed:
-            self.ahead.when_durable(self._base + position, callback)
-        elif self._lost:
-            callback()
-        else:
-            self.waiters.append((position, False, callback))
+        self._when(position, False, callback)
 
     def when_written(self, position: int, callback: Callable[[], object]) -> None:
         """See `VirtualLogPort`."""
+        self._when(position, True, callback)
+
+    def _when(self, position: int, written: bool, callback: Callable[[], object]) -> None:
         if self.landed:
-            self.ahead.when_written(self._base + position, callback)
+            when = self.ahead.when_written if written else self.ahead.when_durable
+            when(self._base + position, callback)
         elif self._lost:
             callback()
         else:
-            self.waiters.append((position, True, callback))
+            self.waiters.append((position, written, callback))
 
     def land(self, target: VirtualLog) -> None:
         """Everything the partition has in ``source`` is durable: go on in ``target``."""
@@ -98,8 +97,8 @@ class Crossing:
         for ref in refs:
             target.append(ref)
         waiters, self.waiters = self.waiters, []
-        for position, written, callback in waiters:
-            (self.when_written if written else self.when_durable)(position, callback)
+        for waiter in waiters:
+            self._when(*waiter)
 
     def sink(self) -> list[Callable[[], object]]:
         """The partition was closed, or ownership lost: nothing goes on. Returns whom to tell."""

@@ -34,11 +34,10 @@ PATIENCE_S: Final = 1.0
 IDLE_BYTES_PER_S: Final = 1 << 20
 """Such state frames write no more than this."""
 
-PartitionKey = tuple[bytes, int]
-
-
 LATE: Final = 4
 """So many times the bytes after which one is due: what is pending is pushed in one larger frame for it."""
+
+PartitionKey = tuple[bytes, int]
 
 
 def is_due(since: int, last_bytes: int, partitions: int, new_vseg: bool, waiting: bool) -> bool:

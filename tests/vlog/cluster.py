@@ -432,6 +432,13 @@ class ClusterWorld(World):
             for _ in range(len(self.backups.answers)):
                 self.backups.answer(0)
 
+    def pass_time(self, ticks: int) -> None:
+        """So many times 0.6 s go by, with a tick of the manager, and everything arrives."""
+        for _ in range(ticks):
+            self.loop.advance(0.6)
+            self.manager.tick()
+            self.flow()
+
     def check(self) -> None:
         """S4 and S9, and what state frames say."""
         for pusher in self.pushers:

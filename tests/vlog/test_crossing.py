@@ -10,8 +10,7 @@ from kproto.config.topic_configs import topic_config
 from kproto.vlog import states
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.crossing import Crossing
-from tests.vlog.cluster import ClusterPartition, ClusterWorld
-from tests.vlog.test_replicated import begun
+from tests.vlog.cluster import ClusterPartition, ClusterWorld, begun
 
 SYNCED = "1"
 MEMORY = str(2**63 - 1)

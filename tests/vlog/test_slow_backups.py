@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kproto.clock import ManualClock
 from kproto.vlog.replication import FORGOTTEN_S, SUSPECT_S, Suspects
-from tests.vlog.cluster import ClusterPartition, ClusterWorld
-from tests.vlog.test_replicated import backups_of, begun
+from tests.vlog.cluster import ClusterPartition, ClusterWorld, backups_of, begun
 
 
 def test_partitions_that_get_more_copies_leave_a_log_that_rests() -> None:

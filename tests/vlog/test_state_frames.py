@@ -141,10 +141,7 @@ def test_a_partition_that_came_with_data_is_written_down_without_traffic() -> No
     world, part = begun()
     taken = world.partition(topic=2, base=500)
     assert not world.pushers[0].states.overdue(world.loop.clock.monotonic())
-    for _ in range(3):
-        world.loop.advance(0.6)
-        world.manager.tick()
-        world.flow()
+    world.pass_time(3)
     assert world.manager.covered(1)[1] == {(part.topic_id, 0), (taken.topic_id, 0)}
     assert world.pushers[0].states.written == 1
     world.check_states()
@@ -162,16 +159,10 @@ def test_a_state_frame_without_room_is_written_in_the_next_segment() -> None:
     world.flow()
     assert segment.room() == 20
     taken = world.partition(topic=2, base=500)
-    for _ in range(4):
-        world.loop.advance(0.6)
-        world.manager.tick()
-        world.flow()
+    world.pass_time(4)
     assert world.manager.covered(1) == (2, frozenset({(part.topic_id, 0), (taken.topic_id, 0)}))
     world.check_states()
-    for _ in range(4):
-        world.loop.advance(0.6)
-        world.manager.tick()
-        world.flow()
+    world.pass_time(4)
     assert len(world.vsegs.records) == 2, "once is enough"
 
 
@@ -181,17 +172,11 @@ def test_a_state_frame_larger_than_a_virtual_segment_gets_a_larger_one() -> None
     taken = world.partition(topic=2, base=500)
     for producer in range(40_000):
         taken.producers.add(producer, 0, 0, 1, 499, 0)
-    for _ in range(4):
-        world.loop.advance(0.6)
-        world.manager.tick()
-        world.flow()
+    world.pass_time(4)
     assert world.pushers[0].states.last_bytes > world.manager.space.file_bytes
     assert world.manager.covered(1) == (2, frozenset({(part.topic_id, 0), (taken.topic_id, 0)}))
     world.check_states()
-    for _ in range(6):
-        world.loop.advance(0.6)
-        world.manager.tick()
-        world.flow()
+    world.pass_time(6)
     assert len(world.vsegs.records) == 2, "once is enough"
     part.append()
     world.flow()

@@ -535,10 +535,10 @@ class Sizes(PowerDisk):
         return [size for of, size in self.writes if of == suffix and size > 1000]
 
 
-@pytest.mark.parametrize("config", [{}, {"flush.messages": "1"}, {"flush.messages": "1000"}])
-def test_a_large_batch_is_written_in_turns_and_the_head_of_its_frame_comes_last(
+def large_batch_sent(
     tmp_path: Path, config: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> tuple[Node, Sizes, tuple[str, int]]:
+    """A partition with one small batch that is stored and one of several turns, nothing of which is yet."""
     for module in (due, pusher):
         monkeypatch.setattr(module, "BYTES_A_TURN", 100_000)
     disk = Sizes()
@@ -549,6 +549,14 @@ def test_a_large_batch_is_written_in_turns_and_the_head_of_its_frame_comes_last(
     node.loop.until(node.drained)
     disk.writes.clear()
     node.send(node.partition(*key), key, b"b" * 450_000)
+    return node, disk, key
+
+
+@pytest.mark.parametrize("config", [{}, {"flush.messages": "1"}, {"flush.messages": "1000"}])
+def test_a_large_batch_is_written_in_turns_and_the_head_of_its_frame_comes_last(
+    tmp_path: Path, config: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node, disk, key = large_batch_sent(tmp_path, config, monkeypatch)
     node.send(node.partition("t", 1), ("t", 1), b"c" * 500)
     where = ".journal" if config else ".chunks"
     while len(disk.largest(where)) < 5:
@@ -566,16 +574,7 @@ def test_a_large_batch_is_written_in_turns_and_the_head_of_its_frame_comes_last(
 def test_a_large_batch_that_was_written_in_part_is_nothing(
     tmp_path: Path, config: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (due, pusher):
-        monkeypatch.setattr(module, "BYTES_A_TURN", 100_000)
-    disk = Sizes()
-    node = Node(tmp_path, disk, topics={"t": {"max.message.bytes": "2000000", **config}})
-    node.start()
-    key = ("t", 0)
-    node.send(node.partition(*key), key, b"a" * 500)
-    node.loop.until(node.drained)
-    disk.writes.clear()
-    node.send(node.partition(*key), key, b"b" * 450_000)
+    node, disk, key = large_batch_sent(tmp_path, config, monkeypatch)
     while len(disk.largest(".journal" if config else ".chunks")) < 3:
         node.loop.turn()
     node.kill()
