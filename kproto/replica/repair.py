@@ -131,7 +131,7 @@ class Repairer:
             return InternalError.NONE
         finally:
             store.disk.close(fd)
-            store.delete(temporary)
+            store.files.delete(temporary)
 
     async def _fetch(self, record: VsegRecord, source: int, fd: int, size: int) -> InternalError:
         """Copy the bytes piece by piece."""

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 from kproto.replica.copies import NO_FILE, Copy
+from kproto.replica.copy_files import CopyFiles
 from kproto.replica.fences import Fences
 from kproto.replica.rules import (
     Presence,
@@ -62,18 +63,13 @@ from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
-    from kproto.disk import Buffer, Disk
+    from kproto.disk import Disk
     from kproto.vlog.worker import Loop
 
 DIRECTORY: Final = "replicas"
 STATE_FILE: Final = "state"
 COPYING: Final = ".copying"
 """Suffix of a repair under way."""
-SPARE_PREFIX: Final = "spare-"
-DOOMED_PREFIX: Final = "doomed-"
-SPARES_KEPT: Final = 2
-SPARE_BYTES: Final = 1 << 20
-"""Smaller files are not worth keeping for the next copy."""
 STEP: Final = 4 << 20
 """Bytes reserved at a time while a copy grows."""
 FIRST_STEP: Final = 1 << 18
@@ -159,13 +155,11 @@ class ReplicaStore:
         self._syncing = False
         self._timed: dict[Copy, None] = {}
         self._sweep_due = False
-        self._spares: list[tuple[str, int, int]] = []
-        """Path, descriptor and bytes of files whose pages are warm and whose space is reserved."""
-        self._numbered = 0
-        self._unique = f"{clock.wall_ms():x}"
         self._closed = False
         disk.makedirs(self.directory)
         disk.sync_directory(data_dir)
+        unique = f"{clock.wall_ms():x}"
+        self.files = CopyFiles(self.directory, disk, workers.background, unique, self.poison)
         self.fences = Fences(disk, self.directory, workers.acks, self.poison)
         self._load_state(new_directory)
         self._find_files()
@@ -186,7 +180,7 @@ class ReplicaStore:
         """The content of the state file; empty when there is none or it is damaged, which is as bad as a
         power loss."""
         try:
-            fd = self.disk.open(self._at(STATE_FILE), write=False)
+            fd = self.disk.open(self.files.at(STATE_FILE), write=False)
         except FileNotFoundError:
             return {}
         try:
@@ -208,22 +202,19 @@ class ReplicaStore:
             "limbo": sorted(self.limbo),
         }
         text = json.dumps(state).encode()
-        self.disk.write_atomically(self._at(STATE_FILE), text + b"\n%08x" % crc32c(text))
+        self.disk.write_atomically(self.files.at(STATE_FILE), text + b"\n%08x" % crc32c(text))
 
     def _find_files(self) -> None:
         """Files are told by their names; what is left of spares, repairs and deletions goes."""
         for name in sorted(self.disk.listdir(self.directory)):
             vseg = vseg_of_name(name)
             if vseg is not None:
-                copy = self.copies[vseg] = Copy(vseg, self._at(name))
+                copy = self.copies[vseg] = Copy(vseg, self.files.at(name))
                 copy.recorded = True  # before its first byte (4), so before this start
             elif name.endswith((SUFFIX, COPYING)) or (
                 name.endswith(BESIDE) and vseg_of_name(name.removesuffix(BESIDE)) not in self.copies
             ):
-                self.delete(self._at(name))
-
-    def _at(self, name: str) -> str:
-        return os.path.join(self.directory, name)
+                self.files.delete(self.files.at(name))
 
     def poison(self, reason: str) -> None:
         """No more acks from this directory (rule 35)."""
@@ -253,9 +244,7 @@ class ReplicaStore:
             for copy in copies:
                 copy.pins -= 1
                 self._retire(copy)
-            for _, fd, _ in self._spares:
-                self.disk.close(fd)
-            self._spares.clear()
+            self.files.close_spares()
             if not self.poisoned:
                 with contextlib.suppress(OSError):  # no room: the next start takes this end for a crash
                     self._write_state(clean=True)
@@ -325,39 +314,16 @@ class ReplicaStore:
         file = decode_file_header(first)
         if file is None or header.previous != file.chain:
             return Push.CONFLICT
-        copy = Copy(vseg, self._at(file_name(vseg)))
+        copy = Copy(vseg, self.files.at(file_name(vseg)))
         need = FILE_HEADER_SIZE + header.length
         try:
-            fd, reserved = self._new_file(copy.path, max(need, FIRST_STEP), (bytes(first), frame), need)
+            fd, reserved = self.files.make(copy.path, max(need, FIRST_STEP), (bytes(first), frame), need)
         except OSError as error:
             return self._failed(copy, error)
         copy.begin(fd, file, reserved)
         self.copies[vseg] = copy
         self._stored(copy, header)
         return Push.STORE
-
-    def _new_file(self, path: str, size: int, pieces: Sequence[Buffer], length: int) -> tuple[int, int]:
-        """A file with ``pieces`` at its begin: descriptor and reserved bytes. Raises OSError, and leaves
-        nothing behind then."""
-        source = path
-        if self._spares:
-            source, fd, reserved = self._spares.pop()
-        else:
-            fd, reserved = self.disk.open(path, create=True), 0
-        try:
-            if reserved < size:
-                self.disk.allocate(fd, reserved, size - reserved)
-                reserved = size
-            wrote = self.disk.pwritev(fd, pieces, 0, length)
-            if wrote != length:
-                raise OSError(errno.EIO, f"{wrote} of {length} bytes went out")
-            if source != path:
-                self.disk.rename(source, path)
-        except OSError:
-            self.disk.close(fd)
-            self.delete(source)
-            raise
-        return fd, reserved
 
     def _append(self, copy: Copy, header: FrameHeader, frame: memoryview) -> Push:
         """The next frame: one write."""
@@ -558,7 +524,7 @@ class ReplicaStore:
         copy.take(found[0])
         if copy.presence is Presence.MISSING and self.copies.get(copy.vseg) is copy:
             del self.copies[copy.vseg]
-            self.delete(copy.path)
+            self.files.delete(copy.path)
         self._report_unfit(copy.vseg, self.copies.get(copy.vseg))
         for then in self._loading.pop(copy.vseg):
             then()
@@ -605,7 +571,7 @@ class ReplicaStore:
             self._write_state()
         except OSError as error:
             if error.errno not in NO_SPACE:
-                self.poison(f"{self._at(STATE_FILE)}: {error}")
+                self.poison(f"{self.files.at(STATE_FILE)}: {error}")
                 return
             self.loop.call_later(STATE_RETRY_S, self._keep_judgement)
 
@@ -683,54 +649,20 @@ class ReplicaStore:
             return True
         del self.copies[copy.vseg]
         self._timed.pop(copy, None)
-        self.delete(copy.path + BESIDE)
-        if copy.fd != NO_FILE and len(self._spares) < SPARES_KEPT and copy.reserved >= SPARE_BYTES:
-            spare = self._new_name(SPARE_PREFIX)
-            self.disk.rename(copy.path, spare)
-            self._spares.append((spare, copy.fd, copy.reserved))
-            copy.fd = NO_FILE
-            return False
-        self._close_file(copy)
-        self.delete(copy.path)
+        self.files.delete(copy.path + BESIDE)
+        self.files.give_up(copy)
         return False
-
-    def delete(self, path: str) -> None:
-        """In the background, because giving back the pages of a large file takes 10 ms; the name is free at
-        once."""
-        doomed = self._new_name(DOOMED_PREFIX)
-        try:
-            self.disk.rename(path, doomed)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            self.poison(f"{path}: {error}")
-            return
-        self.workers.background.submit(partial(self.disk.unlink, doomed), self._deleted)
-
-    def _deleted(self, error: BaseException | None) -> None:
-        if error is not None and not isinstance(error, FileNotFoundError):
-            self.poison(f"deleting a copy: {error}")
-
-    def _new_name(self, prefix: str) -> str:
-        """A name that no earlier process has used for a file that may still be there."""
-        self._numbered += 1
-        return self._at(f"{prefix}{self._unique}-{self._numbered}{SUFFIX}")
 
     def _retire(self, copy: Copy) -> None:
         """No more frames come: close the file, unless a worker is using the descriptor."""
         if not copy.pins:
-            self._close_file(copy)
-
-    def _close_file(self, copy: Copy) -> None:
-        if copy.fd != NO_FILE:
-            self.disk.close(copy.fd)
-            copy.fd = NO_FILE
+            self.files.close(copy)
 
     # For those who repair and look after the copies
 
     def path_of(self, vseg: VsegId) -> str:
         """Where the file of its copy is, or would be."""
-        return self._at(file_name(vseg))
+        return self.files.at(file_name(vseg))
 
     def adopt(self, vseg: VsegId, temporary: str, found: Inspection) -> None:
         """The synced file at ``temporary`` is a whole copy: use it instead of what was there (rule 17), for

@@ -11,8 +11,9 @@ from random import Random
 import pytest
 
 from kproto.metadata.vlogs import VsegId
+from kproto.replica.copy_files import SPARE_BYTES
 from kproto.replica.rules import Push
-from kproto.replica.store import FIRST_STEP, HELD_S, SPARE_BYTES, STEP
+from kproto.replica.store import FIRST_STEP, HELD_S, STEP
 from kproto.replica.stored_file import file_name, inspect, vseg_of_name
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from kproto.metadata.vlogs import VsegId
+from kproto.replica.copy_files import SPARE_BYTES
 from kproto.replica.rules import Push
-from kproto.replica.store import DIRECTORY, SPARE_BYTES
+from kproto.replica.store import DIRECTORY
 from kproto.vlog.classes import FlushPolicy
 from tests.replica.support import OTHER, Metadata, Owner, Station
 from tests.replica.test_store import PART, SYNCED, VSEG, filled, stored_bytes, wire_bytes
@@ -95,7 +96,7 @@ class _Replaced:
 def between(station: Station, **replaced: Callable[..., Any]) -> None:
     """The store has a disk of which some operations are ``replaced``."""
     store: Any = station.store
-    station.disk = store.disk = _Replaced(station.disk)
+    station.disk = store.disk = store.files.disk = _Replaced(station.disk)
     vars(station.disk).update(replaced)
 
 

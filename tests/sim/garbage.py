@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kproto.replica.store import SPARE_PREFIX, SPARES_KEPT
+from kproto.replica.copy_files import SPARE_PREFIX, SPARES_KEPT
 from kproto.replica.stored_file import SUFFIX, vseg_of_name
 from kproto.vlog.journal import SPARE_PREFIX as JOURNAL_SPARE
 from kproto.vlog.journal import SUFFIX as JOURNAL_SUFFIX
