@@ -205,6 +205,11 @@ class Connection:
             return
         self._consume(end)
 
+    def read_now(self) -> None:
+        """Read what has come without waiting for the loop; never inside a dispatch, which has the scratch."""
+        if self._reading and not self.closed:
+            self._on_readable()
+
     def _consume(self, end: int) -> None:
         """Hand over the frames in the scratch buffer up to ``end`` and keep what is left of the last one."""
         server = self.server

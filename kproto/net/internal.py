@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
@@ -35,10 +37,13 @@ log = logging.getLogger(__name__)
 ANY_NODE: Final = -1
 HELLO_BYTES: Final = 16 * 1024
 """The largest first frame of a connection."""
-GREETING_SECONDS: Final = 10.0
-"""A connection that has not said HELLO so long after it was made is closed, whatever else it has said."""
+GREETING_SECONDS: Final = 3.0
+"""A connection that has not said HELLO so long after it was made is closed, whatever else it has said.
+A broker that makes one gives up after two seconds."""
 MAX_STRANGERS: Final = 128
-"""Connections that have not said HELLO; with one more, the one that has had most time for it is closed."""
+"""Connections that have not said HELLO; with one more, one is closed of the address that has most of them."""
+NETWORK_BYTES: Final = 8
+"""Who has an IPv6 address can have all those that begin with these bytes, too."""
 MEMORY_BYTES: Final = 64 * 1024 * 1024
 REQUEST_COST: Final = 512
 """What a request being handled counts against the memory besides its bytes."""
@@ -214,7 +219,9 @@ class _Reply:
 class _Server(Server):
     """A server that tells of every connection's end and closes those that say nothing.
 
-    Invariant: while there is a stranger the timer runs, and not later than the first one's time is over.
+    Whatever strangers do, a broker gets in: what has come of a connection is read before it is closed for
+    others, and strangers at one address only take each other's place. Invariant: while there is a stranger
+    the timer runs, and not later than the first one's time is over.
     """
 
     __slots__ = ("_on_closed", "_patience", "_strangers")
@@ -234,11 +241,20 @@ class _Server(Server):
         self._patience: asyncio.TimerHandle | None = None
 
     def joined(self, connection: Connection) -> None:
-        if len(self._strangers) >= MAX_STRANGERS:
-            next(iter(self._strangers)).close("has not said HELLO, and others want to")
         self._strangers[connection] = self.loop.time() + GREETING_SECONDS
+        while len(self._strangers) > MAX_STRANGERS:
+            oldest = self._one_too_many()
+            oldest.read_now()
+            if oldest in self._strangers:
+                oldest.close("has not said HELLO, and others want to")
         if self._patience is None:
             self._patience = self.loop.call_later(GREETING_SECONDS, self._time_is_over)
+
+    def _one_too_many(self) -> Connection:
+        """The first that came of the address that has most strangers."""
+        networks = [(_network(connection.peer), connection) for connection in self._strangers]
+        most = Counter(network for network, _ in networks).most_common(1)[0][0]
+        return next(connection for network, connection in networks if network == most)
 
     def greeted(self, connection: Connection) -> None:
         """``connection`` has said HELLO."""
@@ -286,6 +302,13 @@ _NO_HANDLER: Final[tuple[InternalHandler, bool]] = (_unknown, True)
 
 def _only_this_machine(host: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def _network(address: str) -> str | bytes:
+    """What one that has ``address`` may have all of."""
+    if ":" not in address or address.startswith("::ffff:"):
+        return address
+    return socket.inet_pton(socket.AF_INET6, address.partition("%")[0])[:NETWORK_BYTES]
 
 
 def _same_secret(given: bytes, own: bytes) -> bool:

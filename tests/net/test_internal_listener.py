@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import socket
 import struct
+import threading
 
 import pytest
 from talking import SECRET, Fake, is_closed, listening, peers_to, run, until
@@ -302,6 +303,106 @@ def test_of_too_many_that_have_not_said_hello_the_oldest_is_closed(monkeypatch):
         listener.close()
 
     run(test)
+
+
+def dial(port: int, source: str = "127.0.0.1") -> socket.socket:
+    sock = socket.create_connection(("127.0.0.1", port), source_address=(source, 0))
+    sock.setblocking(False)
+    return sock
+
+
+def test_whose_hello_has_come_is_let_in_however_many_others_came_since(monkeypatch):
+    """The loop was busy: it meets the broker and all the others at once."""
+    monkeypatch.setattr(internal, "MAX_STRANGERS", 3)
+
+    async def test() -> None:
+        listener, port = listening()
+        broker = dial(port)
+        broker.send(hello())
+        strangers = [dial(port) for _ in range(9)]
+        loop = asyncio.get_running_loop()
+        assert len(await loop.sock_recv(broker, 100)) == 10
+        await until(lambda: listener._server.connections == 4)
+        assert [await is_closed(sock) for sock in strangers[:6]] == [True] * 6
+        await loop.sock_sendall(strangers[6], hello())
+        assert len(await loop.sock_recv(strangers[6], 100)) == 10
+        for sock in (broker, *strangers):
+            sock.close()
+        listener.close()
+
+    run(test)
+
+
+def test_strangers_take_only_the_place_of_others_at_their_address(monkeypatch):
+    monkeypatch.setattr(internal, "MAX_STRANGERS", 4)
+
+    async def test() -> None:
+        listener, port = listening()
+        loop = asyncio.get_running_loop()
+        slow = dial(port)
+        strangers = []
+        for _ in range(20):
+            strangers.append(dial(port, "127.0.0.2"))
+            await until(lambda: listener._server.connections == min(4, 1 + len(strangers)))
+        await loop.sock_sendall(slow, hello())
+        assert len(await loop.sock_recv(slow, 100)) == 10
+        await until(lambda: listener._server.connections == 4)
+        more = [dial(port, "127.0.0.2"), dial(port, "127.0.0.3"), dial(port, "127.0.0.3")]
+        assert [await is_closed(sock) for sock in strangers[:-1]] == [True] * 19
+        assert listener._server.connections == 5
+        for sock in (slow, *strangers, *more):
+            sock.close()
+        listener.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("nonsense", [b"", b"\0\0\0\x14" + bytes(20)])
+def test_a_broker_gets_in_while_strangers_come_all_the_time(nonsense, monkeypatch):
+    monkeypatch.setattr(internal, "MAX_STRANGERS", 8)
+    ended = threading.Event()
+
+    def crowd(port: int) -> None:
+        there: list[socket.socket] = []
+        with contextlib.ExitStack() as stack:
+            while not ended.is_set():
+                with contextlib.suppress(OSError):
+                    there.append(dial(port, "127.0.0.2"))
+                    stack.callback(there[-1].close)
+                    there[-1].send(nonsense)
+                if len(there) > 100:
+                    there.pop(0).close()
+
+    async def test() -> None:
+        listener, port = listening()
+        flood = threading.Thread(target=crowd, args=(port,), daemon=True)
+        flood.start()
+        await until(lambda: listener._server.connections > 0)
+        try:
+            for number in range(50):
+                link = peers_to(port)
+                assert (await link.call(2, Api.PING, b"%d" % number)).body == b"%d" % number
+                link.close()
+        finally:
+            ended.set()
+            flood.join()
+        listener.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("10.0.0.1", "10.0.0.2", False),
+        ("::ffff:10.0.0.1", "::ffff:10.0.0.2", False),
+        ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", True),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
+        ("fe80::1%eth0", "fe80::2", True),
+    ],
+)
+def test_who_has_an_ipv6_address_has_many(one, other, same):
+    assert (internal._network(one) == internal._network(other)) is same
 
 
 def test_another_version_is_answered_as_a_bad_request():
