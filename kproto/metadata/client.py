@@ -65,7 +65,8 @@ class ControllerPort(Protocol):
         ...
 
     async def propose(self, kind: str, args: object) -> Any:
-        """Ask for a decision; JSON in and out, applied here when this returns. Raises :class:`KafkaError`:
+        """Ask for a decision; JSON in and out, applied here when this returns. It may be asked for twice, so
+        every proposal means the same then. Raises :class:`KafkaError`:
         STALE_BROKER_EPOCH when this broker was fenced, NOT_CONTROLLER when no controller could be asked."""
         ...
 
@@ -84,7 +85,6 @@ class MetadataClient:
 
     __slots__ = (
         "_applied",
-        "_asked",
         "_behind_since",
         "_candidate",
         "_candidates",
@@ -96,10 +96,10 @@ class MetadataClient:
         "_loop",
         "_node_id",
         "_peers",
-        "_question",
         "_session",
         "_table",
         "_tasks",
+        "_tries",
         "cluster_id",
         "epoch",
         "on_fenced",
@@ -129,10 +129,8 @@ class MetadataClient:
         self._heard = self._loop.time()
         self._due: tuple[int, float] | None = None
         """A revision that a heartbeat told, and when that was sent: it counts when the image is there."""
-        self._asked: int | None = None
-        """Whom the last question for changes went to."""
-        self._question: asyncio.Timeout | None = None
-        """Ends the question for changes that :meth:`_follow` waits for."""
+        self._tries: dict[asyncio.Timeout, int] = {}
+        """Ends each request that is under way; whom it was sent to."""
         self._closed = False
         self._node_id = -1
         """Known once the image has this broker."""
@@ -237,13 +235,29 @@ class MetadataClient:
     async def forward(self, frame: Buffer, peer: str) -> bytes:
         """Have the controller answer a client's request (without its length); the whole answer frame.
 
-        ``peer`` is the client's address. Raises :class:`KafkaError`.
+        ``peer`` is the client's address. When the controller is lost, or another one is elected, the request
+        is made again, as by Kafka's brokers: what the last one had done by then is told as an error (a topic
+        exists already), or done again. Raises :class:`KafkaError`.
         """
         body = b"".join(encode_mixed({"peer": peer}, frame))
         answer = await self._ask(Api.FORWARD, body, REQUEST_SECONDS, self._loop.time() + REQUEST_SECONDS)
         value, response = decode_mixed(answer.body)
         await self._until(field_of(value, "revision"))
         return bytes(response)
+
+    def turn(self) -> None:
+        """To be called when another one became the controller: what anybody else was asked is asked of it.
+
+        The last one may hang, or be out of reach, and questions are patient. What it was in the middle of may
+        have been done, so it may be done twice: see :meth:`ControllerPort.propose` and :meth:`forward`.
+        """
+        likely, now = self._likely(), self._loop.time()
+        if likely is None:
+            return
+        for patience, node_id in list(self._tries.items()):
+            if node_id != likely:
+                del self._tries[patience]
+                patience.reschedule(now)
 
     # --- asking ------------------------------------------------------------------------------------
 
@@ -263,15 +277,11 @@ class MetadataClient:
 
     async def _ask_once(self, api: Api, body: bytes, timeout: float) -> Answer:
         """Raises PeerError, NotController (both after turning to the next candidate) or KafkaError."""
-        candidates = self._candidates()
-        if not candidates:
+        place, node_id = self._candidate, self._likely()
+        if node_id is None:
             raise NotController
-        place = self._candidate
-        node_id = candidates[place % len(candidates)]
-        if api is Api.CHANGES:
-            self._asked = node_id
         try:
-            answer = await self._peers.call(node_id, api, body, timeout)
+            answer = await self._call(node_id, api, body, timeout)
             if answer.error in (InternalError.NOT_CONTROLLER, InternalError.UNKNOWN):
                 raise NotController
         except (PeerError, NotController):
@@ -283,16 +293,26 @@ class MetadataClient:
             raise KafkaError(ErrorCode.STALE_BROKER_EPOCH, "This broker has been fenced.")
         if answer.error != InternalError.NONE:
             raise decode_refusal(answer.body)
-        if node_id != self._asked:
-            self._ask_anew()
+        if node_id == self._likely():
+            self.turn()
         return answer
 
-    def _ask_anew(self) -> None:
-        """The controller is another one than who was asked for changes: that one may hang, or be out of
-        reach, and a question is patient."""
-        question, self._question = self._question, None
-        if question is not None:
-            question.reschedule(self._loop.time())
+    def _likely(self) -> int | None:
+        """Whom to ask; None while nobody is known."""
+        candidates = self._candidates()
+        return candidates[self._candidate % len(candidates)] if candidates else None
+
+    async def _call(self, node_id: int, api: Api, body: bytes, timeout: float) -> Answer:
+        """One request to one peer; PeerError as soon as another one turns out to be the controller."""
+        patience = asyncio.timeout(None)
+        try:
+            async with patience:
+                self._tries[patience] = node_id
+                return await self._peers.call(node_id, api, body, timeout)
+        except TimeoutError:
+            raise PeerError(f"broker {node_id} is not the controller any more") from None
+        finally:
+            self._tries.pop(patience, None)
 
     def _fenced(self, reason: str) -> None:
         if self._node_id >= 0 and self.on_fenced is not None:
@@ -335,8 +355,8 @@ class MetadataClient:
     async def _follow(self) -> None:
         while True:
             try:
-                await self._poll_until_turned()
-            except (PeerError, NotController, TimeoutError):
+                await self._poll(POLL_SECONDS)
+            except (PeerError, NotController):
                 await asyncio.sleep(RETRY_SECONDS)
             except (KafkaError, WireError) as error:
                 log.warning("changes of the metadata were not to be had: %s", error)
@@ -344,14 +364,6 @@ class MetadataClient:
             except Exception:
                 log.exception("changes of the metadata cannot be applied; trying again")
                 await asyncio.sleep(self._session)
-
-    async def _poll_until_turned(self) -> None:
-        """As :meth:`_poll`; TimeoutError when another one turns out to be the controller meanwhile."""
-        try:
-            async with asyncio.timeout(None) as self._question:
-                await self._poll(POLL_SECONDS)
-        finally:
-            self._question = None
 
     async def _poll(self, wait: float) -> None:
         """Ask for what came after the image and apply it."""

@@ -7,10 +7,11 @@ import pytest
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord, client
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
+from kproto.net.peers import Peers
 from kproto.wire.internal import Api
 from tests.net.talking import run, until
 
-from .office import CONTROLLER, Member, Office, broker
+from .office import CONTROLLER, SECRET, Member, Office, broker
 
 TOPIC = TopicRecord("t", bytes(16), 1, 1, 1, {}, False)
 VSEG = VsegRecord(VsegId(1, 0, 0), 7, "store-7", 2, 0, 0, None, (CopyTarget(2, "s"),))
@@ -248,6 +249,100 @@ def test_changes_are_asked_of_the_next_controller_while_the_last_one_hangs():
         await until(lambda: Api.CHANGES in second.asked and member.client.image.revision == revision)
         assert member.fenced == []
         await member.close()
+        first.close()
+        second.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("api", [Api.PROPOSE, Api.FORWARD])
+def test_what_a_controller_that_hangs_was_asked_goes_on_to_the_next_one(api, monkeypatch):
+    """It waited for the end of its own time, 10 or 30 s."""
+    monkeypatch.setattr(client, "PROPOSAL_SECONDS", 1000.0)
+    monkeypatch.setattr(client, "REQUEST_SECONDS", 1000.0)
+
+    async def test() -> None:
+        first = Office()
+        second = Office(first.store)
+        second.epochs, second._log = first.epochs, first._log
+        await first.found()
+        member = Member([first.port, second.port])
+        await member.client.register(broker(7))
+        first.hanging = True
+        asking: asyncio.Future[object] = asyncio.ensure_future(
+            member.client.propose("go on", 1) if api is Api.PROPOSE else member.client.forward(b"it", "me")
+        )
+        await until(lambda: api in first.asked)
+        member.client.start()
+        assert await asking == (["go on", 1] if api is Api.PROPOSE else b"me said it")
+        assert second.asked.count(api) == 1
+        assert member.fenced == []
+        await member.close()
+        first.close()
+        second.close()
+
+    run(test)
+
+
+def test_who_registers_at_a_controller_that_hangs_turns_to_the_one_that_is_elected(monkeypatch):
+    """Before it is a member there are no heartbeats that would tell."""
+    monkeypatch.setattr(client, "PROPOSAL_SECONDS", 1000.0)
+
+    async def test() -> None:
+        first = Office()
+        second = Office(first.store)
+        await first.found()
+        second._log = first._log
+        first.hanging = True
+        elected = [1]
+        ports = {1: ("127.0.0.1", first.port), 2: ("127.0.0.1", second.port)}
+        peers = Peers(7, SECRET, ports.get, lambda: follower.epoch)
+        follower = client.MetadataClient(peers, lambda: elected, 500)
+        joining = asyncio.ensure_future(follower.register(broker(7)))
+        await until(lambda: Api.REGISTER in first.asked)
+        elected.clear()
+        follower.turn()
+        await asyncio.sleep(0.01)
+        assert not joining.done()
+        assert second.asked == [], "nobody else was known"
+        elected.append(2)
+        follower.turn()
+        assert (await joining).epoch == 1
+        assert first.asked == [Api.REGISTER]
+        await follower.close()
+        peers.close()
+        first.close()
+        second.close()
+
+    run(test)
+
+
+def test_a_late_answer_of_the_last_controller_takes_nothing_from_the_next_one():
+    async def test() -> None:
+        first = Office()
+        second = Office(first.store)
+        second.epochs, second._log = first.epochs, first._log
+        await first.found()
+        elected = [1]
+        ports = {1: ("127.0.0.1", first.port), 2: ("127.0.0.1", second.port)}
+        peers = Peers(7, SECRET, ports.get, lambda: follower.epoch)
+        follower = client.MetadataClient(peers, lambda: elected, 500)
+        await follower.register(broker(7))
+        first.held_changes = asyncio.Event()
+        second.hanging = True
+        asked = len(first.asked)
+        question = asyncio.ensure_future(follower._poll(0))
+        await until(lambda: len(first.asked) > asked)
+        elected[0] = 2
+        asking = asyncio.ensure_future(follower.propose("once", 1))
+        await until(lambda: Api.PROPOSE in second.asked)
+        first.held_changes.set()
+        await question
+        await asyncio.sleep(2 * client.RETRY_SECONDS)
+        assert (len(first.asked), second.asked) == (asked + 1, [Api.PROPOSE])
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        peers.close()
         first.close()
         second.close()
 
