@@ -20,7 +20,7 @@ from kproto.controller.names import is_internal, name_problem
 from kproto.errors import ErrorCode
 from kproto.handlers import metadata_wire
 from kproto.handlers.authorized import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
-from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.context import Handler, RequestContext, Services
 from kproto.handlers.partitions import Shortages, leader_of, partition_states, shortages_of
 from kproto.handlers.turns import Steps
 from kproto.metadata import MetadataImage, TopicRecord
@@ -164,12 +164,13 @@ def _answer(
     )
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
     on_cluster = CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED
+    controller_id = _controller_shown(ctx.broker, image)
     if version >= metadata_wire.FIRST_VERSION:
         entries: list[bytes] = []
         for each in found:
             entries.append(_encoded(image, each, version, shortages))
             yield
-        return metadata_wire.write_response(image, version, entries, operations, on_cluster)
+        return metadata_wire.write_response(image, version, controller_id, entries, operations, on_cluster)
     topics: list[MetadataResponseTopic] = []
     for each in found:
         topics.append(_shown(image, each, operations, shortages, version))
@@ -180,10 +181,21 @@ def _answer(
             for each in image.brokers.values()
         ],
         cluster_id=image.cluster_id,
-        controller_id=image.controller_id,
+        controller_id=controller_id,
         topics=topics,
         cluster_authorized_operations=on_cluster,
     )
+
+
+def _controller_shown(broker: Services, image: MetadataImage) -> int:
+    """Where clients send administrative requests: here, if this broker hands them on.
+
+    As with KRaft, where any broker is named (KIP-590), and for a better reason than the load: a client that
+    asks the acting controller itself waits for half a minute when that hangs, and this broker goes on to the
+    next one.
+    """
+    hands_on = broker.forward is not None and broker.node_id in image.brokers
+    return broker.node_id if hands_on else image.controller_id
 
 
 class Found(NamedTuple):

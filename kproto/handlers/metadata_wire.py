@@ -26,17 +26,23 @@ _end_of_topic: Final = Struct(">ix").pack
 
 
 def write_response(
-    image: MetadataImage, version: int, topics: Sequence[bytes], operations: int, cluster_operations: int
+    image: MetadataImage,
+    version: int,
+    controller_id: int,
+    topics: Sequence[bytes],
+    operations: int,
+    cluster_operations: int,
 ) -> bytes:
     """The whole body, ready to follow the response header.
 
-    ``topics`` are what :func:`topic_entry` and :func:`error_entry` gave; ``operations`` end every one.
+    ``controller_id`` is whom clients are to ask; ``topics`` are what :func:`topic_entry` and
+    :func:`error_entry` gave; ``operations`` end every one.
     """
     end = _end_of_topic(operations)
     out = [_int32(0), _length(len(image.brokers))]
     for broker in image.brokers.values():
         out += (_int32(broker.node_id), _text(broker.host), _int32(broker.port), _text(broker.rack), b"\0")
-    out += (_text(image.cluster_id), _int32(image.controller_id), _length(len(topics)))
+    out += (_text(image.cluster_id), _int32(controller_id), _length(len(topics)))
     if topics:
         out += (end.join(topics), end)
     if version <= 10:

@@ -23,6 +23,7 @@ from kproto.wire.generated.alter_configs import AlterConfigsRequest, AlterConfig
 from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kproto.wire.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from kproto.wire.generated.delete_topics import DeleteTopicsRequest
+from kproto.wire.generated.describe_cluster import DescribeClusterRequest
 from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
 from kproto.wire.generated.incremental_alter_configs import (
     AlterableConfig,
@@ -123,6 +124,16 @@ def test_changes_of_a_topic_go_to_the_controller_and_back(member, pair):
         "never": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     }
     assert topics_of(member, "all") == {"all": (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0)}
+
+
+@pytest.mark.parametrize("version", [1, 8, 9, 13])
+def test_clients_are_sent_to_a_broker_that_answers_not_to_the_controller(pair, version):
+    """What hands requests on goes on to the next controller when one hangs; a client would wait for it."""
+    for node_id, broker in enumerate(pair, 1):
+        with Kafka(broker.host, broker.port) as client:
+            assert client.call(3, version, MetadataRequest(topics=[])).controller_id == node_id
+            told = client.call(60, 1, DescribeClusterRequest(endpoint_type=1))
+            assert told.controller_id == 1, "who asks for the cluster hears the truth"
 
 
 def test_answers_keep_their_order_among_others(member):
