@@ -269,7 +269,7 @@ class ClusterMember:
             self._knows_without,
             lambda partition: self.note_log_start(partition, partition.log_start_offset),
         )
-        vlogs.replicate(PeerBackups(self.peers, self._store_of), self, self._copies_of)
+        vlogs.replicate(PeerBackups(self.peers, self._store_of, self._known_at), self, self._copies_of)
         vlogs.follow_backups(self._epoch_of)
         vlogs.unsealed = self._unsealed
         vlogs.only_copy = self._is_only_copy
@@ -345,6 +345,10 @@ class ClusterMember:
     def _unsealed(self, owner_epoch: int, vlog: int, seq: int) -> bool:
         vseg = self.table.vsegs.get(VsegId(owner_epoch, vlog, seq))
         return vseg is not None and vseg.open
+
+    def _known_at(self, owner_epoch: int, vlog: int, seq: int) -> int:
+        """A revision at which the metadata has the virtual segment; 0: it does not, as far as is known."""
+        return self.table.revision if VsegId(owner_epoch, vlog, seq) in self.table.vsegs else 0
 
     def _is_only_copy(self, owner_epoch: int, vlog: int, seq: int) -> bool:
         """Rule 18b: no other member has a copy of this broker's virtual segment."""

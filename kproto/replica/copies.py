@@ -32,6 +32,7 @@ class Copy:
         "end",
         "fd",
         "holds",
+        "known",
         "last",
         "loaded",
         "named",
@@ -79,6 +80,8 @@ class Copy:
         self.recorded = False
         """What `ReplicaStore.apply` gets next is newer than the record of the vseg: when it is not there, it
         was deleted."""
+        self.known = 0
+        """A revision at which metadata had the record of the vseg; 0: nobody told."""
         self.holds = 0
         """As long as there are some, a repaired file is kept, though metadata does not list it yet."""
         self.catalog: tuple[int, Catalog] | None = None

@@ -11,7 +11,7 @@ the store, or the copy                 verdict        because
 is poisoned                            ``POISONED``   no ack after a failed write or sync (35)
 fences the owner epoch                 ``FENCED``     a new leader counts on what is here now (6, 20)
 is in limbo                            ``LIMBO``      it may lack what it acknowledged (3, 8)
-metadata closed the vseg               ``CLOSED``     nothing is added to it any more (13, 15)
+metadata closed or freed the vseg      ``CLOSED``     nothing is added to it any more (13, 15, 30)
 there is none; frame at the start      ``BEGIN``      the first frame, with its file header (4)
 there is none; anything else           ``GAP``        a copy has its vseg from the start, or is none (14)
 ends before the frame                  ``GAP``        whole frames only, in order (7)
@@ -215,12 +215,23 @@ def journal_in_limbo(record: VsegRecord, me: CopyTarget) -> bool:
 # Garbage
 
 
+def is_past(known: int, revision: int) -> bool:
+    """Rules 30 and 34: a vseg that metadata does not have at ``revision`` was deleted, if it was there at
+    ``known`` (0: not told) before.
+
+    Numbers of virtual segments are used once, so that what was deleted never comes back, and metadata is
+    applied in the order of its revisions: who is behind ``known`` has to wait, however long ago the copy
+    began. Time says nothing here: a broker may take pushes long after it last followed metadata.
+    """
+    return 0 < known <= revision
+
+
 def is_garbage(vseg: VsegId, record: VsegRecord | None, me: CopyTarget, newest_seq: int, over: bool) -> bool:
     """Rules 15, 30: metadata says that this store's file is no copy of anything.
 
     ``record`` is the vseg's, None when the store has none: then it was deleted, or this broker has not heard
-    of it yet. The latter is out of the question when the owner epoch or the vseg itself is ``over``, or when
-    a later vseg of the same virtual log is known (``newest_seq``).
+    of it yet. The latter is out of the question when the owner epoch or the vseg itself is ``over`` (see also
+    `is_past`), or when a later vseg of the same virtual log is known (``newest_seq``).
     """
     if record is None:
         return over or vseg.seq < newest_seq

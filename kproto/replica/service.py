@@ -21,6 +21,8 @@ from kproto.replica.messages import (
     NOTHING,
     PUSH_ANSWER,
     PUSH_FIRST,
+    PUSH_KNOWN,
+    PUSH_REVISION,
     Buffer,
     CatalogRow,
     Look,
@@ -125,7 +127,11 @@ class ReplicaService:
         self.pushes += 1
         self.push_bytes += len(body)
         if body[0] & PUSH_FIRST:
-            self.store.push(body[1:_FRAME_AT], body[_FRAME_AT:], partial(self._pushed, reply))
+            known = 0
+            if body[0] & PUSH_KNOWN and len(body) > PUSH_REVISION.size:
+                (known,) = PUSH_REVISION.unpack_from(body, 1)
+                body = body[PUSH_REVISION.size :]
+            self.store.push(body[1:_FRAME_AT], body[_FRAME_AT:], partial(self._pushed, reply), known)
         else:
             self.store.push(None, body[1:], partial(self._pushed, reply))
 

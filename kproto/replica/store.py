@@ -36,6 +36,7 @@ from kproto.replica.rules import (
     in_limbo,
     is_garbage,
     is_over,
+    is_past,
     journal_in_limbo,
     survived,
 )
@@ -256,9 +257,12 @@ class ReplicaStore:
 
     # Pushes
 
-    def push(self, first: bytes | memoryview | None, frame: memoryview, done: PushDone) -> None:
-        """Store one ``frame``; ``first`` is the file header, if it came along. ``done`` may be called from
-        within; the buffers may change after the return."""
+    def push(
+        self, first: bytes | memoryview | None, frame: memoryview, done: PushDone, known: int = 0
+    ) -> None:
+        """Store one ``frame``; ``first`` is the file header, if it came along, and ``known`` (0: not told) a
+        revision at which metadata had the vseg. ``done`` may be called from within; the buffers may change
+        after the return."""
         header = decode_frame_header(frame)
         if header is None or header.length != len(frame) or not head_is_sound(frame, 0, header):
             done(Push.MALFORMED, 0)
@@ -267,7 +271,7 @@ class ReplicaStore:
         copy = self.copies.get(vseg)
         if copy is not None and not copy.loaded:
             kept = None if first is None else bytes(first), memoryview(bytes(frame))
-            self._load(copy, partial(self.push, *kept, done))
+            self._load(copy, partial(self.push, *kept, done, known))
             return
         file = None if first is None else decode_file_header(first)
         if first is not None and (file is None or (file.owner_epoch, file.vlog, file.vseg) != vseg):
@@ -278,7 +282,7 @@ class ReplicaStore:
             poisoned=bool(self.poisoned) or self._closed,
             is_fenced=fenced(vseg.owner_epoch, self.fences.epochs, self._live, self._newest),
             limbo=vseg in self.limbo or (copy is not None and not self._takes_frames(copy)),
-            closed=self.closed_end(vseg) is not None,
+            closed=self.closed_end(vseg) is not None or self._is_gone(vseg, known),
             end=end,
             chain=0 if copy is None else copy.chain,
             start=None if file is None else file.start,
@@ -286,7 +290,7 @@ class ReplicaStore:
             previous=header.previous,
         )
         if verdict is Push.BEGIN and first is not None:
-            verdict = self._begin(vseg, first, header, frame)
+            verdict = self._begin(vseg, first, header, frame, known)
         elif verdict is Push.STORE and copy is not None:
             verdict = self._append(copy, header, frame)
         elif verdict is Push.OLD and copy is not None:
@@ -309,7 +313,9 @@ class ReplicaStore:
                 self._sync_later(copy)
             done(verdict, end)
 
-    def _begin(self, vseg: VsegId, first: bytes | memoryview, header: FrameHeader, frame: memoryview) -> Push:
+    def _begin(
+        self, vseg: VsegId, first: bytes | memoryview, header: FrameHeader, frame: memoryview, known: int
+    ) -> Push:
         """The first frame: make the file."""
         file = decode_file_header(first)
         if file is None or header.previous != file.chain:
@@ -321,6 +327,7 @@ class ReplicaStore:
         except OSError as error:
             return self._failed(copy, error)
         copy.begin(fd, file, reserved)
+        copy.known = known
         self.copies[vseg] = copy
         self._stored(copy, header)
         return Push.STORE
@@ -608,8 +615,16 @@ class ReplicaStore:
         if record is not None:
             copy.recorded = True
             return is_garbage(copy.vseg, record, self.me, 0, False)
-        over = copy.recorded or is_over(copy.vseg.owner_epoch, self._live, self._newest)
+        over = (
+            copy.recorded
+            or is_past(copy.known, self.table.revision)
+            or is_over(copy.vseg.owner_epoch, self._live, self._newest)
+        )
         return is_garbage(copy.vseg, None, self.me, 0 if over else self._newest_seq(copy.vseg), over)
+
+    def _is_gone(self, vseg: VsegId, known: int) -> bool:
+        """Its record was there at ``known``, and is not there any more."""
+        return vseg not in self.table.vsegs and is_past(known, self.table.revision)
 
     def _newest_seq(self, vseg: VsegId) -> int:
         """The newest vseg of the same virtual log that the table has."""

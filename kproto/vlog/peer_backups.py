@@ -1,7 +1,9 @@
 """Backups that are other brokers: one PUSH request per frame and backup (rule 6).
 
-The body is ``flags u8 | [file header, if flags & 1] | frame``, the answer ``position u64``: how far the copy
-goes now.
+The body is ``flags u8 | [revision u64, if flags & 2] | [file header, if flags & 1] | frame``, the answer
+``position u64``: how far the copy goes now. The revision goes with the file header: metadata had the record
+of the virtual segment then, so a backup that does not find it at that revision or a later one knows that it
+came and went.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from kproto.vlog.frame import decode_file_header
 from kproto.vlog.ports import PushAnswer, PushOutcome
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from kproto.net.ports import Answer, PeersPort
 
 _FIRST: Final = b"\x01"
+_FIRST_KNOWN: Final = Struct(">BQ")
+"""Flags (3) and the revision."""
 _NEXT: Final = b"\x00"
 _POSITION: Final = Struct(">Q")
 _OUTCOMES: Final[dict[int, PushOutcome]] = {
@@ -37,14 +42,21 @@ class PeerBackups:
     """Implements `ports.Backups` over the connections to other brokers.
 
     ``store_of(node id)`` is the store id of a live broker, None when it is none: a broker that came back with
-    another data directory has no copy of anything (rule 3), so nothing is sent to it.
+    another data directory has no copy of anything (rule 3), so nothing is sent to it. ``known_at(owner
+    epoch, vlog, number)``: a revision at which metadata has that virtual segment, 0 when it does not.
     """
 
-    __slots__ = ("_peers", "_store_of")
+    __slots__ = ("_known_at", "_peers", "_store_of")
 
-    def __init__(self, peers: PeersPort, store_of: Callable[[int], str | None]) -> None:
+    def __init__(
+        self,
+        peers: PeersPort,
+        store_of: Callable[[int], str | None],
+        known_at: Callable[[int, int, int], int] = lambda *_: 0,
+    ) -> None:
         self._peers = peers
         self._store_of = store_of
+        self._known_at = known_at
 
     def push(
         self,
@@ -58,11 +70,17 @@ class PeerBackups:
         if store_id is not None and store_id != target.store_id:
             done(_REFUSED)
             return
-        head = _NEXT if first is None else _FIRST + first
+        head = _NEXT if first is None else self._head(first)
         try:
             self._peers.request(target.node_id, Api.PUSH, (head, *pieces), partial(_answered, done))
         except WireError:  # longer than a frame between brokers may be
             done(_REFUSED)
+
+    def _head(self, first: bytes) -> bytes:
+        """What precedes the first frame."""
+        header = decode_file_header(first)
+        known = 0 if header is None else self._known_at(header.owner_epoch, header.vlog, header.vseg)
+        return _FIRST_KNOWN.pack(3, known) + first if known else _FIRST + first
 
 
 def _answered(done: Callable[[PushAnswer], object], answer: Answer | None) -> None:

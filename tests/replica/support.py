@@ -397,10 +397,12 @@ class Station:
         self.boot = bytes([self.boot[0] % 255 + 1]) * 16
         self.store = self._make(False)
 
-    def push(self, first: bytes | None, frame: bytes, run: bool = True) -> tuple[Push, int] | None:
+    def push(
+        self, first: bytes | None, frame: bytes, run: bool = True, known: int = 0
+    ) -> tuple[Push, int] | None:
         """The verdict; None when there is no answer yet."""
         answers: list[tuple[Push, int]] = []
-        self.store.push(first, memoryview(frame), lambda verdict, end: answers.append((verdict, end)))
+        self.store.push(first, memoryview(frame), lambda verdict, end: answers.append((verdict, end)), known)
         if run:
             self.loop.run()
         return answers[0] if answers else None

@@ -320,7 +320,20 @@ def test_and_numbers_out_of_range(more: bytes) -> None:
         Backup().ask(Api.READ, body)
 
 
-@pytest.mark.parametrize("body", [b"", b"\0", b"\1", b"\0rubbish", b"\1" + bytes(400), b"\0" + bytes(100)])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\0",
+        b"\1",
+        b"\3",
+        b"\0rubbish",
+        b"\3rubbish",
+        b"\1" + bytes(400),
+        b"\3" + bytes(400),
+        b"\0" + bytes(100),
+    ],
+)
 def test_a_push_of_rubbish_is_a_bad_request(body: bytes) -> None:
     assert Backup().ask(Api.PUSH, body)[0] == InternalError.BAD_REQUEST
 

@@ -1,13 +1,14 @@
-"""Copies that go, but not at once: somebody waits for a sync."""
+"""Copies that go, but not at once: metadata may not have been heard of yet, or somebody waits for a sync."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from kproto.metadata.vlogs import VsegId
+from kproto.replica.rules import Push
 from kproto.vlog.classes import FlushPolicy
 from tests.replica.support import ME, OTHER, Metadata, Owner, Station
-from tests.replica.test_store import filled
+from tests.replica.test_store import PART, VSEG, filled
 
 
 class BusyWorker:
@@ -54,3 +55,66 @@ def test_a_copy_goes_after_the_sync_that_somebody_waits_for() -> None:
     assert not station.poison
     assert answers == [(first.end, True), (second.end, True)]
     assert set(station.store.copies) == {first.vseg}
+
+
+def one_that_came_and_went(owner: Owner) -> tuple[Metadata, int]:
+    """The owner lives and has no newer one; at which revision it knew the record."""
+    metadata = Metadata(5, 6)
+    metadata.put(owner.record())
+    known = metadata.table.revision
+    metadata.delete(owner.record())
+    return metadata, known
+
+
+def test_a_copy_whose_record_came_and_went_unheard_is_garbage() -> None:
+    """The owner reached this backup, metadata did not; then nobody appends there any more."""
+    station, owner = Station(), Owner(VSEG)
+    metadata, known = one_that_came_and_went(owner)
+    station.push(owner.first, owner.push([PART], [300]), known=known)
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert VSEG not in station.store.copies
+
+
+def test_a_copy_waits_for_the_revision_that_its_owner_knows() -> None:
+    """However long that takes: a broker may take pushes long after it last followed metadata."""
+    station, owner, metadata = Station(), Owner(VSEG), Metadata(5, 6)
+    metadata.put(Owner(VsegId(6, 1, 1)).record())
+    station.push(owner.first, owner.push([PART], [300]), known=metadata.table.revision + 2)
+    for vlog in (2, 3):
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(3600.0)
+        assert VSEG in station.store.copies
+        metadata.put(Owner(VsegId(6, vlog, 1)).record() if vlog == 2 else owner.record())
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(3600.0)
+    assert VSEG in station.store.copies
+    metadata.delete(owner.record())
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert VSEG not in station.store.copies
+
+
+def test_a_copy_that_is_recorded_between_two_looks_is_garbage() -> None:
+    """The record came and went before the store looked at its copies once."""
+    station, owner, metadata = Station(), Owner(VSEG), Metadata(5, 6)
+    station.store.apply(metadata.table, metadata.live)
+    metadata.put(owner.record())
+    station.push(owner.first, owner.push([PART], [300]), known=metadata.table.revision)
+    station.store.apply(metadata.table, metadata.live)
+    metadata.delete(owner.record())
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert VSEG not in station.store.copies
+
+
+def test_no_copy_begins_when_its_record_came_and_went() -> None:
+    """The push was on its way for long. No news would come that deletes the copy."""
+    station, owner = Station(), Owner(VSEG)
+    metadata, known = one_that_came_and_went(owner)
+    station.store.apply(metadata.table, metadata.live)
+    frame = owner.push([PART], [300])
+    assert station.push(owner.first, frame, known=known) == (Push.CLOSED, 0)
+    assert VSEG not in station.store.copies
+    answer = station.push(owner.first, frame, known=metadata.table.revision + 1)
+    assert answer == (Push.STORE, owner.end), "it is known there later: this store is behind"

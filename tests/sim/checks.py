@@ -113,6 +113,7 @@ class Checks:
 
     def _watch_push(self, number: int, body: bytes) -> Told:
         at = 1 + FILE_HEADER_SIZE if body[0] & messages.PUSH_FIRST else 1
+        at += messages.PUSH_REVISION.size if body[0] & messages.PUSH_KNOWN else 0
         header = decode_frame_header(body, at)
         if header is None:
             self.world.failed(f"a push to n{number} has no frame")

@@ -73,7 +73,10 @@ class Owner:
         self.lost = 0
         self.opened: list[tuple[CopyTarget, ...]] = []
         self.stores = {n: backup.target.store_id for n, backup in self.backups.items()}
-        self.world.manager.replicate(PeerBackups(self.peers, self.stores.get), self, lambda _: 3)
+        self.revision = 0
+        """At which metadata has all virtual segments; 0: it has none."""
+        backups = PeerBackups(self.peers, self.stores.get, lambda *_: self.revision)
+        self.world.manager.replicate(backups, self, lambda _: 3)
         self.world.manager.members_changed([2, 3, 4])
 
     def open_next(self, request: OpenVseg, done: Callable[..., object]) -> None:
@@ -128,6 +131,21 @@ def test_copies_are_the_journal_byte_for_byte(tmp_path: Path) -> None:
         same_bytes(owner, 1)
         found = recover(Disk(), owner.world.journal_path(), (), BOOT)
         assert len(found.chunks[part.topic_id, 0]) == 50
+
+    run(tmp_path, test)
+
+
+def test_backups_hear_when_the_store_knew_of_their_copies(tmp_path: Path) -> None:
+    async def test(owner: Owner) -> None:
+        owner.revision = 0x0102030405060708
+        part = owner.world.partition()
+        for i in range(5):
+            part.append(2000 + i)
+            await asyncio.sleep(0)
+        await owner.until(lambda: part.high_watermark == 5)
+        same_bytes(owner, 1)
+        copies = [owner.backups[t.node_id].store.copies[VsegId(5, 1, 1)] for t in owner.opened[0]]
+        assert [copy.known for copy in copies] == [owner.revision] * 2
 
     run(tmp_path, test)
 
