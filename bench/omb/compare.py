@@ -66,8 +66,8 @@ NOTES = (
 MANY_CLIENTS = 100
 WARMUP_OF_MANY = 14
 """How much longer so many clients take: a hundred of each kind connect and are compiled for ten seconds and
-more on two cores, and what they were behind by then would count as latency. As fast as they go, their requests
-are of a lasting size only when their buffers are full, after 40 s."""
+more on two cores, and what they were behind by then would count as latency. As fast as they go, their
+requests are of a lasting size only when their buffers are full, after 40 s."""
 WARMUP_OF_SEARCH = 5
 """The search begins at 10,000 records per second and doubles every three seconds."""
 FREE_BYTES_MIN = 8 << 30
