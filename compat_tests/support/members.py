@@ -69,7 +69,13 @@ class Members:
             together = sorted(partition for mine in owned.values() for partition in mine)
             return together == list(range(partitions)) and all(owned.values())
 
-        wait_until(f"{len(self._running)} members to share {partitions} partitions", shared, timeout_s)
+        try:
+            wait_until(f"{len(self._running)} members to share {partitions} partitions", shared, timeout_s)
+        except AssertionError as error:
+            for name in self._running:
+                said = (self._directory / f"{name}.err").read_text()[-1000:]
+                error.add_note(f"{name} owned in turn {self.lines(name, 'owned')} and said: {said}")
+            raise
 
     def await_delivery(self, expected: set[str], timeout_s: float = 40.0) -> None:
         wait_until("all records to be delivered", lambda: expected <= set(self.delivered()), timeout_s)
@@ -151,6 +157,10 @@ def run_kafka_python(bootstrap: str, topic: str, group: str, _: str) -> None:
             say("owned", [])
 
     client.subscribe([topic], listener=Listener())
+    # A leader that learns of the topic's partitions after its first, empty assignment joins again by itself.
+    # kafka-python 3.0.12 forgets that when it takes longer than one poll, with any broker: once it has made
+    # the new assignment it sees no reason to join any more, and neither takes its part nor sends heartbeats.
+    wait_until("the topic's metadata", lambda: client.partitions_for_topic(topic))
     while not asked_to_leave():
         for batch in client.poll(timeout_ms=100).values():
             say("got", [record.value.decode() for record in batch])
