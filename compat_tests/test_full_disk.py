@@ -87,9 +87,10 @@ class Writer:
         return self._client.flush(max(0.01, deadline - time.monotonic())) == 0
 
     def until_full(self) -> None:
-        """Write until nothing is acknowledged for two seconds."""
+        """Write until nothing at all is acknowledged for four seconds."""
         for _ in range(200):
-            if not self.write(50, 2.0):
+            before = len(self.acked)
+            if not self.write(50, 4.0) and len(self.acked) == before:
                 return
         raise AssertionError(f"{self.next * SIZE // 2 // MIB} MiB went onto a disk of 64 MiB")
 

@@ -63,7 +63,7 @@ def test_reassign_partitions(cluster: LocalCluster, tools: Jvm, tmp_path: Path) 
         said = run(tools, REASSIGN, "--reassignment-json-file", moves, "--execute").stdout
         assert "Successfully started partition reassignments" in said
         assert f'"topic":"{load.topic}"' in said  # the assignment before, for a way back
-        wait_until("the reassignment", lambda: admin.reassigning() == 0, 20)
+        wait_until("the reassignment", lambda: admin.reassigning() == 0, 60)
         said = run(tools, REASSIGN, "--reassignment-json-file", moves, "--verify").stdout
         for index in before:
             assert f"Reassignment of partition {load.topic}-{index} is completed." in said, said
@@ -117,7 +117,7 @@ def test_generate_proposes_what_execute_takes(cluster: LocalCluster, tools: Jvm,
             said.splitlines()[said.splitlines().index("Proposed partition reassignment configuration") + 1]
         )
         run(tools, REASSIGN, "--reassignment-json-file", proposed, "--execute")
-        wait_until("the reassignment", lambda: admin.reassigning() == 0, 20)
+        wait_until("the reassignment", lambda: admin.reassigning() == 0, 60)
         said = run(tools, REASSIGN, "--reassignment-json-file", proposed, "--verify").stdout
         assert said.count("is completed.") == 4, said
         assert all(1 not in nodes for nodes in admin.replicas(load.topic).values())
