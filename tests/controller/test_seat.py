@@ -8,17 +8,21 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from kproto.clock import SystemClock
 from kproto.config import load
 from kproto.config.store_url import EtcdUrl
 from kproto.controller.controller import Controller
 from kproto.controller.election import Candidate, candidacy
 from kproto.controller.service import AnswerClient
-from kproto.metadata import BrokerRecord
+from kproto.metadata import BrokerRecord, client
 from kproto.metadata.client import MetadataClient
 from kproto.metadata.etcd import EtcdStore
-from kproto.net.internal import InternalListener
+from kproto.net.internal import Caller, InternalListener
 from kproto.net.peers import Address, Peers
+from kproto.net.ports import Buffer
+from kproto.wire.internal import Api
 from tests.metadata.etcd_process import etcd_cluster, shared_etcd
 
 from .worlds import run
@@ -58,6 +62,7 @@ class Machine:
 
     def _led_by(self, leader: Candidate | None) -> None:
         self.leader = leader or self.leader
+        self.client.turn()
 
     def _candidates(self) -> Sequence[int]:
         return (self.leader.node_id,) if self.leader is not None else ()
@@ -168,6 +173,33 @@ def test_another_broker_takes_the_seat_of_one_that_died() -> None:
             await until(lambda: all(dead.node_id not in machine.client.image.brokers for machine in rest))
             assert epochs(rest) == before
             assert not any(machine.fenced for machine in rest)
+
+    run(body)
+
+
+def test_what_a_controller_does_not_answer_goes_on_to_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections stay, as those of a process that hangs."""
+    monkeypatch.setattr(client, "PROPOSAL_SECONDS", 1000.0)
+
+    async def body() -> None:
+        async with machines(shared_etcd()) as all_:
+            await check_alike(all_, [])
+            (last,) = seated(all_)
+            asked: list[int] = []
+
+            async def hang(caller: Caller, _: memoryview) -> tuple[int, Sequence[Buffer]]:
+                asked.append(caller.node_id)
+                return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
+
+            last.listener.serve_async(Api.PROPOSE, hang)
+            rest = [machine for machine in all_ if machine is not last]
+            asking = [asyncio.ensure_future(each.client.propose("producer_ids", None)) for each in rest]
+            await until(lambda: len(asked) == len(rest))
+            last.task.cancel()
+            firsts = [first for first, _ in await asyncio.gather(*asking)]
+            assert sorted(firsts) == [3000, 4000]
+            assert seated(rest)
+            assert not any(machine.fenced for machine in all_)
 
     run(body)
 
