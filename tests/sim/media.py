@@ -7,9 +7,11 @@ something would survive, and at every look.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kproto.metadata.vlogs import VsegId, VsegRecord
+from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica.fences import FILE_NAME, _record
 from kproto.replica.stored_file import file_name
 from kproto.vlog.classes import FlushPolicy
@@ -17,6 +19,7 @@ from kproto.vlog.frame import FILE_HEADER_SIZE
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
+    from kproto.replica.copies import Copy
     from kproto.vlog.virtual_log import VirtualLog
     from kproto.vlog.virtual_segment import VirtualSegment
 
@@ -91,6 +94,22 @@ class Media:
                 self._look_at_checkpoint(node, partition)
         for pusher in node.broker._vlogs._pushers.values():
             self._look_at_journal(node, pusher.vlog)
+        self._watch_copies(node)
+
+    def _watch_copies(self, node: Node) -> None:
+        """Rules 17 and 30: a broker deletes no copy that counts, at any time; a look from time to time would
+        see that only when the last one is gone, and needed."""
+        assert node.broker is not None
+        store = node.broker._member.replicas.store
+        if "give_up" not in vars(store.files):
+            store.files.give_up = partial(self._given_up, node.number, store.me, store.files.give_up)
+
+    def _given_up(self, number: int, me: CopyTarget, give_up: Callable[[Copy], None], copy: Copy) -> None:
+        record = self.world.table.vsegs.get(copy.vseg)
+        if record is not None and me in record.backups and not record.unread:
+            self.world.failed(f"rule 30: n{number} deletes its copy of {tuple(copy.vseg)}, which is listed")
+        self.world.count("copies given up")
+        give_up(copy)
 
     def _look_at_segments(self, node: Node, partition: Partition) -> None:
         for segment in partition.segments:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kproto.disk import Disk
 from kproto.metadata.store import Change
-from kproto.metadata.vlogs import VsegId
+from kproto.metadata.vlogs import CopyTarget, VsegId
+from kproto.replica.copies import Copy
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.kept import KEPT
-from tests.replica.support import Owner
+from tests.replica.support import ME, OTHER, Owner
 
 from .checks import Checks
 from .disk import SimDisk
@@ -50,3 +53,14 @@ def test_frames_that_only_a_journal_had_are_known_when_it_told_the_end() -> None
         assert list(checks.contents[owner.vseg]) == [position for position, _ in owner.frames[:2]]
         assert checks.world.cover["closed by a journal"] == 1
         assert not checks.world.problems
+
+
+@pytest.mark.parametrize("listed", [ME, OTHER])
+def test_who_deletes_a_listed_copy_is_caught_at_once(listed: CopyTarget) -> None:
+    world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
+    record = owner.record(100, [listed])
+    world.table.apply(Change(1, {record.key: record.encode()}, ()))
+    deleted: list[Copy] = []
+    Checks(world).media._given_up(7, ME, deleted.append, Copy(owner.vseg, "a copy"))
+    assert [copy.vseg for copy in deleted] == [owner.vseg]
+    assert any("rule 30: n7" in problem for problem in world.problems) == (listed == ME)
