@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compat_tests.support.confluent import producer, send_all
-from compat_tests.support.members import Members
+from compat_tests.support.members import PATIENCE_S, Members
 from compat_tests.support.ports import wait_until
 from compat_tests.support.records import Sample
 
@@ -80,8 +80,8 @@ def test_clients_of_different_kinds_share_a_group(
             owned = [first.owned()["a"], second.owned()["b"]]
             return sorted(owned[0] + owned[1]) == list(range(WIDTH)) and all(owned)
 
-        wait_until("both kinds to share the partitions", shared, 40)
+        wait_until("both kinds to share the partitions", shared, PATIENCE_S)
         feed.send(120)
-        wait_until("delivery", lambda: set(first.delivered()) | set(second.delivered()) == feed.sent, 30)
+        wait_until("delivery", lambda: {*first.delivered(), *second.delivered()} == feed.sent, PATIENCE_S)
         assert first.delivered()
         assert second.delivered()
