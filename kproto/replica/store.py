@@ -140,8 +140,9 @@ class ReplicaStore:
         """A closed virtual segment is not whole here, though metadata may list it (rule 17)."""
         self._boot = boot
         self._poison = poison
-        self._held_s = max(HELD_S, 2 * cut_off_s)
-        """It may have been listed while nothing was heard: who hears nothing for so long has ended (30)."""
+        self._held_s = HELD_S + cut_off_s
+        """It may have been listed in time, and that was not heard of yet: who hears nothing for longer than
+        ``cut_off_s`` has ended (30, 34)."""
         self._live: frozenset[int] = frozenset()
         self._newest = 0
         """The largest owner epoch that metadata has shown."""

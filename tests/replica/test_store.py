@@ -579,10 +579,27 @@ class TestMetadata:
         self.repaired(station, owner)()
         metadata.put(owner.record(owner.end, [OTHER]))
         station.store.apply(metadata.table, metadata.live)
-        station.loop.run(4 * HELD_S)
+        station.loop.run(3.5 * HELD_S)
         assert VSEG in station.store.copies
-        station.loop.run(3 * HELD_S)
+        station.loop.run(HELD_S)
         assert VSEG not in station.store.copies
+
+    def test_a_copy_that_is_listed_late_and_heard_of_late_is_held(self) -> None:
+        """The answer counts for half of the hold, the decision is to be written, and who serves on without
+        a controller hears of it as late as that lasts: one does not eat up the time of another."""
+        cut_off_s = HELD_S / 2
+        station, metadata, owner = Station(cut_off_s=cut_off_s), Metadata(5), Owner(VSEG)
+        filled(station, owner)
+        self.repaired(station, owner)()
+        metadata.put(owner.record(owner.end, [OTHER]))
+        station.store.apply(metadata.table, metadata.live)
+        written_s = 10.0
+        station.loop.run(HELD_S / 2 + written_s + cut_off_s)
+        assert VSEG in station.store.copies
+        metadata.put(owner.record(owner.end, [OTHER, ME]))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(3 * HELD_S)
+        assert VSEG in station.store.copies
 
     def test_what_is_listed_and_deleted_while_another_is_held_is_garbage(self) -> None:
         """Found by simulation: metadata was not looked at until the other could go. So this one was never
