@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from compat_tests.support.confluent import producer, send_all
 from compat_tests.support.java import Jvm
-from compat_tests.support.members import Members
+from compat_tests.support.members import PATIENCE_S, Members
+from compat_tests.support.ports import wait_until
 from compat_tests.support.records import Sample
 from compat_tests.support.target import own_broker
 from compat_tests.support.topics import create_topic, unique
@@ -20,8 +22,11 @@ CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 FORMATTERS = "org.apache.kafka.tools.consumer."
 
 
-def internal_records(jvm: Jvm, formatter: str) -> list[dict[str, dict[str, object]]]:
-    """``__consumer_offsets`` from its beginning, as one of Kafka's formatters prints it."""
+def internal_records(jvm: Jvm, formatter: str) -> list[dict[str, dict[str, Any]]]:
+    """``__consumer_offsets`` from its beginning, as one of Kafka's formatters prints it.
+
+    Kafka's tool ends when no record comes for 8 s, also when it has seen none yet on a busy machine.
+    """
     arguments = ("--topic", "__consumer_offsets", "--from-beginning", "--timeout-ms", "8000")
     shown = jvm.tool(
         CONSOLE_CONSUMER,
@@ -46,18 +51,26 @@ def test_kafkas_formatters_read_offsets_and_groups(
     config = {"bootstrap.servers": bootstrap, "group.id": group, "enable.auto.commit": False}
     consumer = Consumer(config)
     consumer.subscribe([topic])
-    while not consumer.assignment():
+
+    def assigned() -> bool:
         consumer.poll(0.2)
+        return bool(consumer.assignment())
+
+    wait_until("an assignment", assigned, PATIENCE_S)
     consumer.commit(offsets=[TopicPartition(topic, 1, 42, "a note")], asynchronous=False)
     consumer.close()
-    ours = [r for r in internal_records(jvm, "OffsetsMessageFormatter") if r["key"]["data"]["group"] == group]
-    (offset,) = (r for r in ours if r["key"]["data"]["partition"] == 1)
+
+    def ours(formatter: str) -> list[dict[str, dict[str, Any]]]:
+        return [r for r in internal_records(jvm, formatter) if r["key"]["data"]["group"] == group]
+
+    offsets = wait_until("the offset to be read", lambda: ours("OffsetsMessageFormatter"), PATIENCE_S)
+    (offset,) = (r for r in offsets if r["key"]["data"]["partition"] == 1)
     assert offset["key"]["data"]["topic"] == topic
     assert offset["value"]["data"]["offset"] == 42
     # confluent-kafka sends the C string's terminating zero along.
     assert str(offset["value"]["data"]["metadata"]).rstrip("\0") == "a note"
-    records = internal_records(jvm, "GroupMetadataMessageFormatter")
-    states = [r["value"]["data"] for r in records if r["key"]["data"]["group"] == group and r["value"]]
+    groups = wait_until("the group to be read", lambda: ours("GroupMetadataMessageFormatter"), PATIENCE_S)
+    states = [r["value"]["data"] for r in groups if r["value"]]
     joined = [state for state in states if state["members"]]
     assert joined[0]["protocolType"] == "consumer"
     assert joined[0]["members"][0]["clientId"] == "rdkafka"
