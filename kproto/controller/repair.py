@@ -23,11 +23,13 @@ RETRY_SECONDS: Final = 5.0
 
 
 class Repair(NamedTuple):
-    """Have ``target`` copy a closed virtual segment from the broker ``source``, verify it and sync it."""
+    """Have ``target`` copy a closed virtual segment from the broker ``source``, verify it and sync it.
+    ``epoch`` is the target's: the process that is asked."""
 
     vseg: VsegRecord
     source: int
     target: CopyTarget
+    epoch: int
 
 
 class RepairPlan(NamedTuple):
@@ -177,7 +179,7 @@ def choose_repair(
     if not fresh:
         failed.clear()
     source, target = (fresh or pairs)[0]
-    return Repair(vseg, source, CopyTarget(target.node_id, target.store_id))
+    return Repair(vseg, source, CopyTarget(target.node_id, target.store_id), target.epoch)
 
 
 def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bool:
@@ -190,7 +192,8 @@ def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bo
 
 def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> Decision[bool]:
     """List a copy that was made, verified and synced (rule 17); False when it is of no use any more: what was
-    given up meanwhile has none, so that it is emptied.
+    given up meanwhile has none, so that it is emptied. False, too, when another process was started there
+    since it was asked for: what metadata did not list by then, that one deletes.
 
     Copies on brokers that are away leave the list once there are enough without them.
     """
@@ -198,6 +201,8 @@ def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> D
     if vseg is None or (vseg.start, vseg.end) != (repair.vseg.start, repair.vseg.end):
         return Decision(False)
     if not rules.needs_copy(vseg) or not rules.may_hold(image, repair.target):
+        return Decision(False)
+    if not rules.is_current(image, repair.target.node_id, repair.epoch):
         return Decision(False)
     live = rules.live_copies(image, vseg)
     if repair.target in live:

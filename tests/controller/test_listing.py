@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from kproto.controller import loop
 from kproto.controller.decision import Decision
+from kproto.controller.repair import Repairs, decide_repaired
 from kproto.metadata.vlogs import VsegRecord
 from kproto.net.ports import Done
 from kproto.replica.repair import REPORT_SECONDS
 from kproto.replica.store import HELD_S
 from kproto.wire.internal import Api
 
+from .cluster_world import nodes
 from .sim_cluster import SimBroker, SimCluster
+from .test_repair import closed_one, orders
 from .virtual_time import run_virtual
 
 ANSWER_S = HELD_S + 10
@@ -99,3 +102,18 @@ def test_a_copy_is_held_for_as_long_as_its_answer_counts_and_as_long_again() -> 
     """For the decision is still to be written, and heard of; an order that takes long is answered in time."""
     assert REPORT_SECONDS < loop.LISTED_SECONDS
     assert 2 * loop.LISTED_SECONDS <= HELD_S
+
+
+def test_a_copy_is_listed_only_for_the_process_that_made_it() -> None:
+    """The next one on the same directory has deleted it: metadata did not list it when that began."""
+    world, vseg = closed_one()
+    world.fence(vseg.backups[0].node_id)
+    (order,) = orders(world, Repairs(0))
+    target = order.target.node_id
+    world.register(target)
+    assert not world.commit(decide_repaired(world.image, world.table, order))
+    assert target not in nodes(world.table.vsegs[vseg.id].backups)
+    (again,) = orders(world, Repairs(0))
+    assert again.target == order.target
+    assert world.commit(decide_repaired(world.image, world.table, again))
+    assert target in nodes(world.table.vsegs[vseg.id].backups)

@@ -362,7 +362,7 @@ def test_copies_of_a_drained_broker_are_made_elsewhere_first() -> None:
     fresh = next(node for node in (2, 3, 4, 5) if node not in nodes(vseg.backups))
     (order,) = Repairs(10.0).plan(world.image, world.table, 5.0).orders
     assert order.target.node_id not in (*nodes(vseg.backups), 1)
-    repair = Repair(vseg, drained, CopyTarget(fresh, f"store{fresh}"))
+    repair = Repair(vseg, drained, CopyTarget(fresh, f"store{fresh}"), world.epoch(fresh))
     assert world.commit(decide_repaired(world.image, world.table, repair))
     assert drained not in nodes(world.table.vsegs[vseg.id].backups)
     assert left_on(world.image, world.table, drained)["copies"] == 0
