@@ -31,13 +31,15 @@ class Inode:
 
     def write(self, position: int, data: bytes) -> None:
         end = position + len(data)
-        kept = self.data
-        before = len(kept), self.length
-        if len(kept) < position:
-            kept.extend(bytes(position - len(kept)))
-        self.pending.append((position, data, bytes(kept[position:end]), *before))
+        kept, length = self.data, self.length
+        filled = len(kept)
+        if filled < position:
+            kept.extend(bytes(position - filled))
+        old = bytes(kept[position:end]) if filled > position else b""
+        self.pending.append((position, data, old, filled, length))
         kept[position:end] = data
-        self.length = max(self.length, end)
+        if end > length:
+            self.length = end
 
     def resize(self, length: int) -> None:
         self.pending.append((length, None, bytes(self.data[length:]), len(self.data), self.length))
@@ -48,8 +50,7 @@ class Inode:
         end = min(position + length, self.length)
         with memoryview(self.data) as data:
             found = bytes(data[position:end])
-        missing = end - position - len(found)
-        return found + bytes(missing) if missing > 0 else found
+        return found.ljust(end - position, b"\0")
 
     def sync(self) -> None:
         self.pending.clear()
@@ -203,7 +204,8 @@ class SimDisk(Disk):
 
     def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
         machine = self.machine
-        machine.trouble("open", path)
+        if machine.fail_next is not None:
+            machine.trouble("open", path)
         inode = machine.find(path)
         if inode is None:
             if not create:
@@ -222,7 +224,8 @@ class SimDisk(Disk):
     def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
         machine = self.machine
         inode, path = machine.open_files[fd]
-        machine.trouble("write", path)
+        if machine.fail_next is not None:
+            machine.trouble("write", path)
         data = b"".join(buffers)
         if machine.full and position + len(data) > inode.length:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
@@ -248,7 +251,8 @@ class SimDisk(Disk):
 
     def datasync(self, fd: int) -> None:
         inode, path = self.machine.open_files[fd]
-        self.machine.trouble("sync", path)
+        if self.machine.fail_next is not None:
+            self.machine.trouble("sync", path)
         inode.sync()
 
     def size(self, fd: int) -> int:

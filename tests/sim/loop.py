@@ -8,6 +8,7 @@ due meanwhile, as after SIGCONT.
 from __future__ import annotations
 
 import asyncio
+from asyncio.futures import _set_result_unless_cancelled  # type: ignore[attr-defined]
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ SLOTS = 8
 """Parts of a second, after each of which timers move to the heap."""
 TIMER_JITTER_S = 0.0005
 """Timers fire up to so much late, differently each time."""
+_sleep = asyncio.sleep
 
 
 class _Handle:
@@ -112,6 +114,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self.later: defaultdict[int, list[tuple[float, int, Call]]] = defaultdict(list)
         """By slot, timers behind the horizon. Most are cancelled before, and need no place in the heap."""
         self.create_future = partial(asyncio.Future, loop=self)  # type: ignore[method-assign]
+        self.get_debug = bool  # type: ignore[method-assign]  # False; every future and task asks
         self.set_exception_handler(_note_error)
 
     def process(self, name: str, node: int) -> Process:
@@ -141,9 +144,12 @@ class SimLoop(asyncio.BaseEventLoop):
     call_soon_threadsafe = call_soon
 
     def call_later(self, delay, callback, *args, context=None):
-        return self.call_at(self.now + delay if delay > 0.0 else self.now, callback, *args)
+        return self._timer(self.now + delay if delay > 0.0 else self.now, callback, args)
 
     def call_at(self, when, callback, *args, context=None):
+        return self._timer(when, callback, args)
+
+    def _timer(self, when: float, callback: Any, args: Any) -> _Handle:
         when += self.random.random() * TIMER_JITTER_S
         handle = _Handle(callback, args, when)
         self.timers += 1
@@ -153,6 +159,17 @@ class SimLoop(asyncio.BaseEventLoop):
         else:
             self.later[int(when * SLOTS)].append(timer)
         return handle
+
+    async def sleep(self, delay, result=None):
+        """``asyncio.sleep``, which asks three times which loop runs."""
+        if delay <= 0.0:
+            return await _sleep(0.0, result)
+        future = self.create_future()
+        handle = self._timer(self.now + delay, _set_result_unless_cancelled, (future, result))
+        try:
+            return await future
+        finally:
+            handle.callback = handle.args = None
 
     def deliver(self, process: Process | None, when: float, callback, *args) -> None:
         """Run ``callback`` in ``process`` at ``when``, exactly."""
@@ -186,30 +203,37 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def _run_once(self) -> None:
         """All rounds until the loop is stopped, not one of them: most have a single callback."""
-        ready, scheduled = self._ready, self._scheduled
+        ready, scheduled, running = self._ready, self._scheduled, RUNNING
+        take = ready.popleft
         while not self._stopping:
             if not ready:
-                while scheduled and _is_cancelled(scheduled[0][2]):
-                    heappop(scheduled)
-                if not scheduled:
+                while scheduled:
+                    _, callback, handle = scheduled[0][2]
+                    if callback is not None or handle.callback is not None:
+                        break
+                    heappop(scheduled)  # cancelled
+                else:
                     self._next_slot()
                     continue
                 if scheduled[0][0] > self.now:
                     self.now = scheduled[0][0]
-            now = self.now
-            while scheduled and scheduled[0][0] <= now:
-                ready.append(heappop(scheduled)[2])
-            self.turns += len(ready)
+            if scheduled:
+                now = self.now
+                while scheduled and scheduled[0][0] <= now:
+                    ready.append(heappop(scheduled)[2])
+            count = len(ready)
+            self.turns += count
             if self.turns > MOST_TURNS:
                 raise RuntimeError(f"{MOST_TURNS} callbacks, and no end")
-            for _ in range(len(ready)):
-                call = ready.popleft()
+            while count:
+                count -= 1
+                call = take()
                 process, callback, args = call
                 if callback is None:
                     callback, args = args.callback, args.args
                     if callback is None:
                         continue
-                if process is not None and process.state is not RUNNING:
+                if process is not None and process.state is not running:
                     if process.state is PAUSED:
                         process.backlog.append(call)
                     continue
@@ -230,7 +254,8 @@ class SimLoop(asyncio.BaseEventLoop):
         slot = min(self.later)
         self.horizon = (slot + 1) / SLOTS
         for timer in self.later.pop(slot):
-            if not _is_cancelled(timer[2]):
+            _, callback, handle = timer[2]
+            if callback is not None or handle.callback is not None:
                 heappush(self._scheduled, timer)
 
     def bury(self) -> None:
@@ -248,10 +273,6 @@ class SimLoop(asyncio.BaseEventLoop):
         self._scheduled.clear()
         self.later.clear()
         self.close()
-
-
-def _is_cancelled(call: Call) -> bool:
-    return call[1] is None and call[2].callback is None
 
 
 def _note_error(loop, context: dict[str, Any]) -> None:

@@ -47,7 +47,7 @@ class Network:
     def delay(self, direction: tuple[int, int] | None = None) -> float:
         chance = self.random.random()
         usual = LATENCY_S * (0.5 + chance) if chance < 0.97 else SLOW_S * self.random.random()
-        return usual * self.slow.get(direction, 1.0) if direction is not None else usual
+        return usual * self.slow.get(direction, 1.0) if self.slow and direction is not None else usual
 
     def cut(self, source: int, target: int) -> None:
         self.cuts.add((source, target))
@@ -120,9 +120,13 @@ class Connection:
             return
         due = loop.now + network.delay(direction)
         if back:
-            due = self._back = max(due, self._back + 1e-9)
+            if due < self._back + 1e-9:
+                due = self._back + 1e-9
+            self._back = due
         else:
-            due = self._there = max(due, self._there + 1e-9)
+            if due < self._there + 1e-9:
+                due = self._there + 1e-9
+            self._there = due
         loop.deliver(to, due, message)
 
     def _too_long(self, direction: tuple[int, int], message: Callable[[], object]) -> None:

@@ -5,6 +5,7 @@ which puts it into the modules of kproto that would use the real ones.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ import kproto.log.reader
 import kproto.log.segment
 import kproto.log.trash
 import kproto.member
+import kproto.metadata.client
 import kproto.replica.store
 import kproto.replica.takeover
 import kproto.replica.unneeded
@@ -32,11 +34,14 @@ import kproto.vlog.replicated
 import kproto.vlog.replication
 import kproto.vlog.states
 from kproto.controller.controller import CONTROLLER_EPOCH_KEY
+from kproto.metadata import records
+from kproto.metadata.exchange import decode_update
 from kproto.metadata.memory import MemoryStore
 from kproto.metadata.store import StoreError, UnknownOutcomeError
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.scrub import Scrub
 from kproto.vlog.manager import VlogManager
+from kproto.wire import internal
 
 from .loop import Process, SimLoop
 from .net import SimListener, SimPeers, SimServer, random_wait
@@ -301,6 +306,12 @@ def installed(world: World) -> Iterator[None]:
     places += [(module, name, value) for module, items in CONSTANTS.items() for name, value in items.items()]
     decoded = lru_cache(1000)(VsegRecord.decode)  # each change is read by every broker
     places.append((VsegRecord, "decode", staticmethod(decoded)))
+    update_of = lru_cache(20)(decode_update)
+    places.append((kproto.metadata.client, "decode_update", lambda body: update_of(bytes(body))))
+    loop = world.loop
+    places += [(module, "get_running_loop", lambda: loop) for module in (asyncio, asyncio.events)]
+    places.append((asyncio, "sleep", loop.sleep))
+    places += _quick_json()
     places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]  # nobody asks for all tasks
     if world.plan.rot:
         places.append((kproto.member, "Scrub", partial(Scrub, pause_s=0.02, round_s=2.0)))
@@ -317,6 +328,43 @@ def installed(world: World) -> Iterator[None]:
                 delattr(module, name)
             else:
                 setattr(module, name, value)
+
+
+def _quick_json() -> list[tuple[Any, str, Any]]:
+    """What encodes and decodes JSON between brokers and in records, without what ``json`` does each time:
+    making an encoder, looking for white space twice."""
+    return [
+        *((coder, "encode", _encode_by(coder)) for coder in (internal._ENCODER, records._ENCODER)),
+        *((coder, "decode", _decode_by(coder)) for coder in (internal._DECODER, records._DECODER)),
+    ]
+
+
+def _encode_by(coder: json.JSONEncoder) -> Callable[[Any], str]:
+    pieces = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+        None,
+        coder.default,
+        json.encoder.encode_basestring,  # type: ignore[attr-defined]
+        None,
+        coder.key_separator,
+        coder.item_separator,
+        coder.sort_keys,
+        coder.skipkeys,
+        coder.allow_nan,
+    )
+    return lambda value: "".join(pieces(value, 0))
+
+
+def _decode_by(coder: json.JSONDecoder) -> Callable[[str], Any]:
+    whole = type(coder).decode
+
+    def decode(text: str) -> Any:
+        try:
+            value, end = coder.scan_once(text, 0)  # type: ignore[attr-defined]
+        except StopIteration:
+            end = -1
+        return value if end == len(text) else whole(coder, text)
+
+    return decode
 
 
 class _NoLocks:

@@ -26,7 +26,7 @@ from kproto.replica.reach import NoCopyError
 from kproto.replica.takeover import NotSealedError
 
 from .disk import Machine, SimDisk, SimOs
-from .loop import PAUSED, Process, SimLoop
+from .loop import DEAD, PAUSED, RUNNING, Process, SimLoop
 from .net import Network
 from .parts import SimClock, SimStore
 
@@ -53,7 +53,7 @@ class Node:
 
     @property
     def up(self) -> bool:
-        return self.process is not None and self.process.alive
+        return self.process is not None and self.process.state is not DEAD
 
     @property
     def paused(self) -> bool:
@@ -61,7 +61,7 @@ class Node:
 
     @property
     def serving(self) -> bool:
-        return self.up and self.ready and not self.paused
+        return self.ready and self.process is not None and self.process.state is RUNNING
 
     def start(self) -> None:
         """Start a process."""
@@ -211,15 +211,18 @@ class World:
             self.failed(f"nobody caught: {error}")
         self.loop.errors.clear()
         for process in self.loop.processes:
+            under_way = []
             for task in process.tasks:
-                if task.done() and task._log_traceback:
+                if not task.done():
+                    under_way.append(task)
+                elif task._log_traceback:
                     error = task.exception()
                     if isinstance(error, KafkaError | NoCopyError | NotSealedError | PeerError):
                         # what waits for it has no turn any more, or not yet: its process is paused
                         self.count(f"never asked for: {type(error).__name__}")
                         continue
                     self.failed(f"a task failed: {''.join(traceback.format_exception(error)[-4:])}")
-            process.tasks = [task for task in process.tasks if not task.done()]
+            process.tasks = under_way
         if self.problems:
             raise Violation(self.problems[0])
 
