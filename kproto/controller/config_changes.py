@@ -29,6 +29,7 @@ from kproto.controller.names import name_problem
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import DEFAULT_BROKER, config_key, encode_configs
+from kproto.vlog.classes import least_policy
 
 UNSET: Final[Mapping[str, str]] = {}
 
@@ -121,7 +122,8 @@ def _alter_topic(image: MetadataImage, change: ConfigChange, settings: Settings)
                 raise ConfigError(f"{name} is fixed when a topic is created.")
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
-    return {} if checked == topic.configs else {topic.key: topic._replace(configs=checked).encode()}
+    changed = topic.with_configs(checked, least_policy(checked))
+    return {} if checked == topic.configs else {topic.key: changed.encode()}
 
 
 def _fixed_value(configs: Mapping[str, str], name: str) -> ConfigValue:

@@ -127,9 +127,9 @@ def decide_tidy(image: MetadataImage, table: VlogTable) -> Decision[int]:
     for epoch, vlog in sorted(table.given_upto):
         if epoch not in live and not table.of_owner(epoch):
             decision.deletes.append(given_key(epoch, vlog))
-    for (node_id, copies), epoch in sorted(table.moved_from.items()):
+    for (node_id, floor), epoch in sorted(table.moved_from.items()):
         if epoch <= table.moved_upto.get(node_id, -1):
-            decision.deletes.append(moved_from_key(node_id, copies))
+            decision.deletes.append(moved_from_key(node_id, floor))
     decision.answer = len(decision.deletes)
     return decision
 

@@ -180,8 +180,8 @@ def _moved_key(
         return None
     if all(rules.may_have(image, record, vseg) for vseg in sources.missing(epoch)):
         return f"{MOVED}{node_id}"
-    fewest = image.topics_by_id[record.topic_id].fewest_copies
-    return moved_from_key(node_id, fewest) if epoch > table.moved_from.get((node_id, fewest), -1) else None
+    floor = image.topics_by_id[record.topic_id].floor
+    return moved_from_key(node_id, floor) if epoch > table.moved_from.get((node_id, floor), -1) else None
 
 
 def _given_away(

@@ -57,6 +57,11 @@ def was_given(table: VlogTable, vseg: VsegRecord) -> bool:
     return table.given_upto.get((vseg.id.owner_epoch, vseg.id.vlog), -1) >= vseg.id.seq
 
 
+def owner_has_all(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
+    """The owner's own files are a copy of all that is in it, and here: nothing of it was given to others."""
+    return not was_given(table, vseg) and owner_holds(image, table, vseg)
+
+
 def came_later(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
     """Its owner opened it after it had handed the streamlet over, and so has nothing of that in it (12b): the
     last time that it led it ended so, or it lives and does not lead it. Who died may have led it to the end.
@@ -104,9 +109,9 @@ def live_copies(image: MetadataImage, vseg: VsegRecord) -> list[CopyTarget]:
 
 def may_have(image: MetadataImage, record: StreamletRecord, vseg: VsegRecord) -> bool:
     """A virtual segment of its sources may hold chunks of the streamlet: not with fewer copies than its topic
-    ever had (12c). Its copies may have become more since it was opened, never fewer."""
+    ever had, nor with a weaker flush policy than its topic always had (12c)."""
     topic = image.topics_by_id.get(record.topic_id)
-    return topic is None or vseg.copies >= topic.fewest_copies
+    return topic is None or vseg.may_hold(topic.floor)
 
 
 def needs_copy(vseg: VsegRecord) -> bool:
@@ -155,20 +160,25 @@ def is_copying(image: MetadataImage, record: StreamletRecord, node_id: int, epoc
     return more and record.leader == node_id and is_current(image, node_id, epoch)
 
 
-def topics_in(image: MetadataImage, vseg: VsegRecord) -> Iterator[TopicRecord]:
-    """The topics that may have chunks in it."""
+def topics_in(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> Iterator[TopicRecord]:
+    """The topics that may have chunks in it: those whose recoveries wait for it."""
     for topic_id, part in image.streamlets.items():
-        if any(vseg.id.owner_epoch in record.sources and may_have(image, record, vseg) for record in part):
+        if any(
+            vseg.id.owner_epoch in record.sources
+            and may_have(image, record, vseg)
+            and not came_later(image, table, record, vseg)
+            for record in part
+        ):
             yield image.topics_by_id[topic_id]
 
 
-def may_lose(image: MetadataImage, vseg: VsegRecord, by_default: bool) -> bool:
+def may_lose(image: MetadataImage, table: VlogTable, vseg: VsegRecord, by_default: bool) -> bool:
     """Every topic that may have chunks in it prefers being served to being complete: by its own
     ``unclean.leader.election.enable``, else by that of all brokers, else ``by_default``."""
     unclean = TOPIC_CONFIGS[UNCLEAN]
     of_all = image.configs.get(DEFAULT_BROKER, {}).get(UNCLEAN)
     default = by_default if of_all is None else unclean.parse(of_all)
-    own = (topic.configs.get(UNCLEAN) for topic in topics_in(image, vseg))
+    own = (topic.configs.get(UNCLEAN) for topic in topics_in(image, table, vseg))
     return all(default if text is None else unclean.parse(text) for text in own)
 
 

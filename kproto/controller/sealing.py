@@ -209,17 +209,23 @@ class Sealing:
             if now < until:
                 looks.extend([until] if until < math.inf else [])
                 return None
-        return self._give_up(image, vseg, progress, now, looks)
+        return self._give_up(image, table, vseg, progress, now, looks)
 
     def _give_up(
-        self, image: MetadataImage, vseg: VsegRecord, progress: _Progress, now: float, looks: list[float]
+        self,
+        image: MetadataImage,
+        table: VlogTable,
+        vseg: VsegRecord,
+        progress: _Progress,
+        now: float,
+        looks: list[float],
     ) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an
         operator, or by the configs of its topics when nobody who may have all of it came back for some time.
         The longest copy of those that are here decides; without one, wait, unless an operator has given up
         all there was. What no topic has anything in is nobody's loss.
         """
-        if not any(rules.topics_in(image, vseg)):
+        if not any(rules.topics_in(image, table, vseg)):
             return Close(vseg.id, vseg.start, ())
         here = rules.live_copies(image, vseg)
         owner = CopyTarget(vseg.node_id, vseg.store_id)
@@ -231,7 +237,7 @@ class Sealing:
             return None
         if vseg.id not in self._accepted:
             patient_until = progress.away_since + self._loss_patience
-            if not rules.may_lose(image, vseg, self._may_lose):
+            if not rules.may_lose(image, table, vseg, self._may_lose):
                 return None
             if progress.away and now < patient_until:
                 looks.append(patient_until)

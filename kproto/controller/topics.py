@@ -17,6 +17,7 @@ from kproto.controller.placement import placeable, rack_order, spread
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
 from kproto.metadata.records import ONLINE
+from kproto.vlog.classes import least_policy
 
 PARTITIONS_PER_REQUEST: Final = 10_000
 """As in Apache Kafka: one request cannot ask for more new partitions than this."""
@@ -182,7 +183,7 @@ def _new_topic(
         replicas = spread(order, start, -(-partitions // active_groups), factor)
     internal = is_internal(topic.name)
     record = TopicRecord(topic.name, new_id(), partitions, factor, active_groups, configs, internal)
-    return record, replicas
+    return record._replace(weakest=least_policy(configs)), replicas
 
 
 def _checked_configs(configs: Mapping[str, str | None]) -> dict[str, str]:

@@ -10,16 +10,19 @@ Keys and values are text and bytes that any of the stores can keep::
     fenced/<node id>                  the same, of a broker that is no live member any more (rule 19)
     moved/<node id>                   newest owner epoch whose streamlets were given to others
     moved-from/<node id>/<copies>     the same, where only those were given that never had fewer copies
+    .../<copies>/<policy>             ... nor a weaker flush policy (left out when it is 0)
     given/<E>/<vlog>                  newest virtual segment of what its live owner gave away (``vlogs``)
     moves/<topic id>/<index>          a planned move of a streamlet (see ``vlogs``; rule 12b)
     configs/<node id, or default>     {name: value}, dynamic broker configs
-    topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal, fewest copies]
+    topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal, fewest copies,
+                                      weakest flush policy]
     streamlets/<topic id>/<index>     [leader, leader epoch, [replica, ...], state, [owner epoch, ...]]
     vsegs/<E>/<vlog>/<seq>            a virtual segment (see ``vlogs``)
     starts/<topic id>/<index>         log start offset of a partition with more than one copy (rule 44)
 
-The last two fields of a streamlet are left out while it has only one copy, the last one of a topic when it is
-R. Values are compact JSON. Topic ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet
+The last two fields of a streamlet are left out while it has only one copy. Of a topic the weakest policy is
+left out when it is 0, as in records of older versions, and then the fewest copies, too, when they are R.
+Values are compact JSON. Topic ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet
 indexes have 8 hex digits, so that a range comes in order.
 """
 
@@ -95,11 +98,30 @@ class BrokerRecord(NamedTuple):
         return cls(int(key.rpartition("/")[2]), *parse_value(value))
 
 
+class Floor(NamedTuple):
+    """What a virtual segment has at least that may hold anything of a topic (rule 12c)."""
+
+    copies: int
+    policy: int
+    """A flush policy (``vlog.classes.FlushPolicy``): a greater number syncs more."""
+
+
+ANYWHERE: Final = Floor(0, 0)
+"""Any virtual segment may hold it."""
+
+
+def weaker(before: int, now: int) -> int:
+    """The weakest flush policy that a topic ever had. It never becomes stronger: what was written before is
+    still there (rule 12c)."""
+    return min(before, now)
+
+
 class TopicRecord(NamedTuple):
     """A topic (a stream, in KerA's words).
 
     ``partitions`` is at least 1; ``active_groups`` (Q) never changes; ``configs`` are the overrides as the
-    client wrote them. Partition p belongs to streamlet ``p // active_groups``; ``fewest``: `fewest_copies`.
+    client wrote them. Partition p belongs to streamlet ``p // active_groups``; ``fewest``: `fewest_copies`;
+    ``weakest``: the weakest flush policy that its own configs ever allowed, whatever those of brokers say.
     """
 
     name: str
@@ -110,6 +132,7 @@ class TopicRecord(NamedTuple):
     configs: Mapping[str, str]
     internal: bool
     fewest: int = 0
+    weakest: int = 0
 
     @property
     def key(self) -> str:
@@ -120,6 +143,15 @@ class TopicRecord(NamedTuple):
         """No virtual segment with fewer copies than this can hold anything of it (rule 12c): the least number
         above 1 that it ever had."""
         return self.fewest or self.replication_factor
+
+    @property
+    def floor(self) -> Floor:
+        """No virtual segment below this can hold anything of it."""
+        return Floor(self.fewest_copies, self.weakest)
+
+    def with_configs(self, configs: Mapping[str, str], policy: int) -> TopicRecord:
+        """The record with other overrides; ``policy``: the weakest flush policy that they allow."""
+        return self._replace(configs=configs, weakest=weaker(self.weakest, policy))
 
     def with_copies(self, factor: int) -> TopicRecord:
         """The record with another number of copies."""
@@ -132,8 +164,18 @@ class TopicRecord(NamedTuple):
         return -(-self.partitions // self.active_groups)
 
     def encode(self) -> bytes:
-        fields = [self.topic_id.hex(), self.partitions, self.replication_factor, self.active_groups]
-        return compact([*fields, dict(self.configs), int(self.internal), *[self.fewest] * bool(self.fewest)])
+        fields: list[object] = [
+            self.topic_id.hex(),
+            self.partitions,
+            self.replication_factor,
+            self.active_groups,
+        ]
+        fields += [dict(self.configs), int(self.internal)]
+        if self.weakest:
+            fields += [self.fewest, self.weakest]
+        elif self.fewest:
+            fields += [self.fewest]
+        return compact(fields)
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> TopicRecord:
@@ -142,7 +184,7 @@ class TopicRecord(NamedTuple):
     @classmethod
     def of_fields(cls, name: str, fields: list[object]) -> TopicRecord:
         """The record of an already parsed value."""
-        topic_id, partitions, factor, active_groups, configs, internal, *fewest = fields
+        topic_id, partitions, factor, active_groups, configs, internal, *floor = fields
         return cls(
             name,
             bytes.fromhex(topic_id),  # type: ignore[arg-type]
@@ -151,7 +193,7 @@ class TopicRecord(NamedTuple):
             active_groups,  # type: ignore[arg-type]
             configs,  # type: ignore[arg-type]
             bool(internal),
-            *fewest,  # type: ignore[arg-type]
+            *floor,  # type: ignore[arg-type]
         )
 
 

@@ -17,6 +17,7 @@ from kproto.metadata.records import (
     MOVES,
     TOPIC_ID_DIGITS,
     BrokerRecord,
+    Floor,
     compact,
     parse_value,
 )
@@ -74,6 +75,11 @@ class VsegRecord(NamedTuple):
     def unread(self) -> bool:
         """Nobody asks for its copies."""
         return self.lost or self.empty
+
+    def may_hold(self, floor: Floor) -> bool:
+        """Whether it may have anything of topics with that floor (rule 12c). Its copies may have become more
+        since it was opened, never fewer."""
+        return self.copies >= floor.copies and self.policy >= floor.policy
 
     @property
     def key(self) -> str:
@@ -136,9 +142,10 @@ class Move(NamedTuple):
         return cls(*_indexed(key, MOVES), target, leader_epoch, began, tuple(before))
 
 
-def moved_from_key(node_id: int, copies: int) -> str:
-    """Key of up to which owner epoch a node's streamlets that never had fewer copies were given away."""
-    return f"{MOVED_FROM}{node_id}/{copies}"
+def moved_from_key(node_id: int, floor: Floor) -> str:
+    """Key of up to which owner epoch a node's streamlets with that floor, or above it, were given away."""
+    policy = f"/{floor.policy}" if floor.policy else ""
+    return f"{MOVED_FROM}{node_id}/{floor.copies}{policy}"
 
 
 def given_key(owner_epoch: int, vlog: int) -> str:
@@ -176,8 +183,8 @@ class VlogTable:
         self.moved_upto: dict[int, int] = {}
         """Node id -> newest owner epoch whose streamlets were given to others: the node's own files are no
         copy of what those virtual logs hold any more."""
-        self.moved_from: dict[tuple[int, int], int] = {}
-        """(Node id, copies) -> the same, but only of virtual segments with at least so many copies."""
+        self.moved_from: dict[tuple[int, Floor], int] = {}
+        """(Node id, floor) -> the same, but only of virtual segments that are not below the floor."""
         self.given_upto: dict[tuple[int, int], int] = {}
         """(Owner epoch, virtual log) -> newest segment that has chunks of streamlets which the owner gave to
         others while it was alive: up to there its own files are no copy of all of it."""
@@ -197,8 +204,8 @@ class VlogTable:
     def is_moved(self, vseg: VsegRecord) -> bool:
         """Whether streamlets that may have chunks in it were given from its owner to others."""
         return self.moved_upto.get(vseg.node_id, -1) >= vseg.id.owner_epoch or any(
-            node_id == vseg.node_id and copies <= vseg.copies and epoch >= vseg.id.owner_epoch
-            for (node_id, copies), epoch in self.moved_from.items()
+            node_id == vseg.node_id and vseg.may_hold(floor) and epoch >= vseg.id.owner_epoch
+            for (node_id, floor), epoch in self.moved_from.items()
         )
 
     def log_start(self, topic_id: bytes, index: int) -> int:
@@ -276,9 +283,9 @@ def _indexed(key: str, prefix: str) -> tuple[bytes, int]:
     return bytes.fromhex(key[begin : begin + TOPIC_ID_DIGITS]), int(key[begin + TOPIC_ID_DIGITS + 1 :], 16)
 
 
-def _moved_of_key(key: str) -> tuple[int, int]:
-    node_id, copies = key[len(MOVED_FROM) :].split("/")
-    return int(node_id), int(copies)
+def _moved_of_key(key: str) -> tuple[int, Floor]:
+    node_id, copies, *policy = map(int, key[len(MOVED_FROM) :].split("/"))
+    return node_id, Floor(copies, *(policy or [0]))
 
 
 def _given_of_key(key: str) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
@@ -26,7 +26,14 @@ from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach
-from kproto.replica.takeover import NotSealedError, fewest_copies, gave_all, older_sources, sources_of
+from kproto.replica.takeover import (
+    NotSealedError,
+    floors_of,
+    gave_all,
+    may_be_in,
+    older_sources,
+    sources_of,
+)
 from kproto.vlog.side import is_side
 from kproto.wire.batch import HEADER
 from kproto.wire.internal import Api
@@ -247,14 +254,14 @@ class BringOver:
             mine = {key: fillings[key] for key, epochs in sources.items() if epoch in epochs}
             try:
                 image = self._metadata.image
-                fewest, given = fewest_copies(image, mine), gave_all(image, epoch, mine)
-                vlogs = sources_of(image, self._metadata.table, epoch, fewest, given)
+                floors, given = set(floors_of(image, mine).values()), gave_all(image, epoch, mine)
+                vlogs = sources_of(image, self._metadata.table, epoch, floors, given)
             except NotSealedError as error:
                 problems.append(str(error))
                 waiting |= mine.keys()
                 continue
-            lost |= may_have_lost(image, vlogs, mine)
-            unread = 0
+            lost |= may_lack(image, [one for records in vlogs for one in records if one.lost], mine)
+            unread: list[VsegRecord] = []
             for records in vlogs:
                 first = first_of(self._metadata.image, self._reach.node_id, len(records))
                 for number, record in enumerate(records):
@@ -266,8 +273,8 @@ class BringOver:
                         await self._segment(record, wanted, skipping)
                     except NoCopyError as error:
                         problems.append(str(error))
-                        unread = max(unread, record.copies)
-            waiting |= with_so_few(image, mine, unread)
+                        unread.append(record)
+            waiting |= may_lack(image, unread, mine)
         for filling in fillings.values():
             await self._complete(filling)
         if problems:
@@ -478,17 +485,15 @@ class BringOver:
         await future
 
 
-def may_have_lost(
-    image: MetadataImage, vlogs: Iterable[Iterable[VsegRecord]], keys: Iterable[PartitionKey]
+def may_lack(
+    image: MetadataImage, vsegs: Collection[VsegRecord], keys: Collection[PartitionKey]
 ) -> set[PartitionKey]:
-    """Those partitions that may have had chunks in virtual segments which were given up (12c)."""
-    most = max((record.copies for records in vlogs for record in records if record.lost), default=0)
-    return with_so_few(image, keys, most)
-
-
-def with_so_few(image: MetadataImage, keys: Iterable[PartitionKey], most: int) -> set[PartitionKey]:
-    """Those partitions that virtual segments with ``most`` copies, or fewer, may have chunks of (12c)."""
-    return {key for key in keys if 0 < fewest_copies(image, [key]) <= most} if most else set()
+    """Those partitions, of topics that are there, which may have chunks in any of the virtual segments."""
+    if not vsegs:
+        return set()
+    floors = floors_of(image, keys)
+    held = may_be_in(set(floors.values()), vsegs)
+    return {key for key in keys if key[0] in image.topics_by_id and floors[key[0]] in held}
 
 
 def first_of(image: MetadataImage, node_id: int, segments: int) -> int:

@@ -132,7 +132,7 @@ class RemoteChunks:
         records = [
             record
             for epoch in older_sources(image, self._reach.node_id, streamlet)
-            for vlog in sources_of(image, table, epoch, topic.fewest_copies, epoch in streamlet.given)
+            for vlog in sources_of(image, table, epoch, (topic.floor,), epoch in streamlet.given)
             for record in vlog
             if not record.unread
         ]

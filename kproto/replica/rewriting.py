@@ -30,7 +30,7 @@ from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica.looking import Looking, LostError
 from kproto.replica.messages import Look, PartitionKey, StateAnswer, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
-from kproto.replica.takeover import fewest_copies
+from kproto.replica.takeover import floors_of, may_be_in
 from kproto.replica.unneeded import led_from
 from kproto.vlog.side import DamagedError, OldChunks, is_side
 from kproto.wire.internal import Api
@@ -203,8 +203,9 @@ class Rewriting:
         vlog = [] if is_side(run[0].id.vlog) else self._vlog(run[0].id)
         before = [record for record in reversed(vlog) if record.id < run[0].id]
         after = [record for record in vlog if record.id > run[-1].id]
-        image, most = self._metadata.image, max(record.copies for record in run)
-        asked = [key for key in sorted(keys) if fewest_copies(image, [key]) <= most]
+        floors = floors_of(self._metadata.image, keys)
+        held = may_be_in(set(floors.values()), run)
+        asked = [key for key in sorted(keys) if floors[key[0]] in held]
         begins = await self._edges(before, asked, False)
         ends = await self._edges(after, asked, True)
         ranges: list[tuple[Partition, int, int]] = []

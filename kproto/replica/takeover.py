@@ -15,12 +15,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import GapError
-from kproto.metadata.records import RECOVERING, StreamletRecord
+from kproto.metadata.records import ANYWHERE, RECOVERING, Floor, StreamletRecord
 from kproto.replica.messages import PartitionKey, ReadChunk
 from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
 from kproto.replica.survey import Base, Found, ordered, survey
@@ -69,7 +69,7 @@ class Part:
         "all_sources",
         "chunks",
         "claim",
-        "fewest",
+        "floor",
         "given",
         "key",
         "log_start",
@@ -84,13 +84,13 @@ class Part:
         key: PartitionKey,
         sources: Sequence[int],
         log_start: int,
-        fewest: int = 0,
+        floor: Floor = ANYWHERE,
         given: Sequence[int] = (),
     ) -> None:
         self.claim = claim
         self.key = key
-        self.fewest = fewest
-        """See `TopicRecord.fewest_copies`."""
+        self.floor = floor
+        """See `TopicRecord`."""
         self.given = given
         """See `StreamletRecord`."""
         self.all_sources = sources
@@ -293,7 +293,7 @@ class Takeover:
             for index in range(first, min(first + topic.active_groups, topic.partitions)):
                 key = (claim.topic_id, index)
                 start = table.log_start(*key)
-                parts.append(Part(claim, key, record.sources, start, topic.fewest_copies, record.given))
+                parts.append(Part(claim, key, record.sources, start, topic.floor, record.given))
         return parts
 
     async def _look(self, parts: list[Part], failed: dict[Claim, str]) -> None:
@@ -316,14 +316,14 @@ class Takeover:
 
     async def _source(self, epoch: int, parts: list[Part], deep: bool = False) -> dict[Claim, str]:
         """Look at all virtual logs of one owner; returns what cannot be recovered now for want of a copy."""
-        fewest, given = min(part.fewest for part in parts), all(epoch in part.given for part in parts)
+        floors, given = {part.floor for part in parts}, all(epoch in part.given for part in parts)
         looks: list[tuple[list[Part], Awaitable[Found]]] = []
-        for vsegs in sources_of(self._metadata.image, self._metadata.table, epoch, fewest, given):
-            most = max(record.copies for record in vsegs)
-            mine = [part for part in parts if part.fewest <= most]
-            given_up = max((record.copies for record in vsegs if record.lost), default=0)
+        for vsegs in sources_of(self._metadata.image, self._metadata.table, epoch, floors, given):
+            held = may_be_in(floors, vsegs)
+            given_up = may_be_in(floors, [record for record in vsegs if record.lost])
+            mine = [part for part in parts if part.floor in held]
             for part in mine:
-                part.lost |= part.fewest <= given_up
+                part.lost |= part.floor in given_up
             wanted = {part.key: part.needed_from for part in mine}
             looks.append((mine, survey(self._reach, vsegs, wanted, deep)))
         results = await asyncio.gather(*(look for _, look in looks), return_exceptions=True)
@@ -434,10 +434,10 @@ class Takeover:
 
 
 def sources_of(
-    image: MetadataImage, table: VlogTable, epoch: int, fewest: int, given: bool = False
+    image: MetadataImage, table: VlogTable, epoch: int, floors: Collection[Floor], given: bool = False
 ) -> list[list[VsegRecord]]:
     """The closed virtual segments of an owner, by virtual log, in order: those that can hold chunks of topics
-    which never had fewer copies than ``fewest``. ``given``: it handed over all that is asked for.
+    with any of these ``floors``. ``given``: it handed over all that is asked for.
 
     The open ones of an owner that lives, or has given all, hold nothing of what it handed over (rule 12b),
     nor do those that it opened since and closed: without a copy they are left out. Those of another one that
@@ -446,7 +446,7 @@ def sources_of(
     vlogs: dict[int, list[VsegRecord]] = {}
     given = given or any(broker.epoch == epoch for broker in image.brokers.values())
     for record in table.of_owner(epoch):
-        if record.copies < fewest:
+        if not any(map(record.may_hold, floors)):
             continue
         if not record.open:
             mine = not given or table.given_upto.get(record.id[:2], -1) >= record.id.seq
@@ -457,10 +457,15 @@ def sources_of(
     return list(vlogs.values())
 
 
-def fewest_copies(image: MetadataImage, keys: Iterable[PartitionKey]) -> int:
-    """The least of `TopicRecord.fewest_copies` of the partitions' topics; 0 for none."""
-    topics = (image.topics_by_id.get(topic_id) for topic_id in dict.fromkeys(key[0] for key in keys))
-    return min((topic.fewest_copies for topic in topics if topic is not None), default=0)
+def may_be_in(floors: Iterable[Floor], vsegs: Collection[VsegRecord]) -> set[Floor]:
+    """Those floors whose topics any of the virtual segments may hold something of (rule 12c)."""
+    return {floor for floor in floors if any(vseg.may_hold(floor) for vseg in vsegs)}
+
+
+def floors_of(image: MetadataImage, keys: Iterable[PartitionKey]) -> dict[bytes, Floor]:
+    """`TopicRecord.floor` of each topic of the partitions; of deleted ones, ANYWHERE."""
+    topics = {topic_id: image.topics_by_id.get(topic_id) for topic_id, _ in keys}
+    return {topic_id: ANYWHERE if one is None else one.floor for topic_id, one in topics.items()}
 
 
 def gave_all(image: MetadataImage, epoch: int, keys: Iterable[PartitionKey]) -> bool:

@@ -18,6 +18,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kproto.config import TopicConfig
 
 NEVER: Final = 2**63 - 1
@@ -43,8 +45,19 @@ class VlogClass(NamedTuple):
 
 def flush_policy(config: TopicConfig) -> FlushPolicy:
     """The class that ``flush.messages`` and ``flush.ms`` ask for."""
-    if config.flush_messages <= 1:
+    return _policy(config.flush_messages, config.flush_ms)
+
+
+def least_policy(overrides: Mapping[str, str]) -> FlushPolicy:
+    """The weakest class that a topic with these valid ``overrides`` can be in, whatever brokers are told:
+    each may have configs of its own, and the controller does not know those of their starts."""
+    messages, ms = (int(overrides.get(name, NEVER)) for name in ("flush.messages", "flush.ms"))
+    return _policy(messages, ms)
+
+
+def _policy(messages: int, ms: int) -> FlushPolicy:
+    if messages <= 1:
         return FlushPolicy.SYNCED
-    if config.flush_messages < NEVER or config.flush_ms < NEVER:
+    if messages < NEVER or ms < NEVER:
         return FlushPolicy.TIMED
     return FlushPolicy.MEMORY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from kproto.config import load
@@ -60,17 +60,24 @@ class World:
     def fence(self, node: int) -> None:
         assert self.commit(decide_fence(self.image, node, self.epoch(node))) is not None
 
-    def topic(self, name: str, partitions: int, copies: int, leaders: Sequence[int] = ()) -> bytes:
+    def topic(
+        self,
+        name: str,
+        partitions: int,
+        copies: int,
+        leaders: Sequence[int] = (),
+        configs: Mapping[str, str | None] | None = None,
+    ) -> bytes:
         """Create a topic; with ``leaders``, one per partition, the others follow in order."""
         topic_id = next(self._topic_ids).to_bytes(16, "big")
-        new = NewTopic(name, partitions, copies)
+        new = NewTopic(name, partitions, copies, configs=configs)
         if leaders:
             nodes = sorted(self.image.brokers)
             rows = []
             for partition, leader in enumerate(leaders):
                 others = [node for node in nodes if node != leader]
                 rows.append((partition, (leader, *others[: copies - 1])))
-            new = NewTopic(name, assignments=tuple(rows))
+            new = NewTopic(name, assignments=tuple(rows), configs=configs)
         (outcome,) = self.commit(decide_create(self.image, [new], SETTINGS, lambda: topic_id, Counter()))
         assert outcome.error is None, outcome.error
         return topic_id
@@ -88,9 +95,10 @@ class World:
         vlog: int = 0,
         exclude: tuple[int, ...] = (),
         epoch: int | None = None,
+        policy: int = 0,
     ) -> VsegRecord:
         vseg = VsegId(self.epoch(node) if epoch is None else epoch, vlog, seq)
-        opening = Opening(node, vseg, copies, 0, start, frozenset(exclude))
+        opening = Opening(node, vseg, copies, policy, start, frozenset(exclude))
         self.commit(decide_open_vseg(self.image, self.table, opening))
         return self.table.vsegs[vseg]
 
@@ -137,9 +145,9 @@ def nodes(targets: Sequence[CopyTarget]) -> list[int]:
 
 
 def cluster(brokers: int, **topics: Any) -> World:
-    """Brokers 1..n; topics as ``name=(partitions, copies, [leaders])``."""
+    """Brokers 1..n; topics as ``name=(partitions, copies, [leaders])``, or with configs behind that."""
     world = World()
     world.register(*range(1, brokers + 1))
-    for name, (partitions, copies, leaders) in topics.items():
-        world.topic(name, partitions, copies, leaders)
+    for name, fields in topics.items():
+        world.topic(name, *fields)
     return world

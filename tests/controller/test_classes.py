@@ -9,8 +9,8 @@ from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.controller.recovery import due_streamlets, stuck
 from kproto.controller.repair import wanted_copies
 from kproto.metadata import Change
-from kproto.metadata.records import RECOVERING, TopicRecord
-from kproto.metadata.vlogs import CopyTarget, VlogTable
+from kproto.metadata.records import RECOVERING, Floor, TopicRecord
+from kproto.metadata.vlogs import CopyTarget, VlogTable, moved_from_key
 
 from .cluster_world import World, cluster
 
@@ -45,7 +45,7 @@ def test_the_owner_that_is_back_has_still_a_copy_of_what_was_not_given_away() ->
     world = two_copies_lost()
     world.commit_all(world.assign())
     few, many = (world.table.of_owner(1)[vlog] for vlog in (0, 1))
-    assert (world.table.moved_upto, world.table.moved_from) == ({}, {(1, 3): 1})
+    assert (world.table.moved_upto, world.table.moved_from) == ({}, {(1, Floor(3, 0)): 1})
     assert wanted_copies(world.image, world.table, many) == 3
     world.register(1)
     assert rules.owner_holds(world.image, world.table, few)
@@ -107,7 +107,11 @@ def test_the_fewest_copies_of_a_topic_are_kept() -> None:
 
 def test_the_table_knows_what_was_given_of_which_copies() -> None:
     table = VlogTable()
-    table.apply(Change(1, {"moved-from/7/3": b"12"}, ()))
-    assert table.moved_from == {(7, 3): 12}
-    table.apply(Change(2, {}, ("moved-from/7/3",)))
+    table.apply(Change(1, {"moved-from/7/3": b"12", "moved-from/7/3/2": b"13"}, ()))
+    assert table.moved_from == {(7, Floor(3, 0)): 12, (7, Floor(3, 2)): 13}
+    assert [moved_from_key(7, floor) for _, floor in table.moved_from] == [
+        "moved-from/7/3",
+        "moved-from/7/3/2",
+    ]
+    table.apply(Change(2, {}, ("moved-from/7/3", "moved-from/7/3/2")))
     assert table.moved_from == {}

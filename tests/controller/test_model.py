@@ -315,7 +315,7 @@ class Model:
             if vseg.end is not None:
                 self.check_copies(vseg, vseg.end)
         for epoch, vseg in last.items():
-            if vseg.end is not None and any(rules.topics_in(image, vseg)):
+            if vseg.end is not None and any(rules.topics_in(image, table, vseg)):
                 assert self.durable[epoch] <= vseg.end, f"acked beyond the end of {vseg}"
         for part in image.streamlets.values():
             for record in part:

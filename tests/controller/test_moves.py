@@ -423,3 +423,21 @@ def test_a_live_owner_without_virtual_segments_stays_a_source() -> None:
     assert hand_over(world, seq=-1)
     world.commit_all([world.streamlet("t")])
     assert world.streamlet("t").sources == (one, world.epoch(3), world.epoch(4))
+
+
+def test_in_limbo_without_a_topic_that_waits_for_it_it_ends_where_it_began() -> None:
+    """Found by simulation: what an owner opened after it had given everything away stayed open for ever when
+    all copies of it were in limbo, since nobody waits for it, and so nobody can accept its loss."""
+    world = cluster(4, t=(1, 3, [1]))
+    world.open(1, seq=0)
+    begin(world, 2)
+    world.open(1, seq=1, start=500)
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+    later = VsegId(world.epoch(1), 0, 1)
+    world.fence(1)
+    for ask in world.plan().asks:
+        world.answer(ask, 550, limbo=True)
+    world.now += 1000
+    (closed,) = world.close()
+    assert (closed.id, closed.end) == (later, closed.start)

@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 
 from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import ANYWHERE, Floor
+from kproto.metadata.store import Entry
+from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.replica import takeover
 from kproto.replica.messages import PartitionKey
 from kproto.replica.survey import Base
 from kproto.replica.takeover import NotSealedError, sources_of
+from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.side import FIRST_SIDE_ID
 from tests.replica.sealed_world import Chunk, Vlog, World
 from tests.replica.test_takeover import Run
@@ -279,7 +284,7 @@ def test_what_else_a_source_has_is_read_or_waited_for(case: str) -> None:
 
     async def go(run: Run) -> None:
         office = run.world.metadata
-        found = sources_of(office.image, office.table, 10, 0)
+        found = sources_of(office.image, office.table, 10, (ANYWHERE,))
         assert [one.id for vlog in found for one in vlog] == [
             one.id for vlog in run.world.vlogs for one in vlog.records()
         ]
@@ -302,8 +307,20 @@ def test_what_a_dead_owner_opened_after_it_gave_all_away_is_not_waited_for() -> 
         office.table.vsegs[opened.id] = opened
         office.table._by_owner[10][opened.id] = None
         with pytest.raises(NotSealedError):
-            sources_of(office.image, office.table, 10, 0)
+            sources_of(office.image, office.table, 10, (ANYWHERE,))
         await run.online()
         await run.check()
 
     directed(go, prepare=prepare)
+
+
+def test_an_open_segment_that_can_hold_nothing_of_what_is_asked_for_is_not_waited_for() -> None:
+    """Each of two topics is above it in another way: one always synced, one always had more copies."""
+    record = VsegRecord(VsegId(9, 1, 1), 9, "gone", 2, FlushPolicy.MEMORY, 0, None, ())
+    image, table = MetadataImage(), VlogTable()
+    table.load(1, [Entry(record.key, record.encode(), 1)])
+    often, synced = Floor(3, FlushPolicy.MEMORY), Floor(2, FlushPolicy.SYNCED)
+    assert sources_of(image, table, 9, {often, synced}) == []
+    for floor in (Floor(2, FlushPolicy.MEMORY), ANYWHERE):
+        with pytest.raises(NotSealedError):
+            sources_of(image, table, 9, {often, synced, floor})

@@ -19,6 +19,7 @@ WAITED: Final = "the leader itself waits until all of it is closed before it tel
 SOON: Final = "what is on its way to backups arrives before the next leader has begun to read"
 TWICE: Final = "an owner must lead twice, and write no state and no record the second time"
 TWICE_TO_THE_END: Final = "an owner must lead twice, and die: who leads next must be sooner than its seals"
+LOOSE: Final = "seeds lose the power only when what was acknowledged without a sync is in closed segments"
 IDLE: Final = "the pusher rolls when nothing is in flight: this is asked in case that it ever does otherwise"
 
 controller = kproto.controller.rules
@@ -50,6 +51,13 @@ DIRECTED: Final = [
         ((kproto.metadata.records, "still_given"),),
         lambda given, _: given,
         TWICE_TO_THE_END,
+    ),
+    Mutation(
+        "what a topic had before it synced is forgotten",
+        "8, 12c",
+        ((kproto.metadata.records, "weaker"),),
+        lambda _, now: now,
+        LOOSE,
     ),
     Mutation("rolled in flight", "11", ((kproto.vlog.replicated, "may_roll"),), _always(True), IDLE),
 ]

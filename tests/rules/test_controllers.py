@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from kproto.controller import OpType
 from kproto.controller.freeing import Unneeded, decide_free
 from kproto.controller.recovery import Attempt, decide_commit
 from kproto.controller.vsegs import Opening, decide_open_vseg
 from kproto.errors import KafkaError
 from kproto.metadata.vlogs import VsegId
 from tests.controller.cluster_world import World, cluster, nodes
+from tests.controller.test_flush_classes import alter, lose_power, opened
 
 from .support import needs, promise, waits_for_its_backup
 
@@ -164,3 +166,15 @@ def test_a_report_from_before_a_leader_got_more_does_not_count() -> None:
     promise(not freed(world, reports), "S15: freed by a leader that did not know of its newest partition")
     reports.report(first.leader, world.epoch(first.leader), vsegs, world.image.revision)
     assert freed(world, reports) == vsegs
+
+
+@needs("what a topic had before it synced is forgotten")
+def test_records_from_before_flush_messages_are_waited_for() -> None:
+    """A topic with records, acknowledged without a sync, gets flush.messages=1; then all lose their power.
+    What it had before is in an open virtual segment of the other class, and all copies of that are in limbo.
+    Who led the topic without it would give its offsets to others (8, 12c, 22)."""
+    world = opened(safe={})
+    alter(world, "safe", OpType.SET, "1")
+    lose_power(world)
+    led = [record.topic_id for record in world.assign()]
+    promise(not led, "S1: the topic goes on without what it had before")

@@ -9,7 +9,7 @@ from pathlib import Path
 from kproto.check import InvariantError
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves, decide_tidy
 from kproto.controller.vsegs import decide_close_vsegs
-from kproto.metadata.records import RECOVERING
+from kproto.metadata.records import ANYWHERE, RECOVERING
 from kproto.replica.survey import Base
 from kproto.replica.takeover import sources_of
 from tests.controller.cluster_world import World, cluster
@@ -26,7 +26,7 @@ from .test_owners import begun
 
 def found(world: World, node: int) -> int:
     """Up to where the next leader finds what ``node`` wrote: rule 12b lets it read closed segments only."""
-    vlogs = sources_of(world.image, world.table, world.epoch(node), 0)
+    vlogs = sources_of(world.image, world.table, world.epoch(node), (ANYWHERE,))
     return max((vseg.end for vlog in vlogs for vseg in vlog if vseg.end is not None), default=0)
 
 

@@ -172,9 +172,16 @@ class Checks:
         for number in range(header.chunks):
             entry = ENTRY.unpack_from(body, at + FRAME_SIZE + number * ENTRY_SIZE)
             key, end = (entry[0], entry[1]), entry[5] + entry[8]
+            self._look_at_class(vseg, key[0])
             chunks.append((key, end))
             self.framed[key] = max(self.framed.get(key, 0), end)
         found[header.position] = (header.position + header.length, chunks)
+
+    def _look_at_class(self, vseg: VsegId, topic_id: bytes) -> None:
+        """12c: recoveries do not wait for what a virtual segment below a topic's floor holds."""
+        topic, record = self.world.image.topics_by_id.get(topic_id), self.world.table.vsegs.get(vseg)
+        if topic is not None and record is not None and not record.may_hold(topic.floor):
+            self.world.failed(f"12c: {record} has a chunk of {topic.name}, whose floor is {topic.floor}")
 
     def _index_file(self, number: int, path: str, vseg: VsegId, end: int = 1 << 62) -> bool:
         """What was in its owner's journal only was never seen in a push. False when there is no such file."""
@@ -280,11 +287,11 @@ class Checks:
         """Rule 21: a virtual segment is closed below what was durable. Allowed where no topic has anything in
         it, or all that have prefer being served, and whoever has all of it has been away for a session."""
         world, durable = self.world, self.durable[record.id]
-        topics = list(topics_in(world.image, before))
+        topics = list(topics_in(world.image, world.table, before))
         wrong = f"rule 21: vseg {tuple(record.id)} is closed at {record.end}, {durable} was durable"
         if not topics:
             world.count("closed, nobody's")
-        elif not may_lose(world.image, before, False):
+        elif not may_lose(world.image, world.table, before, False):
             world.failed(f"{wrong}; {[topic.name for topic in topics]}")
         else:
             owner = () if world.table.is_moved(before) else (CopyTarget(before.node_id, before.store_id),)

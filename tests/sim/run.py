@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import two_disks
+from .blackout import blackout
 from .checks import Checks
 from .clients import Clients
 from .faults import Faults
@@ -90,6 +91,7 @@ async def _scenario(world: World) -> None:
     await late
     faults.heal()
     await checks.settle(clients)
+    await blackout(world, clients, checks, faults)
     if world.plan.two_disks or world.plan.growing:
         await two_disks.lose_two(world, clients, checks)
     await clients.stop()

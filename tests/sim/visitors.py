@@ -198,7 +198,8 @@ class Visitors:
             changes = list(self._config().items()) * random.choice((1, 1, 1, 2))
             if random.random() < 0.2:
                 kind, resource = random.choice(((ResourceType.TOPIC, "nobody"), (16, "a"), (kind, "")))
-        ops = [ConfigOp(name, op, value) for name, value in changes if not name.startswith("flush")]
+        loose = self.world.plan.kind == "kills"
+        ops = [ConfigOp(name, op, value) for name, value in changes if loose or not name.startswith("flush")]
         change = ConfigChange(kind, resource, ops, random.random() < 0.2 and kind is ResourceType.BROKER)
         (error,) = await self._decide(lambda one: one.alter_configs([change]))
         if error is not None:
