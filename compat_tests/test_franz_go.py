@@ -12,7 +12,7 @@ import pytest
 from compat_tests.support import franz
 from compat_tests.support.confluent import producer, send_all
 from compat_tests.support.ports import wait_until
-from compat_tests.support.records import Sample
+from compat_tests.support.records import plain
 from compat_tests.support.topics import unique
 
 MakeTopic = Callable[..., str]
@@ -53,9 +53,7 @@ def test_killed_member(bootstrap: str, new_topic: MakeTopic, group: str, tmp_pat
     def send(count: int) -> set[str]:
         fresh = [f"n{len(sent) + number}" for number in range(count)]
         for partition in range(4):
-            send_all(
-                feed, topic, partition, [Sample(None, value.encode(), (), 1) for value in fresh[partition::4]]
-            )
+            send_all(feed, topic, partition, plain(value.encode() for value in fresh[partition::4]))
         sent.extend(fresh)
         return set(fresh)
 

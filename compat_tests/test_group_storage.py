@@ -14,7 +14,7 @@ from compat_tests.support.confluent import producer, send_all
 from compat_tests.support.java import Jvm
 from compat_tests.support.members import PATIENCE_S, Members
 from compat_tests.support.ports import wait_until
-from compat_tests.support.records import Sample
+from compat_tests.support.records import plain
 from compat_tests.support.target import own_broker
 from compat_tests.support.topics import create_topic, unique
 
@@ -91,7 +91,7 @@ def test_members_go_on_after_the_broker_is_killed(
         def send(start: int) -> set[str]:
             for partition in range(6):
                 numbers = [n for n in range(start, start + 60) if n % 6 == partition]
-                send_all(client, topic, partition, [Sample(None, b"%d" % n, (), 1) for n in numbers])
+                send_all(client, topic, partition, plain(b"%d" % n for n in numbers))
             return {str(n) for n in range(start + 60)}
 
         with Members("confluent", broker.bootstrap, topic, group, tmp_path / "members") as members:

@@ -10,7 +10,7 @@ import pytest
 from compat_tests.support.confluent import producer, send_all
 from compat_tests.support.members import PATIENCE_S, Members
 from compat_tests.support.ports import wait_until
-from compat_tests.support.records import Sample
+from compat_tests.support.records import plain
 
 WIDTH = 6
 
@@ -28,7 +28,7 @@ class Feed:
         start = len(self.sent)
         for partition in range(WIDTH):
             numbers = [n for n in range(start, start + count) if n % WIDTH == partition]
-            send_all(self._client, self._topic, partition, [Sample(None, b"%d" % n, (), 1) for n in numbers])
+            send_all(self._client, self._topic, partition, plain(b"%d" % n for n in numbers))
         self.sent |= {str(n) for n in range(start, start + count)}
         return self.sent
 

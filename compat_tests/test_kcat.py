@@ -11,7 +11,7 @@ import pytest
 
 from compat_tests.support.confluent import producer, read_samples, send_all
 from compat_tests.support.ports import wait_until
-from compat_tests.support.records import BASE_TIME_MS, CODECS, Sample
+from compat_tests.support.records import BASE_TIME_MS, CODECS, Sample, plain
 
 MakeTopic = Callable[..., str]
 
@@ -97,7 +97,7 @@ def test_balanced_consumers(bootstrap: str, new_topic: MakeTopic, group: str, tm
     def send(count: int) -> set[bytes]:
         fresh = [b"n%d" % (len(sent) + number) for number in range(count)]
         for partition in range(4):
-            send_all(feed, topic, partition, [Sample(None, value, (), 1) for value in fresh[partition::4]])
+            send_all(feed, topic, partition, plain(fresh[partition::4]))
         sent.update(fresh)
         return set(fresh)
 

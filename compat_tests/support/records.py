@@ -23,6 +23,11 @@ class Sample:
     timestamp: int
 
 
+def plain(values: Iterable[bytes]) -> list[Sample]:
+    """Records of nothing but a value, young enough to stay."""
+    return [Sample(None, value, (), BASE_TIME_MS) for value in values]
+
+
 def samples(count: int, seed: int = 1, gentle: bool = False) -> list[Sample]:
     """`count` records: null and empty keys and values, repeated header names, null header values, noise.
 
