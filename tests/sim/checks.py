@@ -279,6 +279,8 @@ class Checks:
         if known is None and len(targets) < record.copies - 1:
             world.count("smaller sets")
             self.unseen |= not targets
+        if known is not None:
+            self._look_at_gained(record, known)
         if record.emptied and known is not None and not known.emptied:
             world.count("pushed again")
             self._elsewhere(record)
@@ -315,6 +317,18 @@ class Checks:
                         f"rule 23: vseg {tuple(record.id)} is closed at {record.end}, n{target.node_id} is "
                         f"listed and has {'nothing' if copy is None else copy.end}"
                     )
+
+    def _look_at_gained(self, record: VsegRecord, known: VsegRecord) -> None:
+        """Rule 17: a copy is listed only where it was made, and still is."""
+        for target in record.backups:
+            if target in known.backups or not self.intact(record.id, target):
+                continue
+            machine = self.world.machines[target.node_id]
+            there = machine.find(f"{machine.root}/replicas/{file_name(record.id)}") is not None
+            if not there and self._store(target.node_id) == target.store_id:
+                self.world.failed(
+                    f"rule 17: n{target.node_id} is listed for vseg {tuple(record.id)}, and has no copy"
+                )
 
     def _live(self, record: VsegRecord) -> list[Chunk]:
         """The chunks in a virtual segment that are not below the start of their log."""

@@ -55,6 +55,20 @@ def test_frames_that_only_a_journal_had_are_known_when_it_told_the_end() -> None
         assert not checks.world.problems
 
 
+def test_who_is_listed_without_a_copy_is_caught() -> None:
+    world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
+    checks = Checks(world)
+    checks.stores[3] = "c"
+    first = CopyTarget(2, "b")
+    record = owner.record(100, [first])
+    for known, changed in ((None, record), (record, record._replace(backups=(first, CopyTarget(3, "c"))))):
+        world.table.apply(Change(1, {changed.key: changed.encode()}, ()))
+        checks._changed(
+            Change(1, {changed.key: changed.encode()}, ()), {owner.vseg: known} if known is not None else {}
+        )
+    assert ["rule 17: n3" in problem for problem in world.problems] == [True]
+
+
 @pytest.mark.parametrize("listed", [ME, OTHER])
 def test_who_deletes_a_listed_copy_is_caught_at_once(listed: CopyTarget) -> None:
     world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
