@@ -5,6 +5,7 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
 
 import pytest
 
@@ -44,5 +45,21 @@ def test_prometheus_reads_metrics_and_machines_read_pages() -> None:
         endpoint.close()
         with pytest.raises(urllib.error.URLError):
             await get(port, "/metrics")
+
+    asyncio.run(run())
+
+
+def test_the_end_of_the_broker_does_not_wait_for_the_listener(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`close` runs on the event loop, while clients of a broker that leaves still ask it who leads now."""
+    forever = ThreadingHTTPServer.serve_forever
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", lambda server: forever(server, 3600.0))
+
+    async def run() -> None:
+        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint.start()
+        await get(endpoint.port, "/metrics")
+        await asyncio.wait_for(asyncio.to_thread(endpoint.close), 30)
+        with pytest.raises(urllib.error.URLError):
+            await get(endpoint.port, "/metrics")
 
     asyncio.run(run())

@@ -9,6 +9,7 @@ kind               arguments                                       answer
                    leader epoch], ...]}``
 ``handed_over``    ``{"streamlets": [[topic, streamlet, leader     ``[bool, ...]``
                    epoch, began], ...], "upto": [[vlog, seq]]}``
+``retire``         ``{"vsegs": [[vlog, seq, end], ...]}``          ``{"closed": bool, "more": bool}``
 ``starts``         ``{"starts": [[topic, partition, offset]]}``    ``[bool, ...]``
 ``unneeded``       ``{"vsegs": [[E, vlog, seq], ...],``            number of reports taken
                    ``"revision"}``, of the image they rest on
@@ -48,6 +49,7 @@ from kproto.controller.reassignment import Copied, decide_copied
 from kproto.controller.recoveries import Recoveries, summary
 from kproto.controller.recovery import Attempt, decide_commit
 from kproto.controller.repair import decide_disowned
+from kproto.controller.retiring import decide_retire
 from kproto.controller.vsegs import (
     COPIES_MAX,
     Opening,
@@ -108,6 +110,7 @@ class Proposals:
             "close_vsegs": self._close_vsegs,
             "commit": self._commit,
             "handed_over": self._handed_over,
+            "retire": self._retire,
             "starts": self._starts,
             "unneeded": self._unneeded,
             "rewritten": self._rewritten,
@@ -140,13 +143,7 @@ class Proposals:
 
     async def _close_vsegs(self, node_id: int, epoch: int, args: object) -> list[bool]:
         controller = self._controller
-        closes = [
-            (
-                VsegId(epoch, integer(vlog, "a virtual log", 0, U32), integer(seq, "a number", 0, U32)),
-                integer(end, "an end", 0, OFFSET_MAX),
-            )
-            for vlog, seq, end in _rows(args, "vsegs")
-        ]
+        closes = _ends(epoch, args)
         return await controller.decide(
             lambda: decide_close_vsegs(controller.image, controller.table, node_id, closes)
         )
@@ -201,6 +198,15 @@ class Proposals:
         return await controller.decide(
             lambda: decide_handed_over(controller.image, controller.table, node_id, epoch, attempts, upto)
         )
+
+    async def _retire(self, node_id: int, epoch: int, args: object) -> dict[str, bool]:
+        """A broker is about to leave, and appends no more: others lead what it leads (rule 12b)."""
+        controller = self._controller
+        closes = _ends(epoch, args)
+        retired = await controller.decide(
+            lambda: decide_retire(controller.image, controller.table, node_id, epoch, closes)
+        )
+        return {"closed": retired.closed, "more": retired.more}
 
     async def _starts(self, node_id: int, epoch: int, args: object) -> list[bool]:
         controller = self._controller
@@ -325,6 +331,17 @@ class Proposals:
 
 def _rows(args: object, name: str) -> list[list[Any]]:
     return Arguments(args).rows(name, 3) if isinstance(args, dict) else rows(args, 3, name)
+
+
+def _ends(epoch: int, args: object) -> list[tuple[VsegId, int]]:
+    """Virtual segments of an owner, and where each ends."""
+    return [
+        (
+            VsegId(epoch, integer(vlog, "a virtual log", 0, U32), integer(seq, "a number", 0, U32)),
+            integer(end, "an end", 0, OFFSET_MAX),
+        )
+        for vlog, seq, end in _rows(args, "vsegs")
+    ]
 
 
 def _vsegs(args: object) -> list[VsegId]:

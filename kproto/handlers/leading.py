@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Services
 from kproto.handlers.partitions import leader_of
-from kproto.metadata.records import NO_LEADER
+from kproto.metadata.records import NO_LEADER, RECOVERING
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
@@ -72,6 +72,27 @@ def leader_told(services: Services, topic: TopicRecord | None, index: int) -> tu
     streamlet = image.partition_streamlet(topic, index)
     leader = leader_of(image, streamlet)
     return None if leader == NO_LEADER else (leader, streamlet.leader_epoch)
+
+
+def changes_leader(services: Services, topic: TopicRecord | None, index: int) -> bool:
+    """Who leads the partition next is settled, or about to be, and will serve it in a moment: this broker is
+    handing it over (rule 12b), or a live one rebuilds it."""
+    image = services.image()
+    if topic is None or topic.topic_id not in image.streamlets or not 0 <= index < topic.partitions:
+        return False
+    streamlet = image.partition_streamlet(topic, index)
+    if not streamlet.sources:
+        return False
+    if streamlet.state == RECOVERING:
+        return streamlet.leader in image.brokers
+    if leader_of(image, streamlet) != services.node_id:
+        return False
+    stream = services.logs.streams.get(topic.topic_id)
+    partition = stream.partitions.get(index) if stream is not None else None
+    if partition is None or partition.lost:
+        return False
+    vlog = partition.vlog
+    return partition.handing_over or (vlog is not None and vlog.retiring and not vlog.lost)
 
 
 def copies_short(partition: Partition, topic: TopicRecord, image: MetadataImage) -> bool:

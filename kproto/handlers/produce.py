@@ -8,7 +8,8 @@ closes its connection, as in Kafka, because nothing else can tell the client.
 acks=-1 with fewer copies than ``min.insync.replicas`` is NOT_ENOUGH_REPLICAS before anything is appended, and
 NOT_ENOUGH_REPLICAS_AFTER_APPEND when copies went missing before it was durable (rule 18). When this broker
 turns out not to own the virtual log any more, whatever waits gets NOT_LEADER_OR_FOLLOWER: what was appended
-may or may not survive (rules 10 and 16).
+may or may not survive (rules 10 and 16). While a partition is being handed over, the answer waits until it
+has another leader, and names that (see ``holding``).
 
 Version notes: v7 zstd (before: UNSUPPORTED_COMPRESSION_TYPE), v8 error messages and the records they are
 about (KIP-467), v9 flexible, v10 current leader and node endpoints with NOT_LEADER_OR_FOLLOWER (KIP-951), v13
@@ -20,13 +21,15 @@ transactions exist, as from FindCoordinator. Throttle time is always 0.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kproto.errors import TABLE, ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
+from kproto.handlers.holding import Holding
 from kproto.handlers.keyed import AboutRecords, record_errors, refuse_without_key
-from kproto.handlers.leading import copies_short, error_of, leader_told, led_here
+from kproto.handlers.leading import changes_leader, copies_short, error_of, leader_told, led_here
 from kproto.handlers.produce_wire import (
     FIRST_WITH_IDS,
     Key,
@@ -83,10 +86,10 @@ class _Route:
 class _Joint:
     """Answers once as many virtual logs as were touched have said that they are durable."""
 
-    __slots__ = ("_exchange", "_left", "instead")
+    __slots__ = ("_left", "_whose", "instead")
 
-    def __init__(self, exchange: Exchange, left: int) -> None:
-        self._exchange = exchange
+    def __init__(self, whose: Answerable, left: int) -> None:
+        self._whose = whose
         self._left = left
         self.instead: bytes | None = None
         """The answer when one of them failed."""
@@ -94,7 +97,36 @@ class _Joint:
     def reply(self, frame: bytes) -> None:
         self._left -= 1
         if self._left == 0:
-            self._exchange.reply(self.instead or frame)
+            self._whose.reply(self.instead or frame)
+
+
+class _Kept:
+    """Answers when the partitions that are being handed over have new leaders. ``anew`` makes the answer
+    then, which names them; one that was judged again meanwhile goes as it is."""
+
+    __slots__ = ("_anew", "_exchange", "_holding", "_seconds", "_settled", "answer")
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        holding: Holding,
+        seconds: float,
+        settled: Callable[[], bool],
+        anew: Callable[[], bytes],
+    ) -> None:
+        self._exchange = exchange
+        self._holding = holding
+        self._seconds = seconds
+        self._settled = settled
+        self._anew = anew
+        self.answer = b""
+        """The one that it stands for."""
+
+    def reply(self, frame: bytes) -> None:
+        if frame is self.answer:
+            self._holding.keep(self._seconds, self._settled, lambda: self._exchange.reply(self._anew()))
+        else:
+            self._exchange.reply(frame)
 
 
 Waiting = tuple[Answerable, bytes, int, "Exchange", int, int, "list[TopicOutcome]", int]
@@ -112,6 +144,7 @@ class Producer:
     __slots__ = (
         "_batches",
         "_flying",
+        "_holding",
         "_ids",
         "_journaled",
         "_loop",
@@ -124,6 +157,7 @@ class Producer:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._loop = asyncio.get_running_loop()
+        self._holding = Holding(self._loop)
         self._names: dict[Key, _Route] = {}
         self._ids: dict[Key, _Route] = {}
         """Routes of the current image, by key of a request with names and with ids."""
@@ -140,6 +174,7 @@ class Producer:
     def _on_image(self, image: MetadataImage) -> None:  # noqa: ARG002
         self._names.clear()
         self._ids.clear()
+        self._holding.look()
 
     def handle(
         self,
@@ -152,13 +187,7 @@ class Producer:
     ) -> None:
         """One request; see :data:`kproto.handlers.context.RawHandle`."""
         transactional, acks, timeout_ms, wanted = parse(version, frame, position)
-        refused: KafkaError | None = None
-        if not -1 <= acks <= 1:
-            refused = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
-        elif transactional:
-            refused = KafkaError(
-                ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "this broker has no transactions yet"
-            )
+        refused = _refusal(transactional, acks)
         failed = refused is not None or not wanted
         touched: list[VirtualLogPort] = []
         topics: list[TopicOutcome] = []
@@ -194,22 +223,24 @@ class Producer:
         if acks == 0:
             self._end_unanswered(exchange, topics)
             return
+        whose: Answerable = exchange
         if failed:
             answer = self._answer(version, correlation_id, topics)
+            whose = self._kept(exchange, answer, timeout_ms, version, correlation_id, topics)
         elif len(topics) == 1 and len(outcomes) == 1:
             answer = one_stored(version, correlation_id, key, index, base_offset, time_ms, log_start)
         else:
             answer = all_stored(version, correlation_id, topics)
         if len(touched) == 1:
             self._wait(
-                touched[0], (exchange, answer, timeout_ms, exchange, version, correlation_id, topics, acks)
+                touched[0], (whose, answer, timeout_ms, exchange, version, correlation_id, topics, acks)
             )
         elif touched:
-            joint = _Joint(exchange, len(touched))
+            joint = _Joint(whose, len(touched))
             for vlog in touched:
                 self._wait(vlog, (joint, answer, timeout_ms, exchange, version, correlation_id, topics, acks))
         else:
-            exchange.reply(answer)
+            whose.reply(answer)
 
     # --- where a chunk goes ------------------------------------------------------------------------
 
@@ -341,6 +372,39 @@ class Producer:
         if self._flying:
             self._sweep = self._loop.call_later(TIMEOUT_CHECK_SECONDS, self._check_timeouts)
 
+    # --- partitions that are being handed over ------------------------------------------------------
+
+    def _kept(
+        self,
+        exchange: Exchange,
+        answer: bytes,
+        timeout_ms: int,
+        version: int,
+        correlation_id: int,
+        topics: list[TopicOutcome],
+    ) -> Answerable:
+        """Who answers with an error: the exchange itself, unless a new leader is to be waited for."""
+        if not self._is_changing(version, topics):
+            return exchange
+        kept = _Kept(
+            exchange,
+            self._holding,
+            timeout_ms / 1000,
+            lambda: not self._is_changing(version, topics),
+            lambda: self._answer(version, correlation_id, topics),
+        )
+        kept.answer = answer
+        return kept
+
+    def _is_changing(self, version: int, topics: list[TopicOutcome]) -> bool:
+        """Whether one of the partitions that are not led here is about to get another leader."""
+        return any(
+            outcome[4] is ErrorCode.NOT_LEADER_OR_FOLLOWER
+            and changes_leader(self._services, self._topic(version, key), outcome[0])
+            for key, outcomes in topics
+            for outcome in outcomes
+        )
+
     # --- answers -----------------------------------------------------------------------------------
 
     def _end_unanswered(self, exchange: Exchange, topics: list[TopicOutcome]) -> None:
@@ -397,10 +461,22 @@ class Producer:
         return response_frame(codec(KEY), version, correlation_id, response)
 
     def _leader(self, version: int, key: Key, index: int) -> tuple[int, int] | None:
+        return leader_told(self._services, self._topic(version, key), index)
+
+    def _topic(self, version: int, key: Key) -> TopicRecord | None:
         image = self._services.image()
         with_ids = version >= FIRST_WITH_IDS
-        record = image.topics_by_id.get(key) if with_ids else image.topics.get(topic_name(version, key))
-        return leader_told(self._services, record, index)
+        return image.topics_by_id.get(key) if with_ids else image.topics.get(topic_name(version, key))
+
+
+def _refusal(transactional: bool, acks: int) -> KafkaError | None:
+    """Why nothing of a request is taken."""
+    if not -1 <= acks <= 1:
+        return KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
+    if transactional:
+        message = "this broker has no transactions yet"
+        return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, message)
+    return None
 
 
 def _all_failed(topics: list[TopicOutcome], code: ErrorCode) -> list[TopicOutcome]:

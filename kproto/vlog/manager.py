@@ -605,10 +605,11 @@ class VlogManager:
             pusher.vlog.retiring = pusher.vlog.blocked = True
 
     def retired(self) -> bool:
-        """Everything that was appended before `retire` is durable; pushes what is not."""
+        """Everything that was appended before `retire` is durable, and the store knows every segment; pushes
+        what is not."""
         for pusher in self._replicated():
             pusher.run()
-        return all(pusher.idle for pusher in self._replicated())
+        return all(pusher.idle and not pusher.opening for pusher in self._replicated())
 
     def leave_behind(self) -> dict[int, int]:
         """Begin a new segment of every virtual log with backups, for what is durable now is to be read by

@@ -155,6 +155,11 @@ class ReplicatedPusher(Pusher):
         )
 
     @property
+    def opening(self) -> bool:
+        """The store is being asked for another segment."""
+        return self._proposed is not None
+
+    @property
     def wants_room(self) -> bool:
         """Call `wake` when there is room."""
         return self._renewing or not self.idle
