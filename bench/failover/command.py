@@ -60,9 +60,10 @@ class Session:
         self.save()
         brokers = ",".join(map(str, this.victims)) + (" wiped" if this.wiped else "")
         whole = "" if this.whole_s is None else f", all copies after {this.whole_s:.1f} s"
+        steps = "".join(f"; broker {node} led {led}: {gap:.2f} s" for node, led, gap in this.steps)
         self.console.print(
             f"round {this.number}: {this.kind} {brokers}: longest gap {this.gap_s:.2f} s, "
-            f"on return {this.return_gap_s:.2f} s{whole}; {this.records} records",
+            f"on return {this.return_gap_s:.2f} s{whole}; {this.records} records{steps}",
             highlight=False,
         )
 

@@ -2,8 +2,8 @@
 
 For brokers that are dead and idle before that: files are read as they lie. A closed virtual segment's copies
 are the replica files of the brokers it lists, clipped to [start, end) (rule 15), and, while its owner's files
-count (rule 2b), the chunks in the owner's segment files and journal. Copies of an open one are compared as
-far as all of them go.
+count (rules 2b and 12b), the chunks in the owner's segment files and journal. Copies of an open one are
+compared as far as all of them go.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kproto.clock import SystemClock
+from kproto.controller.rules import was_given
 from kproto.disk import Disk
 from kproto.log.files import CHUNKS, STREAMS
 from kproto.metadata import VlogTable, VsegId
@@ -188,7 +189,7 @@ class Comparison:
             self._problem(vseg.id, "no copy on any backup")
             return
         owner = CopyTarget(vseg.node_id, vseg.store_id)
-        kept = self._table.moved_upto.get(vseg.node_id, -1) < vseg.id.owner_epoch
+        kept = not self._table.is_moved(vseg) and not was_given(self._table, vseg)
         own = self._scan(vseg, first, kept and self._stores.get(owner.node_id) == owner.store_id)
         self.found.copies[f"{good + own} of {vseg.copies}"] += 1
 

@@ -35,6 +35,8 @@ class Round:
     """How many partitions the victims led."""
     gaps: list[float] = field(default_factory=list)
     """That of every partition, by its number."""
+    steps: list[tuple[int, int, float]] = field(default_factory=list)
+    """Of a rolling restart: broker, how many partitions it led, the longest gap until it was back."""
     recovered_s: float | None = None
     """From the kill until all that the victims led was led again, as the controller saw it."""
     back_s: float = 0.0
@@ -123,13 +125,19 @@ class Rounds:
         self._whole()
         self._listen(this)
         began = time.monotonic()
+        longest: list[float] = []
         for node in this.victims:
+            led = leaders(self._cluster, self._load.topic).count(node)
+            self._load.listen()
             self._cluster.stop(node)
             self._cluster.start([node])
             self._load.await_progress()
             self._whole()
+            self._gaps(this)
+            this.steps.append((node, led, this.gap_s))
+            longest = list(map(max, longest or this.gaps, this.gaps))
         this.back_s = time.monotonic() - began
-        self._gaps(this)
+        this.gaps, this.gap_s = longest, max(longest)
         self._check(this)
 
     def _listen(self, this: Round) -> None:
