@@ -22,6 +22,8 @@ TWICE_TO_THE_END: Final = "an owner must lead twice, and die: who leads next mus
 LOOSE: Final = "seeds lose the power only when what was acknowledged without a sync is in closed segments"
 IDLE: Final = "the pusher rolls when nothing is in flight: this is asked in case that it ever does otherwise"
 
+SEALED: Final = "what a dead owner had open is closed within milliseconds, or its backups are down, too"
+
 controller = kproto.controller.rules
 
 DIRECTED: Final = [
@@ -59,5 +61,6 @@ DIRECTED: Final = [
         lambda _, now: now,
         LOOSE,
     ),
+    Mutation("what came later is waited for", "12b", ((controller, "came_later"),), _always(False), SEALED),
     Mutation("rolled in flight", "11", ((kproto.vlog.replicated, "may_roll"),), _always(True), IDLE),
 ]

@@ -132,6 +132,21 @@ def test_files_of_who_handed_over_are_no_copy() -> None:
     waits_for_its_backup(world, backup.node_id, target)
 
 
+@needs("what came later is waited for")
+def test_what_an_owner_opened_after_it_gave_a_streamlet_away_holds_nobody_up() -> None:
+    """Broker 1 hands over to broker 2, opens a virtual segment for what it still leads, and dies with the
+    backups of that; broker 2 dies, too. There is nothing of the streamlet in what waits for its end, so
+    broker 3 leads it at once (12b)."""
+    world = moving(target=2)
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+    world.fence(1)
+    world.fence(2)
+    leaders = [(one.index, one.leader) for one in world.assign()]
+    promise(leaders, "L1: a streamlet waits for the end of what its former leader opened for others")
+    assert leaders == [(0, 3)]
+
+
 @needs("who gave it away leads it no more")
 def test_an_owner_that_leads_again_is_waited_for_when_it_dies() -> None:
     """Broker 1 hands over to broker 2, gets the streamlet back, acknowledges 100 bytes in a virtual segment
