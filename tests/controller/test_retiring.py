@@ -40,7 +40,8 @@ def test_others_lead_in_the_same_transaction_that_closes_its_virtual_segments() 
         (RECOVERING, 1, (epoch,))
     }
     assert 1 in world.image.brokers
-    (read,) = sources_of(world.image, world.table, epoch, 3, given=True)
+    floors = [world.image.topics["t"].floor]
+    (read,) = sources_of(world.image, world.table, epoch, floors, given=True)
     assert [record.id.seq for record in read] == [0, 1]
     assert world.commit_all(records) == [True] * 3
     assert {world.streamlet("t", index).state for index in range(3)} == {ONLINE}
