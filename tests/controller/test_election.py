@@ -101,9 +101,9 @@ class Node:
         controller = Controller(self.store, load(), self.node_id)
         controller.on_deposed = self.election.step_down
         await controller.start()
-        self.controller = controller
         entry = await self.store.get("epochs/controller")
         assert entry is not None
+        self.controller = controller  # together: who acts is among the events
         self.events.append(("elected", self.node_id, int(entry.value)))
 
     async def _deposed(self, reason: str) -> None:
