@@ -55,7 +55,7 @@ def open_partition(path: Path) -> tuple[LogManager, Partition]:
         revision=1,
         topics={"bench": topic},
         topics_by_id={TOPIC_ID: topic},
-        streamlets={TOPIC_ID: (StreamletRecord(TOPIC_ID, 0, 0, 0, (0,)),)},
+        streamlets={TOPIC_ID: (StreamletRecord(TOPIC_ID, 0, 1, 0, (1,)),)},
     )
     counter = Counter()
     ports = LogPorts(lambda _: counter, lambda callback: callback(), print)

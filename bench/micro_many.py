@@ -145,7 +145,7 @@ class Leader:
         settings = load(None, {**texts, "node.id": str(ME)})
         disk, clock, image = NoWrite(), SystemClock(), image_of(partitions)
         vlogs = VlogManager(directory, settings, disk, clock, self.loop, 1, print)
-        vlogs.replicate(self.backups, self.backups, lambda _: 3)
+        vlogs.replicate(self.backups, self.backups, lambda *_: 3)
         vlogs.members_changed((2, 3))
         ports = LogPorts(vlogs.assign, self.loop.call_soon, print)
         self.logs = LogManager(directory, disk, clock, settings, ports, LeftAs.NEW, 1)

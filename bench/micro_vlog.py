@@ -96,7 +96,7 @@ def push_cost(directory: str, disk: Disk, count: int, size: int = 1024, copies: 
     world = World.start(directory, loop, disk=disk, kproto__direct__bytes="0", **FULL_SIZE)
     if copies > 1:
         backups = InstantBackups()
-        world.manager.replicate(backups, backups, lambda _: copies)
+        world.manager.replicate(backups, backups, lambda *_: copies)
     parts = [world.partition(index=i) for i in range(min(count, 64))]
     refs = [make_ref(parts[i % len(parts)], size) for i in range(count)]
     for part in parts:

@@ -34,6 +34,7 @@ from kproto.net.peers import Address, Peers
 from kproto.replica.bring_over import BringOver
 from kproto.replica.disowning import Disowning
 from kproto.replica.handing_over import HandingOver
+from kproto.replica.narrowing import Narrowing
 from kproto.replica.reach import Reach
 from kproto.replica.remote import RemoteChunks
 from kproto.replica.rewriting import Rewriting
@@ -136,6 +137,7 @@ class ClusterMember:
         self._disowning: Disowning | None = None
         self._rewriting: Rewriting | None = None
         self._widening: Widening | None = None
+        self._narrowing: Narrowing | None = None
         self._starts: dict[tuple[bytes, int], tuple[Partition, int]] = {}
         """Log starts that the store does not know yet, by topic id and partition."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -272,6 +274,15 @@ class ClusterMember:
             self._knows_without,
             lambda partition: self.note_log_start(partition, partition.log_start_offset),
         )
+        self._narrowing = Narrowing(
+            self.node_id,
+            self.controller,
+            logs,
+            self._fill_worker,
+            lambda: self.epoch,
+            self._clock,
+            vlogs.poison,
+        )
         vlogs.replicate(PeerBackups(self.peers, self._store_of, self._known_at), self, self._copies_of)
         vlogs.follow_backups(self._epoch_of)
         vlogs.unsealed = self._unsealed
@@ -301,6 +312,8 @@ class ClusterMember:
         self._rewriting.start()
         assert self._widening is not None
         self._widening.start()
+        assert self._narrowing is not None
+        self._narrowing.start()
         self.controller.subscribe(self._takeover.on_image)
         self._takeover.on_image(self.controller.image)
         assert self._handing_over is not None
@@ -341,9 +354,10 @@ class ClusterMember:
         staying = [node_id for node_id in others if not is_draining(image, node_id)]
         return staying if len(staying) >= ENOUGH_OTHERS else others
 
-    def _copies_of(self, topic_id: bytes) -> int:
-        topic = self.controller.image.topics_by_id.get(topic_id)
-        return topic.replication_factor if topic is not None else 1
+    def _copies_of(self, topic_id: bytes, index: int) -> int:
+        image = self.controller.image
+        topic = image.topics_by_id.get(topic_id)
+        return topic.copies_of(image.partition_streamlet(topic, index)) if topic is not None else 1
 
     def _unsealed(self, owner_epoch: int, vlog: int, seq: int) -> bool:
         vseg = self.table.vsegs.get(VsegId(owner_epoch, vlog, seq))
@@ -591,6 +605,7 @@ class ClusterMember:
             self._bring_over,
             self._unneeded,
             self._widening,
+            self._narrowing,
             self._rewriting,
         ):
             if part is not None:

@@ -17,6 +17,8 @@ kind               arguments                                       answer
                    been pushed again
 ``copied``         ``{"streamlets": [[topic, streamlet, leader     ``[bool, ...]``
                    epoch, [log start, ...]], ...]}``
+``alone``          ``{"streamlets": [[topic, streamlet,            ``[bool, ...]``
+                   leader epoch], ...]}``
 ``widen``          ``{"vlogs": [[vlog, seq, copies], ...]}``       number of virtual segments that want more
                                                                    copies now
 ``leave``          nothing                                         bool
@@ -50,6 +52,7 @@ from kproto.controller.recoveries import Recoveries, summary
 from kproto.controller.recovery import Attempt, decide_commit
 from kproto.controller.repair import decide_disowned
 from kproto.controller.retiring import decide_retire
+from kproto.controller.single import decide_alone
 from kproto.controller.vsegs import (
     COPIES_MAX,
     Opening,
@@ -115,6 +118,7 @@ class Proposals:
             "unneeded": self._unneeded,
             "rewritten": self._rewritten,
             "copied": self._copied,
+            "alone": self._alone,
             "widen": self._widen,
             "leave": self._leave,
             "disown": self._disown,
@@ -150,14 +154,7 @@ class Proposals:
 
     async def _commit(self, node_id: int, epoch: int, args: object) -> list[bool]:
         controller = self._controller
-        attempts = [
-            Attempt(
-                topic_id(topic),
-                integer(index, "a streamlet", 0, U32),
-                integer(leader_epoch, "a leader epoch"),
-            )
-            for topic, index, leader_epoch in _rows(args, "streamlets")
-        ]
+        attempts = _attempts(args)
 
         def decide() -> Decision[list[StreamletRecord]]:
             image = controller.image
@@ -261,6 +258,15 @@ class Proposals:
 
         return await controller.decide(decide)
 
+    async def _alone(self, node_id: int, epoch: int, args: object) -> list[bool]:
+        """A leader has all of streamlets that are to have one copy."""
+        controller, attempts = self._controller, _attempts(args)
+        answers = await controller.decide(
+            lambda: decide_alone(controller.image, controller.table, node_id, epoch, attempts)
+        )
+        await self.free()
+        return answers
+
     async def _widen(self, node_id: int, epoch: int, args: object) -> int:
         """An owner has partitions in virtual logs with more copies than those they were in."""
         controller = self._controller
@@ -331,6 +337,15 @@ class Proposals:
 
 def _rows(args: object, name: str) -> list[list[Any]]:
     return Arguments(args).rows(name, 3) if isinstance(args, dict) else rows(args, 3, name)
+
+
+def _attempts(args: object) -> list[Attempt]:
+    return [
+        Attempt(
+            topic_id(topic), integer(index, "a streamlet", 0, U32), integer(leader_epoch, "a leader epoch")
+        )
+        for topic, index, leader_epoch in _rows(args, "streamlets")
+    ]
 
 
 def _ends(epoch: int, args: object) -> list[tuple[VsegId, int]]:

@@ -7,8 +7,10 @@ segment. So a reassignment is done at once, but for the leader, who moves when i
 Another number of replicas means other virtual logs for new records, and more copies of what is there. A topic
 with one copy is not in virtual segments that anybody else could have: its leader pushes everything again
 first (`replica.widening`), and the streamlet has no sources until then. So long the leader's own files are
-all that counts, and going back to one copy means that no others are made; once a streamlet has its sources
-that is over for the whole topic.
+all that counts, and going back to one copy means that no others are made. A streamlet that has its sources
+goes back when its leader has all of it in files of its own (`controller.single`); until then it is served,
+and recovered, as others are. The only copy goes to another broker by both: it gets others, moves, and is one
+again.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from kproto.controller.decision import Decision
 from kproto.controller.moves import current_move
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, TopicRecord
-from kproto.metadata.records import StreamletRecord
+from kproto.metadata.records import TRANSIT_COPIES, StreamletRecord
 from kproto.metadata.vlogs import Move, VlogTable, start_key
 
 
@@ -66,14 +68,14 @@ def decide_reassign(
                     ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                     f"Partition {each.partition} is in one streamlet with others and needs their replicas.",
                 )
-            if each.replicas is None and is_copying(topic, record):
-                _stay_single(image, topic, record, cancelled[topic.name], decision)
+            if each.replicas is None and gets_first_copies(image, topic):
+                _stay_single(image, table, topic, record, cancelled[topic.name], decision)
             elif each.replicas is None:
-                _cancel(table, record, decision)
+                _cancel(table, topic, record, decision)
             else:
                 factor = factors.get(topic.name, topic.replication_factor)
                 _check(image, table, topic, record, each.replicas, factor)
-                _assign(image, table, record, each.replicas, decision)
+                _assign(image, table, topic, record, each.replicas, decision)
         except KafkaError as error:
             decision.answer.append(error)
             continue
@@ -128,11 +130,13 @@ def _change_factor(
     """The new number of copies, for what is written from now on; what is there already gets more copies by
     repair, never fewer."""
     records = image.streamlets[topic.topic_id]
-    changed = topic.with_copies(factor)
+    held = any(record.sources or is_copying(topic, record) for record in records)
+    changed = topic.with_copies(factor, held)
     decision.puts[changed.key] = changed.encode()
+    least = max(topic.replication_factor, TRANSIT_COPIES)
     for epoch in sorted({epoch for record in records for epoch in record.sources}):
         for vseg in table.of_owner(epoch):
-            if vseg.copies == topic.replication_factor < factor:
+            if least <= vseg.copies < factor:
                 decision.puts[vseg.key] = vseg._replace(copies=factor).encode()
 
 
@@ -207,48 +211,79 @@ def _streamlet(image: MetadataImage, name: str, partition: int) -> tuple[TopicRe
     return topic, image.partition_streamlet(topic, partition)
 
 
-def _cancel(table: VlogTable, record: StreamletRecord, decision: Decision[list[KafkaError | None]]) -> None:
-    move = current_move(table, record)
-    if move is None or not move.before:
+def _cancel(
+    table: VlogTable,
+    topic: TopicRecord,
+    record: StreamletRecord,
+    decision: Decision[list[KafkaError | None]],
+) -> None:
+    move, copies = current_move(table, record), topic.replication_factor
+    single = copies == 1 and topic.copies_of(record) > 1
+    before = move.before if move is not None else ()
+    if single and not before and record.leader not in record.replicas:
+        before = (record.leader,)  # the only copy was to go elsewhere, and is here yet
+    if not before and not single:
         raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-    decision.puts[record.key] = record.assigned_to(move.before).encode()
-    decision.deletes.append(move.key)
+    if len(before) != copies:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"{topic.name} is to have {copies} copies of each partition, which cannot be cancelled: ask for "
+            "the replicas that it should have, of all its partitions.",
+        )
+    decision.puts[record.key] = _given_replicas(topic, record, before).encode()
+    if move is not None:
+        decision.deletes.append(move.key)
+
+
+def _given_replicas(
+    topic: TopicRecord, record: StreamletRecord, replicas: tuple[int, ...]
+) -> StreamletRecord:
+    """A streamlet of ``topic``, as that will be, with other replicas.
+
+    When no first copies are made after all, the next leader epoch voids what its leader pushed for it: if it
+    is to get copies once more, what was appended in between must be pushed, too.
+    """
+    given = record.assigned_to(replicas)
+    stays = not record.sources and topic.copies_of(given) == 1
+    return given.led_by(record.leader) if stays else given
 
 
 def is_copying(topic: TopicRecord, record: StreamletRecord) -> bool:
     """The streamlet is to have more copies than its leader's, which is the only one yet."""
-    return topic.replication_factor > 1 and not record.sources
+    return not record.sources and topic.copies_of(record) > 1
+
+
+def gets_first_copies(image: MetadataImage, topic: TopicRecord) -> bool:
+    """A topic that had one copy gets more, and is not done."""
+    records = image.streamlets[topic.topic_id]
+    return topic.replication_factor > 1 and any(is_copying(topic, record) for record in records)
 
 
 def _stay_single(
     image: MetadataImage,
+    table: VlogTable,
     topic: TopicRecord,
     record: StreamletRecord,
     named: Set[int],
     decision: Decision[list[KafkaError | None]],
 ) -> None:
-    """No first copies are made for the topic of a streamlet after all: its leader is the only replica again.
-
-    The next leader epoch voids what the leader pushed for it: when it is to get copies once more, what was
-    appended in between must be pushed, too.
-    """
-    done = [one.index for one in image.streamlets[topic.topic_id] if one.sources]
-    if done:
-        raise KafkaError(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"{len(done)} streamlets of {topic.name} have their copies already, and it cannot go back to a "
-            "single one: let the reassignment finish, then ask for two copies or more.",
-        )
+    """The topic of a streamlet is to have one copy after all: its leader is the only replica again. What has
+    more goes back to one (`controller.single`)."""
     if named != set(range(topic.partitions)):
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             f"{topic.name} is to have {topic.replication_factor} copies; to cancel that, all of its "
             "partitions have to be named.",
         )
-    single = record.led_by(record.leader).assigned_to((record.leader,))
-    decision.puts[single.key] = single.encode()
-    changed = topic.with_copies(1)
+    records = image.streamlets[topic.topic_id]
+    changed = topic.with_copies(1, any(one.sources for one in records))
     decision.puts[changed.key] = changed.encode()
+    alive = [node for node in (record.leader, *record.replicas) if node in image.brokers]
+    stays = alive[0] if alive and record.sources else record.leader
+    decision.puts[record.key] = _given_replicas(changed, record, (stays,)).encode()
+    move = current_move(table, record)
+    if move is not None:
+        decision.deletes.append(move.key)
 
 
 def _check(
@@ -273,24 +308,16 @@ def _check(
     if len(replicas) != factor:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"{topic.name} has {topic.replication_factor} copies; another number has to be named for all of "
-            "its partitions.",
-        )
-    if factor == 1 < topic.replication_factor:
-        raise KafkaError(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"{topic.name} has {topic.replication_factor} copies and cannot go back to a single one: two are "
-            "the fewest, unless its first copies are still being made, which can be cancelled.",
+            f"{topic.name} has {topic.replication_factor} copies of each partition, not {len(replicas)}: how "
+            "many is a matter of the whole topic here, so name all of its partitions, each with as many "
+            "replicas, to change it.",
         )
     if replicas == record.replicas:
         return
-    if not record.sources and record.leader not in replicas:
-        raise _misassigned(
-            f"Broker {record.leader} has the only copy of this partition: it must be among the replicas. "
-            "When the others have copies, it can be replaced."
-        )
-    if not record.sources and any(
-        node in image.brokers and not image.brokers[node].internal_host for node in replicas
+    if (
+        not record.sources
+        and (record.leader,) != replicas
+        and any(node in image.brokers and not image.brokers[node].internal_host for node in replicas)
     ):
         raise _misassigned("Brokers that are alone cannot keep copies.")
     if not any(node_id in image.brokers for node_id in replicas):
@@ -300,6 +327,7 @@ def _check(
 def _assign(
     image: MetadataImage,
     table: VlogTable,
+    topic: TopicRecord,
     record: StreamletRecord,
     replicas: tuple[int, ...],
     decision: Decision[list[KafkaError | None]],
@@ -308,10 +336,14 @@ def _assign(
     known = current_move(table, record)
     if replicas == record.replicas and known is None:
         return
-    decision.puts[record.key] = record.assigned_to(replicas).encode()
+    changed = topic._replace(replication_factor=len(replicas))
+    given = _given_replicas(changed, record, replicas) if is_copying(topic, record) else None
+    decision.puts[record.key] = (given or record.assigned_to(replicas)).encode()
     target = next((node_id for node_id in replicas if node_id in image.brokers), record.leader)
     if record.leader not in replicas and rules.may_begin_move(image, record, target):
-        before = known.before if known is not None and known.before else record.replicas
+        single = topic.replication_factor == 1
+        before = known.before if known is not None else ()
+        before = before or ((record.leader,) if single else record.replicas)
         name = record.topic_id, record.index
         move = Move(*name, target, record.leader_epoch, image.revision + 1, before)
         decision.puts[move.key] = move.encode()
@@ -334,7 +366,7 @@ def ongoing(
         topics |= {
             topic.name
             for topic in image.topics.values()
-            if any(is_copying(topic, record) for record in image.streamlets[topic.topic_id])
+            if any(_is_under_way(image, topic, record) for record in image.streamlets[topic.topic_id])
         }
         asked = [(name, range(image.topics[name].partitions)) for name in sorted(topics)]
     found: list[Ongoing] = []
@@ -345,12 +377,18 @@ def ongoing(
                 continue
             record = image.partition_streamlet(topic, partition)
             move = current_move(table, record)
-            if is_copying(topic, record):
-                others = [node_id for node_id in record.replicas if node_id != record.leader]
-                found.append(Ongoing(name, partition, list(record.replicas), others, []))
-            elif move is not None and move.before:
-                old, new = move.before, record.replicas
+            before = move.before if move is not None else ()
+            if before or _is_under_way(image, topic, record):
+                old, new = before or (record.leader,), record.replicas
                 removing = [node_id for node_id in old if node_id not in new]
                 adding = [node_id for node_id in new if node_id not in old]
                 found.append(Ongoing(name, partition, [*new, *removing], adding, removing))
     return found
+
+
+def _is_under_way(image: MetadataImage, topic: TopicRecord, record: StreamletRecord) -> bool:
+    """Copies of a streamlet are made or given up: to or from a single one for its whole topic, or for itself
+    when the only one goes to another broker."""
+    if topic.replication_factor == 1:
+        return topic.copies_of(record) > 1
+    return gets_first_copies(image, topic)

@@ -3,9 +3,9 @@
 Else a start could learn about them only from the chunks and indexes that are left, and would take what they
 repeat for something new. The file holds the state at one offset, the end of the log at that time: whoever
 folds the chunks again takes it when he gets there (`Producers.kept`). For partitions of one copy: the state
-of the others is in state frames (rule 28b).
+of the others is in state frames (rule 28b), and comes here when they go back to one copy.
 
-It is not synced: after a power loss it may be missing, and the producers forgotten.
+When records are deleted it is not synced: after a power loss it may be missing, and the producers forgotten.
 """
 
 from __future__ import annotations
@@ -34,13 +34,22 @@ def keep(partition: Partition) -> None:
     """Write down what is known at the end of the log. A full disk only means that it is forgotten."""
     if not partition.producers:
         return
-    rest = _HEAD.pack(0, partition.log_end_offset)[_CRC_SIZE:] + partition.producers.encode()
-    path = os.path.join(partition.directory, FILE)
     try:
-        partition.disk.makedirs(partition.directory)
-        partition.disk.write_atomically(path, crc32c(rest).to_bytes(_CRC_SIZE, "big") + rest, sync=False)
+        write(partition, packed(partition), sync=False)
     except OSError as error:
-        log.warning("%s cannot be written: %s", path, error.strerror)
+        log.warning("the producers of %r cannot be written down: %s", partition, error.strerror)
+
+
+def packed(partition: Partition) -> bytes:
+    """What is known at the end of the log, as the file has it."""
+    rest = _HEAD.pack(0, partition.log_end_offset)[_CRC_SIZE:] + partition.producers.encode()
+    return crc32c(rest).to_bytes(_CRC_SIZE, "big") + rest
+
+
+def write(partition: Partition, data: bytes, sync: bool) -> None:
+    """Write the file; in any thread. OSError passes through."""
+    partition.disk.makedirs(partition.directory)
+    partition.disk.write_atomically(os.path.join(partition.directory, FILE), data, sync=sync)
 
 
 def recall(partition: Partition) -> None:

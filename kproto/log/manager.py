@@ -11,7 +11,7 @@ import errno
 import logging
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +28,7 @@ from kproto.log.partition import Partition
 from kproto.log.reader import IndexCache
 from kproto.log.stream import Stream
 from kproto.log.trash import Trash
-from kproto.metadata.records import ONLINE
+from kproto.metadata.records import NO_LEADER, ONLINE
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -193,8 +193,7 @@ class LogManager:
                 if topic_id in before.topics_by_id:
                     self._delete_topic(topic_id, self.streams.pop(topic_id, None))
                 continue
-            if record.replication_factor > 1:
-                self._release_lost(record, image)
+            self._release_lost(record, image)
             if stream is not None:
                 for partition in stream.update(record, self._config(record.configs), image):
                     partition.vlog = self.ports.assign_vlog(partition)
@@ -272,7 +271,7 @@ class LogManager:
             self._recovered.pop((topic_id, index), None)  # the topic was deleted while its chunks were away
             return None
         streamlet = image.streamlet(topic_id, index // record.active_groups)
-        if streamlet.sources and not self._serves(streamlet):
+        if not self._is_here(streamlet):
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         stream = self.streams.get(topic_id)
         if stream is None:
@@ -285,7 +284,7 @@ class LogManager:
             streamlet.leader_epoch,
             stream.config,
             partition_directory(self.data_dir, topic_id, record.active_groups, index),
-            record.replication_factor,
+            record.copies_of(streamlet),
         )
         if streamlet.sources:
             self._open_replicated(partition)
@@ -316,9 +315,13 @@ class LogManager:
 
     def _correct(self, partition: Partition) -> None:
         """The checkpoint vouches for files that are gone: what comes in their place must not be trusted."""
-        entry = (partition.topic_id, partition.index, partition.entry())
-        self._checkpoint.write([entry], self._checkpoint.point)
+        self.note_down([partition])
         self.checkpoint_soon(partition)
+
+    def note_down(self, partitions: Iterable[Partition], sync: bool = False) -> None:
+        """Have the checkpoint say where ``partitions`` stand. OSError passes through."""
+        entries = [(one.topic_id, one.index, one.entry()) for one in partitions]
+        self._checkpoint.write(entries, self._checkpoint.point, sync=sync)
 
     # Several copies
 
@@ -389,14 +392,14 @@ class LogManager:
         image = self._image
         for topic_id in self._known_at_start if image is not None else ():
             record = image.topics_by_id.get(topic_id) if image is not None else None
-            if image is None or record is None or record.replication_factor == 1:
+            if image is None or record is None:
                 continue
             directory = stream_directory(self.data_dir, topic_id)
             for name in self.disk.listdir(directory):
                 index = name.rpartition(".")[2]
                 if index.isdecimal() and int(index) < record.partitions:
                     streamlet = image.streamlet(topic_id, int(index) // record.active_groups)
-                    if streamlet.leader != self.settings.node_id and streamlet.state == ONLINE:
+                    if self._is_elsewhere(streamlet) and streamlet.state == ONLINE:
                         self.trash.lend(self.clock.monotonic(), os.path.join(directory, name))
 
     def may_lack(self, topic_id: bytes, index: int) -> bool:
@@ -426,9 +429,17 @@ class LogManager:
         held += [(index, taken.leader_epoch) for index, taken in self._taken.get(topic_id, {}).items()]
         for index, leader_epoch in held:
             streamlet = streamlets[index // record.active_groups]
-            moved = streamlet.leader != self.settings.node_id or streamlet.leader_epoch > leader_epoch
-            if moved and streamlet.sources:  # else its only copy is here, and others are being made
+            newer = streamlet.leader_epoch > leader_epoch  # of the only copy it is still here
+            if self._is_elsewhere(streamlet) or (newer and streamlet.sources):
                 self.release(topic_id, index)
+
+    def _is_elsewhere(self, streamlet: StreamletRecord) -> bool:
+        """Another broker leads it; one of a single copy stays where it is while nobody does."""
+        return streamlet.leader not in (self.settings.node_id, *(() if streamlet.sources else (NO_LEADER,)))
+
+    def _is_here(self, streamlet: StreamletRecord) -> bool:
+        """It may be opened: taken over, or its only copy is here."""
+        return self._serves(streamlet) if streamlet.sources else not self._is_elsewhere(streamlet)
 
     def _serves(self, streamlet: StreamletRecord) -> bool:
         """Rules 5 and 27: led here, online, and either taken over under this leader epoch or begun here."""
@@ -509,7 +520,7 @@ class LogManager:
     def _may_open(self, topic_id: bytes, index: int) -> bool:
         """Of one in virtual segments with backups, what is sealed has to be known first."""
         streamlet = self._streamlet(topic_id, index)
-        return streamlet is None or not streamlet.sources or self._serves(streamlet)
+        return streamlet is None or self._is_here(streamlet)
 
     def settled(self, topic_id: bytes, index: int, end_offset: int) -> bool:
         """Old journals need not have what lies below ``end_offset``: it is in synced files, or deleted."""
@@ -519,7 +530,7 @@ class LogManager:
             end = max(partition.synced_offset, partition.log_start_offset)
             return self.starts_known and end_offset <= end
         streamlet = self._streamlet(topic_id, index)
-        if streamlet is not None and streamlet.sources:
+        if streamlet is not None and (streamlet.sources or self._is_elsewhere(streamlet)):
             return self._led_elsewhere(topic_id, index)
         return self._image is not None and topic_id not in self._image.topics_by_id
 
@@ -688,6 +699,7 @@ class LogManager:
                 record is None
                 or entry is None
                 or record.replication_factor > 1
+                or not self._may_open(topic_id, index)
                 or (stream is not None and index in stream.partitions)
             ):
                 continue

@@ -30,18 +30,20 @@ class Stream:
 
     def update(self, record: TopicRecord, config: TopicConfig, image: MetadataImage) -> list[Partition]:
         """Take a newer record; returns the open partitions, with leader epochs and configs brought up to
-        date, if config or number of copies changed.
+        date, whose config or number of copies changed.
         """
-        copies = record.replication_factor
-        changed = config != self.config or copies != self.record.replication_factor
+        configured = config != self.config
         self.record = record
         self.config = config
+        changed: list[Partition] = []
         for index, partition in self.partitions.items():
-            if changed:
+            streamlet = image.streamlet(record.topic_id, self.streamlet_of(index))
+            copies = record.copies_of(streamlet)
+            if configured or copies != partition.copies:
                 partition.configure(config)
                 partition.copies = copies
-            epoch = image.streamlet(record.topic_id, self.streamlet_of(index)).leader_epoch
-            if epoch != partition.leader_epoch:
-                partition.leader_epoch = epoch
+                changed.append(partition)
+            if streamlet.leader_epoch != partition.leader_epoch:
+                partition.leader_epoch = streamlet.leader_epoch
                 partition.notify()
-        return list(self.partitions.values()) if changed else []
+        return changed

@@ -60,6 +60,8 @@ _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, ch
 
 ONLINE: Final = 0
 """The leader of a streamlet serves it."""
+TRANSIT_COPIES: Final = 2
+"""Copies that new records of a topic with a single one get at least while they are to get somewhere else."""
 RECOVERING: Final = 1
 """Its leader is rebuilding it from the copies of the owners before; nothing is served (rule 27)."""
 
@@ -153,10 +155,24 @@ class TopicRecord(NamedTuple):
         """The record with other overrides; ``policy``: the weakest flush policy that they allow."""
         return self._replace(configs=configs, weakest=weaker(self.weakest, policy))
 
-    def with_copies(self, factor: int) -> TopicRecord:
-        """The record with another number of copies."""
-        fewest = min(factor, self.fewest_copies if self.fewest_copies > 1 else factor)
+    def with_copies(self, factor: int, held: bool = False) -> TopicRecord:
+        """The record with another number of copies. ``held``: virtual segments hold something of it, or will,
+        though it is a topic of one copy before or afterwards (see `copies_of`)."""
+        counts = held or (self.replication_factor > 1 and factor > 1)
+        before = max(TRANSIT_COPIES, self.fewest_copies) if counts else factor
+        fewest = before if factor == 1 else min(factor, before)
         return self._replace(replication_factor=factor, fewest=fewest if fewest != factor else 0)
+
+    def copies_of(self, record: StreamletRecord) -> int:
+        """How many copies new records of one of its streamlets get.
+
+        With a single copy they get more while the streamlet is on its way: as long as recoveries read it from
+        virtual segments, or its leader, who has the only copy, is no replica any more.
+        """
+        if self.replication_factor > 1:
+            return self.replication_factor
+        led = record.leader in record.replicas or record.leader == NO_LEADER
+        return 1 if led and not record.sources else max(TRANSIT_COPIES, self.fewest_copies)
 
     @property
     def streamlets(self) -> int:
@@ -276,6 +292,11 @@ class StreamletRecord:
     def copied_by(self, owner_epoch: int) -> StreamletRecord:
         """The record when its leader, as ``owner_epoch``, has everything in segments with backups."""
         return self._changed(state=ONLINE, sources=(owner_epoch,), given=())
+
+    def alone(self) -> StreamletRecord:
+        """The record when its leader needs nobody else for what it has: the next leader epoch, so that what
+        was said about copies before is void."""
+        return self.led_by(self.leader)._changed(state=ONLINE, sources=(), given=())
 
     def recovering(self, leader: int) -> StreamletRecord:
         """The record after ``leader`` was told to rebuild it: the next leader epoch, nothing served."""

@@ -150,7 +150,7 @@ def _served(
         topic = image.topics_by_id[topic_id]
         for record in part:
             serves = record.state == ONLINE and record.sources[-1:] == (epoch,)
-            copies = copying and topic.replication_factor > 1 and not record.sources
+            copies = copying and not record.sources and topic.copies_of(record) > 1
             if record.leader == node_id and (serves or copies):
                 first = record.index * topic.active_groups
                 for index in range(first, min(first + topic.active_groups, topic.partitions)):

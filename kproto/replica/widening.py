@@ -1,4 +1,5 @@
-"""A leader makes copies of partitions that had only one, because their topic is to have more (KIP-455).
+"""A leader makes copies of partitions that had only one, because their topic is to have more, or because the
+only one is to be on another broker (KIP-455).
 
 From the moment at which the metadata says so, new records go into virtual logs with backups. What was there
 before is pushed again, verbatim, into the leader's side virtual log (`rewriting`). When all of it is on
@@ -149,10 +150,10 @@ class Widening:
             return
         for topic_id, part in image.streamlets.items():
             topic = image.topics_by_id[topic_id]
-            if topic.replication_factor > 1:
-                for record in part:
-                    if not record.sources and record.leader == self._node_id and record.state == ONLINE:
-                        yield topic, record
+            for record in part:
+                mine = record.leader == self._node_id and record.state == ONLINE
+                if mine and not record.sources and topic.copies_of(record) > 1:
+                    yield topic, record
 
     def _partitions(self, topic: TopicRecord, record: StreamletRecord) -> list[Partition]:
         """Those of a streamlet, open."""
@@ -191,9 +192,10 @@ class Widening:
         """The streamlet is still to get its first copies, under this leader epoch."""
         image = self._metadata.image
         topic = image.topics_by_id.get(record.topic_id)
-        if topic is None or topic.replication_factor == 1:
+        if topic is None:
             return False
-        return image.streamlet(record.topic_id, record.index).leader_epoch == record.leader_epoch
+        now = image.streamlet(record.topic_id, record.index)
+        return topic.copies_of(now) > 1 and now.leader_epoch == record.leader_epoch
 
     async def _propose(self, ready: list[tuple[StreamletRecord, list[Partition]]]) -> None:
         rows = [

@@ -62,7 +62,7 @@ def _nobody() -> None:
     """Nobody asked to be told."""
 
 
-def _one_copy(_: bytes) -> int:
+def _one_copy(*_: object) -> int:
     """Without a cluster there are no backups, whatever replication factor a topic has."""
     return 1
 
@@ -180,7 +180,7 @@ class VlogManager:
         self._syncing_inherited = False
         self._stall_s = settings.kproto_backup_stall_ms / 1000
         self._lag_s = settings.replica_lag_time_max_ms / 1000
-        self._copies_of: Callable[[bytes], int] = _one_copy
+        self._copies_of: Callable[[bytes, int], int] = _one_copy
         self._outgrown: dict[int, int] = {}
         self._retiring = False
         self._recorded = False
@@ -191,8 +191,9 @@ class VlogManager:
 
     # Backups
 
-    def replicate(self, backups: Backups, vsegs: Vsegs, copies_of: Callable[[bytes], int]) -> None:
-        """This broker is in a cluster: a topic has ``copies_of(topic id)`` copies, the owner's included.
+    def replicate(self, backups: Backups, vsegs: Vsegs, copies_of: Callable[[bytes, int], int]) -> None:
+        """This broker is in a cluster: a partition has ``copies_of(topic id, partition)`` copies, the owner's
+        included.
 
         To be called before the first partition is assigned.
         """
@@ -373,7 +374,7 @@ class VlogManager:
             self.assign(partition)
 
     def _place(self, partition: LogPartition) -> Place:
-        copies = self._copies_of(partition.topic_id)
+        copies = self._copies_of(partition.topic_id, partition.index)
         return place(partition.topic_id, partition.index, partition.config, self._per_broker, copies)
 
     def _pusher(self, where: Place) -> Pusher:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
+from kproto.controller.moves import misplaced
 from kproto.controller.reassignment import (
     Copied,
     NewReplicas,
@@ -74,15 +75,17 @@ def test_the_number_is_one_of_the_whole_topic() -> None:
     assert {each.code for each in answers if each} == {ErrorCode.INVALID_REPLICATION_FACTOR}
 
 
-def test_one_copy_is_not_enough_again() -> None:
-    world = cluster(4, t=(1, 2, [1]))
-    assert reassign(world, (1,)) == [ErrorCode.INVALID_REPLICATION_FACTOR]
+def test_the_number_of_replicas_is_refused_in_plain_words() -> None:
+    world = cluster(4, t=(2, 2, [1, 2]))
+    (answer,) = decide_reassign(world.image, world.table, [NewReplicas("t", 0, (1, 2, 3))]).answer
+    assert answer is not None
+    assert "t has 2 copies of each partition, not 3" in answer.message
+    assert "name all of its partitions" in answer.message
 
 
 def test_a_topic_of_one_copy_gets_more_when_its_leaders_have_made_them() -> None:
     world = cluster(4, t=(2, 1, [1, 2]))
     assert reassign(world, (3, 2, 1), (3, 1)) == [ErrorCode.INVALID_REPLICATION_FACTOR] * 2
-    assert reassign(world, (3, 4, 2), (3, 1, 2))[0] == ErrorCode.INVALID_REPLICA_ASSIGNMENT, "1 has it"
     assert reassign(world, (3, 2, 1), (2, 3, 4)) == [ErrorCode.NONE] * 2
     record = world.streamlet("t")
     assert (record.leader, record.sources, record.replicas) == (1, (), (3, 2, 1))
@@ -101,7 +104,9 @@ def test_a_topic_of_one_copy_gets_more_when_its_leaders_have_made_them() -> None
     assert copied(world, 1, [0]) == [False], "once"
     assert world.commit(decide_free(world.image, world.table, Unneeded())) == [], "its leader needs it"
     assert vseg in world.table.vsegs
-    assert [one.partition for one in ongoing(world.image, world.table, None)] == [1]
+    assert [one.partition for one in ongoing(world.image, world.table, None)] == [0, 1], "a matter of both"
+    assert copied(world, 2, [1]) == [True]
+    assert ongoing(world.image, world.table, None) == []
 
 
 def test_who_starts_again_before_that_begins_anew() -> None:
@@ -149,17 +154,13 @@ def test_that_the_first_copies_are_made_can_be_cancelled() -> None:
     assert (topic.replication_factor, topic.fewest_copies) == (2, 2), "what was in three copies is not needed"
 
 
-def test_once_a_streamlet_has_its_copies_nothing_is_cancelled() -> None:
-    world = cluster(4, t=(2, 1, [1, 2]))
-    reassign(world, (3, 2, 1), (2, 3, 4))
+def test_who_has_the_only_copy_need_not_keep_one() -> None:
+    world = cluster(4, t=(1, 1, [1]))
+    assert reassign(world, (2, 3)) == [ErrorCode.NONE]
+    (one,) = ongoing(world.image, world.table, None)
+    assert (one.replicas, one.adding, one.removing) == ([2, 3, 1], [2, 3], [1])
     assert copied(world, 1, [0]) == [True]
-    assert reassign(world, None, None) == [
-        ErrorCode.NO_REASSIGNMENT_IN_PROGRESS,
-        ErrorCode.INVALID_REPLICATION_FACTOR,
-    ]
-    assert world.image.topics["t"].replication_factor == 3
-    assert (world.streamlet("t", 1).leader_epoch, world.streamlet("t", 1).replicas) == (0, (2, 3, 4))
-    assert copied(world, 2, [1]) == [True]
+    assert [wish.target for wish in misplaced(world.image, world.table, {2, 3}, False)] == [2]
 
 
 def test_a_leader_that_is_away_has_one_copy_again_when_it_is_back() -> None:

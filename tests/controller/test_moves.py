@@ -275,9 +275,9 @@ def test_one_copy_never_moves() -> None:
     world = cluster(2, t=(1, 1, [1]))
     topic_id = world.image.topics["t"].topic_id
     assert decide_moves(world.image, world.table, [Wish(topic_id, 0, 2)]).answer == []
-    (error,) = decide_reassign(world.image, world.table, [NewReplicas("t", 0, (2,))]).answer
-    assert error is not None
-    assert error.code is ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (2,))]))
+    assert list(misplaced(world.image, world.table, ALL, True)) == [], "before others have copies"
+    assert decide_moves(world.image, world.table, [Wish(topic_id, 0, 2)]).answer == []
 
 
 # Reassignments

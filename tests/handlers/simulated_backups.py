@@ -103,7 +103,7 @@ class Owner:
             await self.register(node_id)
         self.call = Remote("127.0.0.1", self.broker.port).call
 
-    def _copies_of(self, topic_id: bytes) -> int:
+    def _copies_of(self, topic_id: bytes, _: int) -> int:
         return self.controller.image.topics_by_id[topic_id].replication_factor
 
     async def register(self, node_id: int) -> None:

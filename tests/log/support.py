@@ -79,7 +79,7 @@ def image(
     topic_id: bytes = TOPIC_ID,
 ) -> MetadataImage:
     topic = TopicRecord("t", topic_id, partitions, 1, active_groups, configs or {}, False)
-    streamlets = tuple(StreamletRecord(topic_id, i, 0, epoch, (0,)) for i in range(topic.streamlets))
+    streamlets = tuple(StreamletRecord(topic_id, i, 1, epoch, (1,)) for i in range(topic.streamlets))
     return MetadataImage(
         revision=revision,
         topics={"t": topic},

@@ -85,8 +85,8 @@ class Checks:
         """Virtual segments that may be nowhere but with their owner for a while."""
         self.singles = {topic.name for topic in world.plan.topics if topic.copies == 1}
         """Topics that begin with one copy."""
-        self.copied: set[tuple[bytes, int]] = set()
-        """Streamlets of them that have others."""
+        self.copied: dict[tuple[bytes, int], int] = {}
+        """Streamlets of them that have others, and who led them when they got these."""
         self.stores: dict[int, str] = {}
         self.left: dict[int, float] = {}
         """When a node was no member any more."""
@@ -353,12 +353,18 @@ class Checks:
     def _look_at_first_copies(self, topic_id: bytes, index: int) -> None:
         """Rule 45, of a streamlet that just got sources: what was given up before was not checked for it."""
         topic = self.world.image.topics_by_id.get(topic_id)
-        if topic is None or topic.name not in self.singles or (topic_id, index) in self.copied:
+        if topic is None or topic.name not in self.singles:
             return
-        sources = self.world.image.streamlet(topic_id, index).sources
+        streamlet = self.world.image.streamlet(topic_id, index)
+        sources = streamlet.sources
         if not sources:
+            before = self.copied.pop((topic_id, index), None)
+            if before is not None:
+                self.world.count("one copy again" if before == streamlet.leader else "one copy, elsewhere")
             return
-        self.copied.add((topic_id, index))
+        if (topic_id, index) in self.copied:
+            return
+        self.copied[topic_id, index] = streamlet.leader
         missing: set[Chunk] = set()
         there: set[Chunk] = set()
         for record in self.world.table.of_owner(sources[-1]):
@@ -605,8 +611,12 @@ class Checks:
                         f"L1: {world.image.topics_by_id[topic_id].name}/{streamlet.index} has an old leader"
                     )
                 topic = world.image.topics_by_id[topic_id]
-                if topic.replication_factor > 1 and not streamlet.sources:
-                    return f"L3: {topic.name}/{streamlet.index} has one copy, not {topic.replication_factor}"
+                if bool(streamlet.sources) != (topic.replication_factor > 1):
+                    return f"L3: {topic.name}/{streamlet.index} is to have {topic.replication_factor} copies"
+                if not streamlet.sources and streamlet.leader not in streamlet.replicas:
+                    return (
+                        f"L3: the only copy of {topic.name}/{streamlet.index} is on n{streamlet.leader} yet"
+                    )
         for ledger in clients.ledgers:
             if len(ledger.acked) <= acks[id(ledger)]:
                 return f"L2: nothing is acknowledged on {ledger.name}"

@@ -1,6 +1,6 @@
 """Operators: elections, drained brokers, reassignments that are taken back, figures, and requests that make
 no sense. What they change is as before when the faults end, but for the number of copies of a topic that had
-one: who cancels that too late does not.
+one, and where that is.
 """
 
 from __future__ import annotations
@@ -68,14 +68,18 @@ class Operators:
         await asyncio.gather(self._run(), self.change_copies())
 
     async def change_copies(self) -> None:
-        """Have the first copies of a topic made, and cancel that some time later."""
+        """Have the first copies of a topic made, and cancel that, or have it in one copy again, some time
+        later; have the only copy somewhere else."""
         world = self.world
         end = world.loop.now + world.plan.seconds
         while self.single and world.loop.now < end and self.clients.running:
             await asyncio.sleep(self.choices.choice((0.05, 0.5, 2.0)) * self.choices.random())
             await self._try(self._more_copies)
             await asyncio.sleep(self.choices.choice((0.0, 0.3, 2.0)) * self.choices.random())
-            await self._try(self._one_copy)
+            await self._try(self._one_copy if self.choices.random() < 0.4 else self._elsewhere)
+            if self.choices.random() < 0.5:
+                await asyncio.sleep(self.choices.choice((0.3, 2.0)) * self.choices.random())
+                await self._try(self._elsewhere)
 
     async def _more_copies(self) -> None:
         name = self.choices.choice(self.single)
@@ -101,11 +105,26 @@ class Operators:
             before = controller.image.streamlets[topic.topic_id]
             await self._reassign(controller, wanted)
             after = controller.image.streamlets[topic.topic_id]
-            if any(new.leader_epoch <= old.leader_epoch for old, new in zip(before, after, strict=True)):
+            if any(
+                new.leader_epoch <= old.leader_epoch and not old.sources
+                for old, new in zip(before, after, strict=True)
+            ):
                 self.world.failed(f"what was pushed for {name} is not void: {after}")
 
         await self._decide(work)
         self.world.count("first copies are cancelled")
+
+    async def _elsewhere(self) -> None:
+        """One copy of each partition, wherever."""
+        name, targets = self.single[0], self.choices.sample(list(self.world.nodes), 3)
+
+        async def work(controller: Controller) -> None:
+            topic = controller.image.topics[name]
+            wanted = [NewReplicas(name, index, (targets[index % 3],)) for index in range(topic.partitions)]
+            await self._reassign(controller, wanted)
+
+        await self._decide(work)
+        self.world.count("one copy is wanted")
 
     async def _reassign(self, controller: Controller, wanted: list[NewReplicas]) -> None:
         """Raises what the controller says of any partition."""

@@ -398,7 +398,7 @@ class ClusterWorld(World):
         world = ClusterWorld("/data", manager._disk, loop, 1, settings, manager, poison, [])
         world.vsegs = SimVsegs(others)
         world.backups = SimBackups(world.vsegs)
-        manager.replicate(world.backups, world.vsegs, lambda _: copies)
+        manager.replicate(world.backups, world.vsegs, lambda *_: copies)
         manager.members_changed(range(1, others + 1))
         return world
 

@@ -163,7 +163,7 @@ def test_of_a_partition_that_is_closed_on_the_way_nothing_goes_on(callback: str)
 def test_a_topic_counts_the_copies_of_what_it_has_until_it_has_more() -> None:
     copies = 2
     world = ClusterWorld.begin(2, 4)
-    world.manager._copies_of = lambda _: copies
+    world.manager._copies_of = lambda *_: copies
     part = world.partition()
     part.append()
     world.loop.turn()

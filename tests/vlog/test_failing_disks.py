@@ -46,7 +46,7 @@ def test_a_failed_fdatasync_is_no_copy_though_all_backups_have_it(monkeypatch: p
 def test_a_lost_ownership_ends_what_has_backups_and_nothing_else() -> None:
     """The journal is the only copy of what has none, whatever the epoch (16)."""
     world = ClusterWorld.begin()
-    world.manager.replicate(world.backups, world.vsegs, lambda topic: 3 if topic[-1] == 1 else 1)
+    world.manager.replicate(world.backups, world.vsegs, lambda topic, _: 3 if topic[-1] == 1 else 1)
     world.manager.members_changed(range(1, 4))
     shared, alone = world.partition(topic=1), world.partition(topic=2)
     shared.append()

@@ -79,7 +79,7 @@ def test_the_next_process_keeps_what_the_one_before_left_or_kept() -> None:
     after = ClusterWorld.begin()
     after.manager._disk = world.disk
     after.manager.journal._disk = world.disk
-    after.manager.replicate(world.backups, world.vsegs, lambda _: 3)
+    after.manager.replicate(world.backups, world.vsegs, lambda *_: 3)
     after.manager.only_copy = partial(lacks_backups, world)
     after.manager.unsealed = lambda *_: False
     after.manager.inherit(recovered, lambda *_: True, lambda *_: [])

@@ -76,7 +76,7 @@ class Owner:
         self.revision = 0
         """At which metadata has all virtual segments; 0: it has none."""
         backups = PeerBackups(self.peers, self.stores.get, lambda *_: self.revision)
-        self.world.manager.replicate(backups, self, lambda _: 3)
+        self.world.manager.replicate(backups, self, lambda *_: 3)
         self.world.manager.members_changed([2, 3, 4])
 
     def open_next(self, request: OpenVseg, done: Callable[..., object]) -> None:

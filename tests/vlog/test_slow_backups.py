@@ -10,7 +10,7 @@ from tests.vlog.cluster import ClusterPartition, ClusterWorld, backups_of, begun
 def test_partitions_that_get_more_copies_leave_a_log_that_rests() -> None:
     copies = 2
     world = ClusterWorld.begin(2, 4)
-    world.manager._copies_of = lambda _: copies
+    world.manager._copies_of = lambda *_: copies
     part = world.partition()
     part.append()
     world.flow()

@@ -188,7 +188,7 @@ class Node:
             topics_by_id={topic.topic_id: topic for topic in topics.values()},
             streamlets={
                 topic.topic_id: tuple(
-                    StreamletRecord(topic.topic_id, i, 0, self.epoch, (0,)) for i in range(PARTITIONS)
+                    StreamletRecord(topic.topic_id, i, 1, self.epoch, (1,)) for i in range(PARTITIONS)
                 )
                 for topic in topics.values()
             },

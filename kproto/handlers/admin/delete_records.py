@@ -69,7 +69,7 @@ def handle(
             except KafkaError as error:
                 result.error_code = error.code
                 continue
-            if record is not None and record.replication_factor > 1:  # also while the first copies are made
+            if deletion.partition.copies > 1:  # also while the first copies are made
                 copied.append(deletion)
             else:
                 _delete(deletion)

@@ -1,0 +1,127 @@
+"""Topics go back to one copy, and the only copy goes to another broker, while clients go on; then leaders are
+killed, or the brokers that were left lose their disks, and nothing acknowledged is lost or there twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compat_tests.support.cluster import ClusterLoad, lose_disks, own_cluster
+from compat_tests.support.java import Jvm
+from compat_tests.support.moving import Admin
+from compat_tests.support.ports import wait_until
+from compat_tests.test_moving_tools import REASSIGN, plan, run
+from compat_tests.test_number_of_copies import SETTINGS, replaced, stored
+from kproto.errors import ErrorCode
+from kproto.local_cluster import LocalCluster
+
+pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
+
+
+def kill_each(cluster: LocalCluster, load: ClusterLoad) -> None:
+    for victim in (1, 2, 3, 4):
+        cluster.kill(victim)
+        cluster.start([victim])
+        load.await_progress(60)
+
+
+def test_three_copies_become_one_by_the_tool(tmp_path: Path) -> None:
+    """--execute, --verify; every second partition is to be where it is not led."""
+    with own_cluster(tmp_path, settings=SETTINGS) as cluster:
+        tools = Jvm(cluster.bootstrap_servers, tmp_path / "stderr.log")
+        try:
+            with Admin(cluster.bootstrap_servers) as admin:
+                load = ClusterLoad(cluster, partitions=8, producers=2)
+                stored(load, 5)
+                replicas = admin.replicas(load.topic)
+                wanted = {index: [nodes[index % 2]] for index, nodes in replicas.items()}
+                path = plan(tmp_path / "one.json", load.topic, wanted)
+                load.listen()
+                run(tools, REASSIGN, "--reassignment-json-file", path, "--execute")
+                wait_until("one copy of each", lambda: admin.reassigning() == 0, 120)
+                load.await_progress()
+                print(f"longest silence {max(load.silences().values()):.2f} s")
+                said = run(tools, REASSIGN, "--reassignment-json-file", path, "--verify").stdout
+                assert said.count("is completed.") == 8, said
+                leaders = {index: nodes[0] for index, nodes in wanted.items()}
+                assert admin.leaders(load.topic) == leaders
+                assert {tuple(one.isr_nodes) for one in admin.partitions(load.topic).values()} == {
+                    (leader,) for leader in leaders.values()
+                }
+            kill_each(cluster, load)
+            with Admin(cluster.bootstrap_servers) as admin:
+                assert admin.leaders(load.topic) == leaders
+            assert load.finish() > 100
+        finally:
+            tools.close()
+
+
+def test_the_only_copies_leave_a_broker_that_loses_its_disk_then(tmp_path: Path) -> None:
+    with own_cluster(tmp_path, settings=SETTINGS) as cluster:
+        with Admin(cluster.bootstrap_servers) as admin:
+            load = ClusterLoad(cluster, partitions=8, producers=2, replicas=1)
+            stored(load, 5)
+            leaders = admin.leaders(load.topic)
+            some = {index: [1 + index % 3] for index, leader in leaders.items() if leader == 4}
+            assert some
+            load.listen()
+            admin.reassign(load.topic, some)
+            assert admin.reassigning() == len(some)
+            wait_until("they moved", lambda: admin.reassigning() == 0, 120)
+            load.await_progress()
+            print(f"longest silence {max(load.silences().values()):.2f} s")
+            leaders.update((index, nodes[0]) for index, nodes in some.items())
+            assert admin.leaders(load.topic) == leaders
+        lose_disks(cluster, 4)
+        load.await_progress()
+        cluster.start([4])
+        kill_each(cluster, load)
+        with Admin(cluster.bootstrap_servers) as again:
+            assert again.leaders(load.topic) == leaders
+        assert load.finish() > 100
+
+
+def test_first_copies_are_cancelled_when_some_partitions_have_them(tmp_path: Path) -> None:
+    settings = {**SETTINGS, "kproto.recovery.read.bytes.per.second": str(1 << 19)}
+    with own_cluster(tmp_path, settings=settings) as cluster:
+        with Admin(cluster.bootstrap_servers) as admin:
+            load = ClusterLoad(cluster, partitions=8, producers=2, replicas=1)
+            stored(load, 4)
+            leaders = admin.leaders(load.topic)
+            admin.reassign(load.topic, {index: replaced(leader, 2) for index, leader in leaders.items()})
+
+            def have_copies() -> int:
+                return sum(len(one.isr_nodes) > 1 for one in admin.partitions(load.topic).values())
+
+            wait_until("some have copies", lambda: have_copies() > 0, 120)
+            before = admin.reassigning()
+            codes = set(admin.try_to_reassign(load.topic, dict.fromkeys(leaders)).values())
+            if before:  # else all were done at once, and there was nothing to cancel
+                assert codes == {ErrorCode.NONE}
+            else:
+                admin.reassign(load.topic, {index: [leader] for index, leader in leaders.items()})
+            wait_until("one copy of each", lambda: admin.reassigning() == 0, 120)
+            assert admin.replicas(load.topic) == {index: [leader] for index, leader in leaders.items()}
+            load.await_progress()
+        kill_each(cluster, load)
+        assert load.finish() > 100
+
+
+def test_the_number_of_copies_of_some_partitions_is_refused_in_plain_words(tmp_path: Path) -> None:
+    with own_cluster(tmp_path) as cluster:
+        tools = Jvm(cluster.bootstrap_servers, tmp_path / "stderr.log")
+        try:
+            load = ClusterLoad(cluster, partitions=4, producers=1)
+            path = plan(tmp_path / "some.json", load.topic, {0: [1]})
+            result = tools.tool(
+                REASSIGN,
+                *("--bootstrap-server", tools.bootstrap, "--reassignment-json-file", path, "--execute"),
+            )
+            said = result.stdout + result.stderr
+            assert result.exit != 0, said
+            assert "name all of its partitions" in said, json.dumps(said)
+            assert load.finish() > 0
+        finally:
+            tools.close()

@@ -1,0 +1,213 @@
+"""A leader gets ready to be the only one that has a partition: its topic is to have one copy (KIP-455).
+
+Such a streamlet has sources, and is served and recovered as any other, until its leader is ready: nothing of
+it is missing in files here, all of it up to some offset is in synced segment files, what is known of the
+producers at that offset is written down, and a synced checkpoint knows the log start. What is appended behind
+that offset is in this process's own journal, whichever virtual log it goes to, and a start finds it there.
+Then the controller is told, which takes the sources away: from then on new records go into virtual logs
+without backups, and nobody else can lead it (18b). Nothing is refused meanwhile.
+
+A leader that is to hand the streamlet over waits with this: the next one is to be the only one that has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from kproto.errors import KafkaError
+from kproto.log import kept_producers
+from kproto.metadata.records import ONLINE, StreamletRecord
+from kproto.replica.looking import Looking
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.log.partition import Partition
+    from kproto.log.segment import Segment
+    from kproto.metadata import TopicRecord
+    from kproto.replica.bring_over import Jobs
+    from kproto.replica.reach import Metadata
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 1.0
+DURABLE_LOOK_SECONDS: Final = 0.005
+PATIENCE_SECONDS: Final = 3.0
+"""How long backups may take for what was appended when everything was written down."""
+PER_PROPOSAL: Final = 50
+
+
+class Logs(Protocol):
+    """The part of `LogManager` that is used."""
+
+    def partition(self, topic_id: bytes, index: int) -> Partition | None: ...
+
+    def may_lack(self, topic_id: bytes, index: int) -> bool: ...
+
+    def write(self, segment: Segment) -> bool: ...
+
+    def note_down(self, partitions: Iterable[Partition], sync: bool = False) -> None: ...
+
+
+class Ready(NamedTuple):
+    """A streamlet of which nothing is missing here."""
+
+    record: StreamletRecord
+    partitions: Sequence[Partition]
+
+
+class Narrowing:
+    """See the module's text. ``epoch`` is this broker's; ``jobs`` is a thread; ``poison(reason)``: the data
+    directory cannot be trusted any more (rule 35)."""
+
+    def __init__(
+        self,
+        node_id: int,
+        metadata: Metadata,
+        logs: Logs,
+        jobs: Jobs,
+        epoch: Callable[[], int],
+        clock: Clock,
+        poison: Callable[[str], object],
+    ) -> None:
+        self._node_id = node_id
+        self._metadata = metadata
+        self._logs = logs
+        self._jobs = jobs
+        self._epoch = epoch
+        self._clock = clock
+        self._poison = poison
+        self._seen = -1
+        """At which revision nothing was left to do."""
+        self._looking = Looking("going back to one copy", self._look_if_changed)
+
+    def start(self) -> None:
+        """Look every second from now on."""
+        self._looking.start(LOOK_SECONDS)
+
+    async def close(self) -> None:
+        """Stop."""
+        await self._looking.close()
+
+    async def _look_if_changed(self) -> None:
+        revision = self._metadata.image.revision
+        if revision != self._seen:
+            self._seen = -1 if await self.look() else revision
+
+    async def look(self) -> int:
+        """Go on with all that are to have one copy; how many streamlets. Raises KafkaError when the
+        controller refuses."""
+        wanted = list(self._wanted())
+        ready: list[Ready] = []
+        for topic, record in wanted:
+            partitions = self._partitions(topic, record)
+            if partitions is not None:
+                ready.append(Ready(record, partitions))
+            await asyncio.sleep(0)
+        for at in range(0, len(ready), PER_PROPOSAL):
+            try:
+                some = await self._written_down(ready[at : at + PER_PROPOSAL])
+            except OSError as error:
+                log.warning("%d streamlets cannot go back to one copy yet: %s", len(ready), error)
+                break
+            await self._propose(some)
+        return len(wanted)
+
+    def _wanted(self) -> Iterator[tuple[TopicRecord, StreamletRecord]]:
+        image, moves = self._metadata.image, self._metadata.table.moves
+        for topic_id, part in image.streamlets.items():
+            topic = image.topics_by_id[topic_id]
+            if topic.replication_factor > 1:
+                continue
+            for record in part:
+                led = record.leader == self._node_id and record.state == ONLINE
+                if led and record.sources[-1:] == (self._epoch(),) and self._node_id in record.replicas:
+                    move = moves.get((topic_id, record.index))
+                    if move is None or move.leader_epoch != record.leader_epoch:
+                        yield topic, record
+
+    def _partitions(self, topic: TopicRecord, record: StreamletRecord) -> list[Partition] | None:
+        """Those of a streamlet, open; None while something of them is elsewhere only."""
+        first = record.index * topic.active_groups
+        indexes = range(first, min(first + topic.active_groups, topic.partitions))
+        found: list[Partition] = []
+        try:
+            for index in indexes:
+                lacks = self._logs.may_lack(topic.topic_id, index)
+                partition = None if lacks else self._logs.partition(topic.topic_id, index)
+                if partition is None or next(partition.holes(), None) is not None:
+                    return None
+                found.append(partition)
+        except (KafkaError, OSError) as error:
+            log.info("%s/%d cannot go back to one copy yet: %s", topic.name, record.index, error)
+            return None
+        return found
+
+    async def _written_down(self, some: Sequence[Ready]) -> list[Ready]:
+        """Those of ``some`` that a start of this broker would find here as they are. OSError passes."""
+        partitions = [partition for one in some for partition in one.partitions]
+        ends: dict[Partition, int] = {}
+        producers: list[tuple[Partition, bytes]] = []
+        segments: list[Segment] = []
+        for partition in partitions:
+            ends[partition] = partition.log_end_offset
+            if partition.log_end_offset > 0:
+                producers.append((partition, kept_producers.packed(partition)))
+            for segment in partition.unsynced():
+                if not self._logs.write(segment):
+                    return []
+                segments.append(segment)
+            await asyncio.sleep(0)
+        await self._in_thread(lambda: _keep_all(producers))
+        try:
+            await self._in_thread(lambda: _sync_all(segments))
+        except OSError as error:
+            self._poison(f"fdatasync of a segment file: {error}")
+            return []
+        self._logs.note_down([one for one in partitions if not one.deleted], sync=True)
+        until = self._clock.monotonic() + PATIENCE_SECONDS
+        while not all(one.deleted or one.high_watermark >= end for one, end in ends.items()):
+            if self._clock.monotonic() >= until:
+                break
+            await asyncio.sleep(DURABLE_LOOK_SECONDS)
+        return [
+            each
+            for each in some
+            if not any(one.deleted or one.high_watermark < ends[one] for one in each.partitions)
+        ]
+
+    async def _propose(self, ready: Sequence[Ready]) -> None:
+        if not ready:
+            return
+        rows = [[one.record.topic_id.hex(), one.record.index, one.record.leader_epoch] for one in ready]
+        answers = await self._metadata.propose("alone", {"streamlets": rows})
+        for one, answer in zip(ready, answers, strict=True):
+            if answer:
+                log.info("streamlet %s/%d has one copy now", one.record.topic_id.hex(), one.record.index)
+
+    async def _in_thread(self, job: Callable[[], object]) -> None:
+        """Run ``job`` in the thread; OSError passes through."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def done(error: BaseException | None) -> None:
+            if future.cancelled():
+                return
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(None)
+
+        self._jobs.submit(job, done)
+        await future
+
+
+def _keep_all(producers: Sequence[tuple[Partition, bytes]]) -> None:
+    for partition, data in producers:
+        kept_producers.write(partition, data, sync=True)
+
+
+def _sync_all(segments: Sequence[Segment]) -> None:
+    for segment in segments:
+        segment.sync()

@@ -1,0 +1,229 @@
+"""Topics that go back to one copy, and the only copy that goes to another broker (rules 12b, 18b)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from kproto.controller import rules
+from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
+from kproto.controller.moves import Wish, current_move, decide_moves, misplaced
+from kproto.controller.reassignment import ongoing
+from kproto.controller.recovery import Attempt
+from kproto.controller.single import decide_alone
+from kproto.errors import ErrorCode
+from kproto.metadata.records import ONLINE, RECOVERING
+from tests.controller.cluster_world import World, cluster
+from tests.controller.test_factors import copied, reassign
+from tests.controller.test_moves import hand_over
+
+NOTHING = ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+NEVER = ErrorCode.INVALID_REPLICATION_FACTOR
+ALL = frozenset({1, 2, 3, 4})
+
+
+def alone(world: World, node: int, streamlets: Sequence[int] = (0,), back: int = 0) -> list[bool]:
+    """The leader says that it has everything; ``back``: of an earlier leader epoch."""
+    records = [world.streamlet("t", index) for index in streamlets]
+    wanted = [Attempt(one.topic_id, one.index, one.leader_epoch - back) for one in records]
+    return world.commit(decide_alone(world.image, world.table, node, world.epoch(node), wanted))
+
+
+def copies(world: World, index: int = 0) -> int:
+    return world.image.topics["t"].copies_of(world.streamlet("t", index))
+
+
+def move(world: World) -> None:
+    """Whoever is no replica any more hands over, and the target takes over."""
+    wishes: list[Wish] = list(misplaced(world.image, world.table, ALL, False))
+    world.commit(decide_moves(world.image, world.table, wishes))
+    record = world.streamlet("t")
+    assert current_move(world.table, record) is not None
+    assert hand_over(world, seq=-1)
+    assert world.commit_all([world.streamlet("t")]) == [True]
+
+
+def listed(world: World) -> list[tuple[int, list[int], list[int], list[int]]]:
+    return [tuple(one[1:]) for one in ongoing(world.image, world.table, None)]  # type: ignore[misc]
+
+
+def test_a_topic_has_one_copy_when_its_leaders_have_all_of_it() -> None:
+    world = cluster(4, t=(2, 3, [1, 2]))
+    vseg = world.open(1).id
+    world.open(1, 1, 10)
+    assert reassign(world, (1,), (2,)) == [ErrorCode.NONE] * 2
+    topic = world.image.topics["t"]
+    assert (topic.replication_factor, topic.fewest_copies) == (1, 3)
+    assert (copies(world), world.streamlet("t").sources) == (3, (world.epoch(1),)), "nobody says so yet"
+    assert [one[0] for one in listed(world)] == [0, 1]
+    assert alone(world, 2) == [False], "it is no leader"
+    assert alone(world, 1, back=-1) == [False]
+    assert world.commit(decide_free(world.image, world.table, Unneeded())) == []
+    assert alone(world, 1) == [True]
+    record = world.streamlet("t")
+    assert (record.leader, record.sources, record.state) == (1, (), ONLINE)
+    assert (record.leader_epoch, copies(world)) == (1, 1)
+    assert alone(world, 1, back=1) == [False], "once"
+    assert [one[0] for one in listed(world)] == [1]
+    assert world.image.topics["t"].fewest_copies == 3, "the other one has not"
+    assert world.commit(decide_free(world.image, world.table, Unneeded())) == [vseg], "nobody needs it"
+    assert alone(world, 2, [1]) == [True]
+    assert listed(world) == []
+    assert world.image.topics["t"].fewest == 0
+    world.fence(1)
+    assert world.assign() == [], "there is no other copy"
+    world.register(1)
+    assert (world.streamlet("t").leader, world.streamlet("t").leader_epoch) == (1, 2)
+
+
+def test_until_then_whoever_has_copies_leads_on_and_the_wanted_one_comes_back() -> None:
+    world = cluster(4, t=(1, 2, [1]))
+    reassign(world, (1,))
+    world.fence(1)
+    (record,) = world.assign()
+    assert record.leader != 1
+    world.commit_all([record])
+    assert copies(world) == 2
+    assert alone(world, record.leader) == [False], "it is not to be there"
+    world.register(1)
+    move(world)
+    assert world.streamlet("t").leader == 1
+    assert alone(world, 1) == [True]
+
+
+def test_another_replica_leads_before_it_is_the_only_one() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    assert reassign(world, (3,)) == [ErrorCode.NONE]
+    assert listed(world) == [(0, [3, 1, 2], [], [1, 2])]
+    assert alone(world, 1) == [False]
+    assert reassign(world, None) == [NEVER], "three copies are not for one partition"
+    move(world)
+    assert listed(world) == [(0, [3], [], [])]
+    assert alone(world, 1) == [False]
+    assert alone(world, 3) == [True]
+    assert world.streamlet("t").replicas == (3,)
+
+
+def test_a_leader_that_hands_over_is_not_alone() -> None:
+    world = cluster(4, t=(1, 2, [1]))
+    reassign(world, (1,))
+    topic_id = world.streamlet("t").topic_id
+    world.commit(decide_moves(world.image, world.table, [Wish(topic_id, 0, 2)]))
+    assert alone(world, 1) == [False]
+    assert hand_over(world, seq=-1)
+    assert world.streamlet("t").state == RECOVERING
+    assert alone(world, 2) == [False]
+
+
+def test_the_only_copy_goes_to_another_broker() -> None:
+    world = cluster(4, t=(2, 1, [1, 1]))
+    assert reassign(world, (2,), (1,)) == [ErrorCode.NONE] * 2
+    first, second = world.streamlet("t"), world.streamlet("t", 1)
+    assert (first.leader, first.replicas, first.sources) == (1, (2,), ())
+    assert (copies(world), copies(world, 1), second.replicas) == (2, 1, (1,)), "the other one is left alone"
+    assert listed(world) == [(0, [2, 1], [2], [1])]
+    assert rules.is_copying(world.image, first, 1, world.epoch(1))
+    assert not rules.is_copying(world.image, second, 1, world.epoch(1))
+    vseg = world.open(1, copies=2).id
+    world.open(1, 1, 10, copies=2)
+    assert world.commit(decide_free(world.image, world.table, Unneeded())) == [], "copies of it are made"
+    start = Start(first.topic_id, 0, 7)
+    assert world.commit(decide_starts(world.image, world.table, 1, world.epoch(1), [start])) == [True]
+    assert copied(world, 1, [0, 1]) == [True, False]
+    assert listed(world) == [(0, [2, 1], [2], [1])]
+    move(world)
+    record = world.streamlet("t")
+    assert (record.leader, record.sources) == (2, (world.epoch(1), world.epoch(2)))
+    assert alone(world, 2) == [True]
+    assert (world.streamlet("t").sources, world.streamlet("t").leader) == ((), 2)
+    assert vseg in world.table.vsegs
+    assert world.commit(decide_free(world.image, world.table, Unneeded())) == [vseg]
+    assert listed(world) == []
+    world.fence(1)
+    assert world.assign() == []
+
+
+@pytest.mark.parametrize("when", ["copies are made", "copies are there", "it is handed over"])
+def test_that_the_only_copy_goes_elsewhere_can_be_cancelled(when: str) -> None:
+    world = cluster(4, t=(1, 1, [1]))
+    assert reassign(world, None) == [NOTHING]
+    reassign(world, (2,))
+    if when != "copies are made":
+        assert copied(world, 1, [0]) == [True]
+    before = world.streamlet("t").leader_epoch
+    if when == "it is handed over":
+        topic_id = world.streamlet("t").topic_id
+        world.commit(decide_moves(world.image, world.table, [Wish(topic_id, 0, 2)]))
+    assert reassign(world, None) == [ErrorCode.NONE]
+    record = world.streamlet("t")
+    assert (record.leader, record.replicas) == (1, (1,))
+    if when == "copies are made":
+        assert (record.leader_epoch, copies(world)) == (before + 1, 1), "what was pushed is void"
+        assert reassign(world, None) == [NOTHING]
+    else:
+        assert current_move(world.table, record) is None
+        assert (record.leader_epoch, copies(world)) == (before, 2)
+        assert reassign(world, None) == [NEVER]
+        assert alone(world, 1) == [True]
+    assert listed(world) == []
+
+
+def test_asking_for_the_old_replica_voids_what_was_pushed() -> None:
+    world = cluster(4, t=(1, 1, [1]))
+    reassign(world, (2,))
+    reassign(world, (3,))
+    assert world.streamlet("t").leader_epoch == 0, "copies are made as before"
+    assert reassign(world, (1,)) == [ErrorCode.NONE]
+    assert (world.streamlet("t").leader_epoch, copies(world)) == (1, 1)
+    late = Attempt(world.streamlet("t").topic_id, 0, 0)
+    reassign(world, (2,))
+    assert world.commit(decide_alone(world.image, world.table, 1, world.epoch(1), [late])) == [False]
+    assert copied(world, 1, [0]) == [True]
+    reassign(world, (3,))
+    assert reassign(world, None) == [ErrorCode.NONE]
+    assert world.streamlet("t").replicas == (1,), "where it is, whatever was asked for in between"
+
+
+def test_first_copies_can_be_cancelled_when_some_are_made() -> None:
+    world = cluster(4, t=(2, 1, [1, 2]))
+    reassign(world, (3, 2, 1), (2, 3, 4))
+    assert copied(world, 1, [0]) == [True]
+    assert [one[0] for one in listed(world)] == [0, 1], "so that all of them are named"
+    assert reassign(world, None) == [NEVER]
+    assert reassign(world, None, None) == [ErrorCode.NONE] * 2
+    first, second = world.streamlet("t"), world.streamlet("t", 1)
+    assert (first.replicas, first.leader_epoch, copies(world)) == ((1,), 0, 3)
+    assert (second.replicas, second.leader_epoch, copies(world, 1)) == ((2,), 1, 1)
+    assert world.image.topics["t"].replication_factor == 1
+    assert copied(world, 2, [1]) == [False]
+    assert alone(world, 1) == [True]
+    assert listed(world) == []
+    assert reassign(world, None, None) == [NOTHING] * 2
+
+
+def test_what_two_copies_had_on_the_way_is_waited_for_when_there_are_more() -> None:
+    """Rule 12c: the topic had one copy, but not all of it."""
+    world = cluster(5, t=(1, 1, [1]))
+    reassign(world, (2,))
+    vseg = world.open(1, copies=2)
+    assert copied(world, 1, [0]) == [True]
+    assert reassign(world, (1, 2, 3)) == [ErrorCode.NONE]
+    topic = world.image.topics["t"]
+    assert (topic.replication_factor, topic.fewest_copies) == (3, 2)
+    assert world.table.vsegs[vseg.id].copies == 3, "and it is to have as many"
+    assert rules.may_have(world.image, world.streamlet("t"), vseg)
+
+
+def test_one_copy_may_become_more_again_on_the_way() -> None:
+    world = cluster(5, t=(2, 3, [1, 2]))
+    reassign(world, (1,), (2,))
+    assert alone(world, 1) == [True]
+    assert reassign(world, (1, 3), (2, 3)) == [ErrorCode.NONE] * 2
+    topic = world.image.topics["t"]
+    assert (topic.replication_factor, topic.fewest_copies) == (2, 2)
+    assert (world.streamlet("t").sources, world.streamlet("t", 1).sources) == ((), (world.epoch(2),))
+    assert alone(world, 2, [1]) == [False]
+    assert [one[0] for one in listed(world)] == [0, 1]
+    assert copied(world, 1, [0]) == [True]
+    assert listed(world) == []
