@@ -160,8 +160,6 @@ def choose_repair(
     if wanted_copies(image, table, vseg) < vseg.copies or _others_can(image, vseg, holders):
         holders.add(vseg.node_id)
     free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
-    if not have and rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id)):
-        have = [CopyTarget(vseg.node_id, vseg.store_id)]  # its journal, kept for this (18b)
     sources = sorted((use[copy.node_id], copy.node_id) for copy in have if copy.node_id in free)
     able = [
         image.brokers[node_id]
@@ -173,6 +171,10 @@ def choose_repair(
         [broker for broker in able if broker.internal_host], len(able), beside, load, vseg.id
     )
     pairs = [(source, target) for target in targets for _, source in sources]
+    owner = CopyTarget(vseg.node_id, vseg.store_id)
+    if rules.may_hold(image, owner) and owner not in have and owner.node_id in free:
+        # its journal, kept for this (18b), or still there though others say that they have copies
+        pairs += [(owner.node_id, target) for target in targets if target.node_id != owner.node_id]
     if not pairs:
         return None
     fresh = [(source, target) for source, target in pairs if (source, target.node_id) not in failed]
@@ -222,7 +224,8 @@ def decide_disowned(
 ) -> Decision[list[bool]]:
     """Take copies off the list that their broker cannot vouch for (rules 22, 24, 37); repair follows.
 
-    Only while another member has one that is listed, or none is needed: the last copy is never given up.
+    Only while another member has one that is listed, or the owner's own files are one, or none is needed: the
+    last copy is never given up. Where only the owner has it, leaders push it again (45).
     """
     decision: Decision[list[bool]] = Decision([])
     broker = image.brokers.get(node_id)
@@ -233,7 +236,8 @@ def decide_disowned(
             continue
         mine = CopyTarget(node_id, broker.store_id)
         others = tuple(target for target in vseg.backups if target != mine)
-        spare = not rules.needs_copy(vseg) or any(target != mine for target in rules.live_copies(image, vseg))
+        spare = any(target != mine for target in rules.live_copies(image, vseg))
+        spare = spare or not rules.needs_copy(vseg) or rules.owner_has_all(image, table, vseg)
         done = mine in vseg.backups and spare
         if done:
             record = vseg._replace(backups=others)

@@ -64,16 +64,18 @@ class Reach:
 
     def nodes(self, record: VsegRecord) -> list[int]:
         """Whom to ask, in order: this node if it has a copy, else beginning with another one for each
-        segment. The owner's own journal may be the only copy that is here (rule 18b)."""
+        segment. The owner comes last: its own journal may be the only copy that is here, or that is one (rule
+        18b)."""
         image = self._metadata.image
         nodes = [target.node_id for target in record.backups if eligible(image, target)]
-        if not nodes and eligible(image, CopyTarget(record.node_id, record.store_id)):
-            nodes = [record.node_id]
+        last = [record.node_id] if eligible(image, CopyTarget(record.node_id, record.store_id)) else []
+        if last and last[0] in nodes:
+            last = []
         if self.node_id in nodes:
             nodes.remove(self.node_id)
-            return [self.node_id, *nodes]
+            return [self.node_id, *nodes, *last]
         turn = (record.id.seq + self.node_id) % len(nodes) if nodes else 0
-        return sorted(nodes[turn:] + nodes[:turn], key=self._slow.__contains__)
+        return sorted(nodes[turn:] + nodes[:turn], key=self._slow.__contains__) + last
 
     async def ask(
         self,

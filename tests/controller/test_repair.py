@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from kproto.controller.loop import upkeep_rest
+from kproto.controller.recovery import Sources
 from kproto.controller.repair import (
     AT_ONCE,
     AT_ONCE_PER_BROKER,
@@ -171,14 +174,15 @@ def test_every_source_and_target_gets_its_turn_when_repairs_fail() -> None:
     repairs = Repairs(0)
     world.fence(vseg.backups[0].node_id)
     tried = []
-    for _ in range(5):
+    for _ in range(7):
         (order,) = orders(world, repairs)
         tried.append((order.source, order.target.node_id))
         repairs.ordered(order)
         repairs.ended(order, False, world.now)
         world.now += RETRY_SECONDS
-    assert len(set(tried[:4])) == 4, "two sources, two brokers without a copy"
-    assert tried[4] == tried[0]
+    assert len(set(tried[:6])) == 6, "two sources and the owner, two brokers without a copy"
+    assert {source for source, _ in tried[4:6]} == {1}, "its journal is tried last"
+    assert tried[6] == tried[0]
 
 
 def test_repairs_are_limited_per_broker_and_in_all() -> None:
@@ -201,6 +205,12 @@ def test_repairs_are_limited_per_broker_and_in_all() -> None:
     assert max(use.values()) <= AT_ONCE_PER_BROKER
 
 
+def disown(world: World, vseg: VsegRecord, node: int) -> bool:
+    epoch = world.epoch(node)
+    (done,) = world.commit(decide_disowned(world.image, world.table, node, epoch, [vseg.id]))
+    return done
+
+
 def test_a_broker_disowns_what_it_cannot_vouch_for_unless_it_is_the_last() -> None:
     world, vseg = closed_one()
     first, second = nodes(vseg.backups)
@@ -215,9 +225,55 @@ def test_a_broker_disowns_what_it_cannot_vouch_for_unless_it_is_the_last() -> No
         False,
     ]
     assert nodes(world.table.vsegs[vseg.id].backups) == [second]
-    last = decide_disowned(world.image, world.table, second, world.epoch(second), [vseg.id])
-    assert last.answer == [False]
+    world.fence(1)
+    assert not disown(world, vseg, second)
     assert len(orders(world, Repairs(0))) == 1
+
+
+def test_the_last_backup_disowns_its_copy_while_the_files_of_the_owner_are_one() -> None:
+    """Its leaders push again what was in it (45): as long as a damaged copy was listed, they did not, and no
+    command could give it up either."""
+    world, vseg = closed_one(copies=2)
+    (backup,) = nodes(vseg.backups)
+    assert disown(world, vseg, backup)
+    assert world.table.vsegs[vseg.id].backups == ()
+    assert Sources(world.image, world.table).orphans(world.streamlet("t")) == [world.table.vsegs[vseg.id]]
+
+
+@pytest.mark.parametrize("owner", ["new disk", "gave it away", "others lead it"])
+def test_the_last_backup_disowns_nothing_that_the_owner_may_not_have(owner: str) -> None:
+    world, vseg = closed_one(copies=2)
+    (backup,) = nodes(vseg.backups)
+    epoch = vseg.id.owner_epoch
+    if owner == "new disk":
+        world.register(1, store="new")
+    elif owner == "gave it away":
+        world.table.given_upto[epoch, vseg.id.vlog] = vseg.id.seq
+    else:
+        world.table.moved_upto[1] = epoch
+    assert not disown(world, vseg, backup)
+    world.register(1)
+    world.table.given_upto.clear()
+    world.table.moved_upto.clear()
+    assert disown(world, vseg, backup), "it is back with the same directory"
+
+
+def test_the_journal_of_the_owner_is_tried_behind_listed_copies_that_are_none() -> None:
+    """Of what others lead by now its segment files are none; a journal that is still there is (18b)."""
+    world, vseg = closed_one(copies=2, brokers=4)
+    world.table.moved_upto[1] = vseg.id.owner_epoch
+    repairs = Repairs(0)
+    sources = []
+    for _ in range(4):
+        (order,) = orders(world, repairs)
+        sources.append(order.source)
+        repairs.ordered(order)
+        repairs.ended(order, False, world.now)
+        world.now += RETRY_SECONDS
+    (backup,) = nodes(vseg.backups)
+    assert sources == [backup, backup, 1, 1], "once for each broker that could have another one"
+    world.register(1, store="new")
+    assert {order.source for order in orders(world, repairs)} == {backup}
 
 
 def test_a_slow_store_does_not_put_repairs_off_for_long() -> None:

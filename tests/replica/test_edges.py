@@ -47,17 +47,29 @@ def record(*backups: int, seq: int = 0) -> VsegRecord:
 
 def test_the_own_copy_is_asked_first_and_others_in_turn() -> None:
     stores = {node: f"s{node}" for node in range(1, 6)}
-    assert reach(3, stores).nodes(record(2, 3, 4)) == [3, 2, 4]
+    assert reach(3, stores).nodes(record(2, 3, 4)) == [3, 2, 4, 1]
     asked_first = [reach(5, stores).nodes(record(2, 3, 4, seq=seq))[0] for seq in range(3)]
     assert sorted(asked_first) == [2, 3, 4], "each segment begins with another copy"
 
 
 def test_the_owner_is_asked_when_no_backup_is_there_and_its_directory_is_the_same() -> None:
     """Its journal may be the only copy that is left (18b)."""
-    assert reach(5, {1: "s1", 2: "s2", 5: "s5"}).nodes(record(2, 3)) == [2]
     assert reach(5, {1: "s1", 2: "wiped", 5: "s5"}).nodes(record(2, 3)) == [1]
     assert reach(1, {1: "s1"}).nodes(record(2, 3)) == [1]
     assert reach(5, {1: "wiped", 5: "s5"}).nodes(record(2, 3)) == []
+
+
+def test_the_owner_is_asked_last_when_backups_are_there() -> None:
+    """What they have may turn out to be no copy, while its journal is still there (18b)."""
+    stores = {node: f"s{node}" for node in range(1, 6)}
+    assert reach(5, stores).nodes(record(2, 3)) == [3, 2, 1]
+    assert reach(1, stores).nodes(record(2, 3, seq=1)) == [2, 3, 1]
+    assert reach(2, stores).nodes(record(2)) == [2, 1]
+    assert reach(5, {**stores, 1: "wiped"}).nodes(record(2, 3)) == [3, 2]
+    assert reach(5, stores).nodes(record(2, 1)).count(1) == 1, "its copy is a backup's now"
+    late = reach(5, stores)
+    late._slow.update((2, 3))
+    assert late.nodes(record(2, 3))[-1] == 1
 
 
 def test_every_copy_is_asked_and_what_each_said_is_told() -> None:
@@ -75,7 +87,7 @@ def test_every_copy_is_asked_and_what_each_said_is_told() -> None:
     def decode(_: memoryview) -> None:
         raise WireError("rubbish")
 
-    one = reach(5, {node: f"s{node}" for node in range(1, 6)}, Peers())
+    one = reach(5, {node: f"s{node}" for node in range(2, 6)}, Peers())
     with pytest.raises(NoCopyError, match="9/1/0 cannot be read") as told:
         asyncio.run(one.ask(record(2, 3, 4), Api.READ, b"", decode))
     assert all(why in str(told.value) for why in ("2: no answer", "3: error 4", "4: rubbish"))

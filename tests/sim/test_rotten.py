@@ -1,0 +1,80 @@
+"""The only listed copy of a virtual segment is damaged, and its owner's files are there (17, 18b, 37, 45)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from kproto.metadata.vlogs import VsegRecord
+from kproto.replica.stored_file import file_name
+
+from .checks import Checks
+from .clients import Clients
+from .parts import installed
+from .plan import Topic, plan_of
+from .world import World
+
+QUIET = replace(
+    plan_of(0),
+    kind="kills",
+    nodes=3,
+    topics=[Topic("two", 1, 2)],
+    vlogs=1,
+    vseg_bytes=6_000,
+    moves=False,
+    shared=False,
+    deletes=False,
+    hasty=False,
+    min_insync=1,
+    pace=0.7,
+)
+
+
+def closed_ones(world: World) -> list[VsegRecord]:
+    return [one for one in world.table.vsegs.values() if not one.open and not one.empty and one.backups]
+
+
+async def filled(world: World, count: int) -> list[VsegRecord]:
+    """Wait for closed virtual segments; the oldest of them."""
+    while len(closed_ones(world)) < count:
+        await asyncio.sleep(0.1)
+        world.look()
+    return closed_ones(world)[:count]
+
+
+@pytest.mark.parametrize("owner_restarts", [False, True])
+def test_what_was_in_it_is_pushed_again(owner_restarts: bool) -> None:
+    world = World(0, QUIET)
+
+    async def scenario() -> None:
+        checks = Checks(world)
+        await world.boot()
+        clients = Clients(world)
+        clients.begin()
+        bad, *_ = await filled(world, 3)
+        (target,) = bad.backups
+        await asyncio.sleep(3.0)  # its journal is not needed any more
+        checks.rotting(target.node_id, bad.id)
+        machine = world.machines[target.node_id]
+        inode = machine.find(f"{machine.root}/replicas/{file_name(bad.id)}")
+        assert inode is not None
+        machine.rot(inode, len(inode.data) // 2, 64)
+        restarted = [target.node_id, bad.node_id][: 1 + owner_restarts]
+        for number in restarted:
+            world.crash(number)
+        for number in restarted:
+            world.start(number)
+        await checks.settle(clients)
+        left = world.table.vsegs.get(bad.id)
+        assert left is None or left.emptied or (left.backups and checks.intact(bad.id, left.backups[0]))
+        await clients.stop()
+        await checks.finish(clients)
+        world.look()
+
+    with installed(world):
+        try:
+            world.loop.run_until_complete(asyncio.wait_for(scenario(), 120))
+        finally:
+            world.close()
