@@ -239,8 +239,9 @@ class Checks:
             for key, value in change.puts.items():
                 if key.startswith("vsegs/"):
                     self._vseg_changed(VsegRecord.decode(key, value), before)
-            for vseg in [vseg for vseg in before if vseg not in table.vsegs]:
-                self._freed(before[vseg])
+            if any(key.startswith("vsegs/") for key in change.deletes):
+                for vseg in [vseg for vseg in before if vseg not in table.vsegs]:
+                    self._freed(before[vseg])
         for key in change.puts:
             if key.startswith("starts/"):
                 world.count("log starts stored")
@@ -460,8 +461,9 @@ class Checks:
             return
         vseg = VsegId(vlog.owner_epoch, vlog.vlog_id, segment.number)
         record = self.world.table.vsegs.get(vseg)
-        members = {broker.epoch for broker in self.world.image.brokers.values()}
-        if record is None or not record.open or vseg.owner_epoch not in members:
+        if record is None or not record.open:
+            return
+        if not any(broker.epoch == vseg.owner_epoch for broker in self.world.image.brokers.values()):
             return
         for target in pusher._targets:
             other = self.world.nodes[target.node_id]

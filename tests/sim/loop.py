@@ -251,7 +251,9 @@ class SimLoop(asyncio.BaseEventLoop):
         """Move the horizon behind the next slot in which something may happen."""
         if not self.later:
             raise RuntimeError("everybody waits, and nothing will ever happen")
-        slot = min(self.later)
+        slot = int(self.horizon * SLOTS)
+        while slot not in self.later:
+            slot += 1
         self.horizon = (slot + 1) / SLOTS
         for timer in self.later.pop(slot):
             _, callback, handle = timer[2]
