@@ -48,11 +48,12 @@ def one(seed: int) -> tuple[int, str, Counter[str], float]:
 
 
 def mutated(job: tuple[int, int]) -> str:
-    """The violation of a seed with a rule taken out; empty when there is none."""
+    """The violation of a seed with a rule taken out; empty when there is none, or one with the rule, too."""
     from .run import run_seed
 
     number, seed = job
-    return run_seed(seed, _every_mutation()[number].replaced).violation
+    violation = run_seed(seed, _every_mutation()[number].replaced).violation
+    return "" if violation and run_seed(seed).violation else violation
 
 
 def _every_mutation() -> list[Mutation]:
@@ -105,18 +106,19 @@ def show(seed: int) -> bool:
 def mutate(seeds: int) -> bool:
     """Take each rule out for up to ``seeds`` seeds; True when all that must be found are."""
     mutations = _every_mutation()
-    found: list[str] = []
+    found: dict[str, int] = {}
     with _workers() as pool:
         for number, mutation in enumerate(mutations):
             first = _first_violation(pool, number, seeds)
             if first is not None:
-                found.append(mutation.name)
+                found[mutation.name] = first[0]
                 told = f"seed {first[0]}: {first[1][:150]}"
             else:
                 told = f"not found in {seeds} seeds" + f" ({mutation.masked})" * bool(mutation.masked)
             print(f"{mutation.name} ({mutation.rules}): {told}", flush=True)
     others = [mutation for mutation in mutations if mutation.name not in found]
-    print(f"Found by random search in {seeds} seeds ({len(found)}): {', '.join(found)}")
+    first_seeds = ", ".join(f"{name} (seed {seed})" for name, seed in found.items())
+    print(f"Found by random search in seeds 0 to {seeds - 1} ({len(found)}): {first_seeds}")
     stories = [mutation.name for mutation in others if mutation.masked]
     print(f"Found by the directed stories of tests/rules alone ({len(stories)}): {', '.join(stories)}")
     missed = [mutation.name for mutation in others if not mutation.masked]
