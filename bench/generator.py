@@ -135,6 +135,9 @@ def figures(measured: Measured) -> dict[str, float]:
         for quantile in ("p50", "p99", "p999", "max"):
             if load[name] is not None:
                 found[f"{prefix}_{quantile}_ms"] = load[name][quantile] / 1e3
+    if "records_per_chunk" in measured.more:
+        chunks = load["acked_records"] / measured.more["records_per_chunk"]
+        found["cpu_us_per_chunk"] = measured.broker_cpu_s / chunks * 1e6
     if measured.ready_s is not None:
         found["topics_ready_s"] = measured.ready_s
     return {**found, **measured.more}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +27,7 @@ from bench.kera.scale import (
     scaled,
     targets,
 )
-from bench.results import KAFKA, KPROTO, Result, Run
+from bench.results import KAFKA, KPROTO, Result, Run, direction
 
 QUICK = SCALES["quick"]
 
@@ -206,6 +207,14 @@ def test_rpcs_follow_from_what_the_clients_count() -> None:
     assert found["chunks_per_rpc"] == 50
     assert "rpcs_per_s" not in rpcs(LOAD, 100, 1)
     assert "rpcs_per_s" not in rpcs({**LOAD, "follower_fetches": None}, 100, 3)
+
+
+def test_cpu_per_chunk_is_told_where_chunks_are_known() -> None:
+    measured = Measured(LOAD, broker_cpu_s=6.0, wall_s=10.0, peak_rss_bytes=1)
+    assert "cpu_us_per_chunk" not in figures(measured)
+    found = figures(replace(measured, more=rpcs(LOAD, 100, 3)))
+    assert found["cpu_us_per_chunk"] == pytest.approx(60)
+    assert direction("cpu_us_per_chunk") == 0
 
 
 def test_figures_and_series_of_a_run() -> None:
