@@ -140,7 +140,7 @@ class ClusterMember:
         self._narrowing: Narrowing | None = None
         self._starts: dict[tuple[bytes, int], tuple[Partition, int]] = {}
         """Log starts that the store does not know yet, by topic id and partition."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], None] = {}
         self.suspects = Suspects()
         self.peers.on_lost = self._lost
         self.listener.on_closed = lambda caller: self._lost(caller.node_id)
@@ -508,8 +508,8 @@ class ClusterMember:
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = None
+        task.add_done_callback(self._tasks.pop)
 
     # Stop
 

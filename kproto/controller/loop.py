@@ -138,7 +138,7 @@ class ControllerLoop:
         """A repair ended: there is room for the next."""
         self._timer: asyncio.TimerHandle | None = None
         self._watched: set[tuple[int, int]] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], None] = {}
         self._closed = False
 
     def start(self, took_over: bool = False) -> None:
@@ -182,8 +182,8 @@ class ControllerLoop:
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = None
+        task.add_done_callback(self._tasks.pop)
 
     def now(self) -> float:
         """Seconds of the clock that sessions are measured with."""
