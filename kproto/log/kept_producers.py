@@ -73,7 +73,8 @@ def settle(partition: Partition) -> None:
 
 
 def replace(partition: Partition, producers: Producers, offset: int) -> None:
-    """``producers`` are those at ``offset``; what was kept of a later one stays in mind."""
+    """``producers`` are those at ``offset``; what was kept of a later one stays in mind, and of the same one:
+    where other brokers led before, the index of a segment does not know all of them."""
     kept = partition.producers.kept
-    producers.kept = kept if kept is not None and offset < kept[0] else None
+    producers.kept = kept if kept is not None and offset <= kept[0] else None
     partition.producers = producers

@@ -1,0 +1,329 @@
+"""A leader gets ready to be the only one: what is written down before the controller is told (18b)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kproto.directory import LeftAs
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.epochs import EpochCache
+from kproto.log.kept_producers import FILE
+from kproto.log.segment import Segment
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import RECOVERING
+from kproto.metadata.vlogs import Move
+from kproto.replica import narrowing
+from kproto.replica.narrowing import Narrowing
+from tests.log.replicated import ME, OTHER, Replicated, check_all
+from tests.log.support import TOPIC_ID, batch
+from tests.log.test_take_over import Stints
+
+
+class AtOnce:
+    """A thread whose jobs are done when they are given to it; ``problems`` come out of the next ones."""
+
+    def __init__(self) -> None:
+        self.problems: list[OSError] = []
+
+    def submit(self, call: Callable[[], object], done: Callable[[BaseException | None], object]) -> None:
+        if self.problems:
+            done(self.problems.pop())
+            return
+        call()
+        done(None)
+
+
+class Single(Replicated):
+    """Its topic is to have one copy, or has."""
+
+    copies = 3
+
+    def image(self, **changes: Any) -> MetadataImage:
+        found = super().image(**changes)
+        topic = found.topics["t"]._replace(replication_factor=self.copies)
+        found.topics["t"] = found.topics_by_id[TOPIC_ID] = topic  # type: ignore[index]
+        return found
+
+
+class Case(Stints):
+    """A log with holes, or without, as takeovers left it; the controller takes away what it is told of."""
+
+    def __init__(self, path: Path, seed: int) -> None:
+        super().__init__(path, seed)
+        self.log = Single(path, self.sealed)
+        self.table = SimpleNamespace(moves={})
+        self.jobs = AtOnce()
+        self.told: list[Any] = []
+        self.poisoned: list[str] = []
+        self.done = True
+        self.survived: dict[str, int] = {}
+        """Bytes of each file that were there after the last start."""
+        here: Any = self
+        self.narrowing = Narrowing(ME, here, here, self.jobs, lambda: 0, self.log.clock, self.poisoned.append)
+
+    # What `Narrowing` sees of metadata and log
+
+    @property
+    def image(self) -> MetadataImage:
+        return self.log.image()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.log.manager, name)
+
+    async def propose(self, kind: str, args: Any) -> list[bool]:
+        self.told.append((kind, args))
+        if self.done:
+            self.log.sources = ()
+            self.log.epoch += 1
+            self.log.apply()
+        return [self.done for _ in args["streamlets"]]
+
+    # Steps
+
+    def one_copy(self) -> None:
+        self.log.copies = 1
+        self.log.apply()
+
+    def taken(self, chunks: int = 20, known: int = 10) -> None:
+        """Another broker led it, and its newest state is behind ``known`` chunks."""
+        self.log.lead(OTHER)
+        for _ in range(chunks):
+            self.sealed.add(self.chunk(), self.log.epoch)
+        self.log.lead(ME)
+        self.log.take_over(known)
+        self.one_copy()
+
+    def whole(self) -> None:
+        """Everything is brought over."""
+        partition = self.log.partition()
+        while next(partition.holes(), None) is not None:
+            before = list(partition.segments)
+            self.fill()
+            (segment,) = (one for one in partition.segments if one not in before)
+            segment.flushed = segment.synced = segment.measure()
+            epochs = EpochCache.decode(partition.epochs.encode())
+            epochs.cut_end(segment.next_offset)
+            segment.footer = (b"", epochs.encode())
+            segment.write_index()
+
+    def append(self) -> None:
+        """All of it becomes durable."""
+        for _ in range(self.random.choice((0, 3, 30))):
+            chunk = self.chunk()
+            self.log.partition().append(memoryview(bytearray(chunk)))
+            self.sealed.add(chunk, self.log.epoch)
+        self.log.journal.push()
+
+    def check(self) -> None:
+        """It is the fold of all chunks. Which producer was there first is not kept."""
+        partition = self.log.partition()
+        _, producers = self.sealed.fold(len(self.sealed.chunks))
+        known = {pid: (one.epoch, one.batches) for pid, one in partition.producers.items()}
+        assert known == {pid: (one.epoch, one.batches) for pid, one in producers.items()}
+        partition.producers = producers
+        check_all(self.log, 5)
+
+    def look(self) -> int:
+        return asyncio.run(self.narrowing.look())
+
+    def lose(self, left_as: LeftAs) -> None:
+        """The process ends."""
+        if left_as is LeftAs.POWER_LOST:
+            for segment in self.log.partition().segments:
+                kept = max(segment.synced, self.survived.get(segment.path, 0))
+                if kept < segment.flushed:
+                    os.truncate(segment.path, self.random.randint(kept, segment.flushed))
+        self.log.restart(left_as)
+        files = Path(self.log.path).rglob("*.chunks")
+        self.survived = {str(file): file.stat().st_size for file in files}
+
+
+@pytest.fixture
+def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    monkeypatch.setattr(narrowing, "PATIENCE_SECONDS", 0.0)
+    return Case(tmp_path, 7)
+
+
+@given(
+    seed=st.integers(0, 1 << 32), left_as=st.sampled_from([LeftAs.KILLED, LeftAs.POWER_LOST, LeftAs.CLEAN])
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_a_start_finds_everything_that_was_there(seed: int, left_as: LeftAs) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        case = Case(Path(directory), seed)
+        count = case.random.randint(1, 40)
+        case.taken(count, case.random.choice((0, count, case.random.randint(0, count))))
+        if case.random.random() < 0.5:
+            case.append()
+        case.whole()
+        assert case.look() == 1
+        assert (len(case.told), case.log.partition().copies) == (1, 1)
+        case.append()
+        for _ in range(2):
+            case.lose(left_as)
+            case.check()
+            case.append()
+        assert not case.poisoned
+
+
+def test_the_controller_is_told_of_the_leader_epoch_under_which_it_was_ready(case: Case) -> None:
+    case.taken(known=0)
+    epoch = case.log.epoch
+    assert case.look() == 1
+    assert case.told == [("alone", {"streamlets": [[TOPIC_ID.hex(), 0, epoch]]})]
+    assert case.look() == 0, "nothing is left to do"
+
+
+def test_what_is_not_here_yet_is_waited_for(case: Case) -> None:
+    case.taken()
+    assert (case.look(), case.told) == (1, [])
+    assert case.log.manager.may_lack(TOPIC_ID, 0)
+    case.whole()
+    case.look()
+    assert len(case.told) == 1
+
+
+@pytest.mark.parametrize("why", ["moves", "led elsewhere", "not served", "another replica", "copies"])
+def test_others_are_left_alone(case: Case, why: str) -> None:
+    case.taken(known=0)
+    log = case.log
+    if why == "moves":
+        case.table.moves[TOPIC_ID, 0] = Move(TOPIC_ID, 0, OTHER, log.epoch, 1)
+    elif why == "led elsewhere":
+        log.lead(OTHER)
+    elif why == "not served":
+        log.state = RECOVERING
+    elif why == "another replica":
+        case.narrowing._node_id = 9
+    else:
+        log.copies = 2
+    assert case.look() == 0
+    assert not case.told
+
+
+def test_what_is_not_durable_yet_is_not_told(case: Case) -> None:
+    case.taken(known=0)
+    partition = case.log.partition()
+    partition.append(memoryview(bytearray(batch(10))))
+    case.look()
+    assert not case.told
+    case.log.journal.push()
+    case.look()
+    assert len(case.told) == 1
+
+
+@pytest.mark.parametrize("when", ["producers", "segments", "checkpoint", "files"])
+def test_a_disk_that_does_not_take_it(case: Case, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The controller is told nothing; where a sync fails nothing is trusted any more (rule 35)."""
+    case.taken(known=0)
+    full = OSError(28, "No space left on device")
+    with monkeypatch.context() as patch:
+        if when == "producers":
+            case.jobs.problems = [full]
+        elif when == "segments":
+            patch.setattr(Segment, "sync", fail(full))
+        elif when == "checkpoint":
+            patch.setattr(type(case.log.manager), "note_down", fail(full))
+        else:
+            patch.setattr(type(case.log.manager), "write", lambda *_: False)
+        if when == "segments":
+            case.jobs.submit = lambda call, done: done(problem(call))  # type: ignore[method-assign]
+        case.look()
+    assert not case.told
+    assert len(case.poisoned) == (when == "segments")
+    del case.jobs.__dict__["problems"]
+    case.jobs = case.narrowing._jobs = AtOnce()
+    case.look()
+    assert len(case.told) == 1
+
+
+def fail(error: OSError) -> Callable[..., Any]:
+    def failing(*_: Any, **__: Any) -> None:
+        raise error
+
+    return failing
+
+
+def problem(call: Callable[[], object]) -> BaseException | None:
+    try:
+        call()
+    except OSError as error:
+        return error
+    return None
+
+
+def test_a_controller_that_says_no_is_told_again(case: Case) -> None:
+    case.taken(known=0)
+    case.done = False
+    case.look()
+    case.look()
+    assert len(case.told) == 2
+
+    async def away(kind: str, args: Any) -> list[bool]:
+        raise KafkaError(ErrorCode.NOT_CONTROLLER)
+
+    case.propose = away  # type: ignore[method-assign]
+    with pytest.raises(KafkaError):
+        case.look()
+
+
+def test_producers_are_written_down_though_there_are_none_now(case: Case) -> None:
+    """What an earlier time as the only one left must not come back."""
+    case.taken(known=0)
+    case.log.partition().producers.clear()
+    path = Path(case.log.partition().directory) / FILE
+    case.look()
+    assert path.exists()
+    case.lose(LeftAs.KILLED)
+    assert not case.log.partition().producers
+
+
+def test_what_was_never_used_has_no_file(case: Case) -> None:
+    case.one_copy()
+    case.look()
+    assert len(case.told) == 1
+    assert not Path(case.log.partition().directory).exists()
+
+
+def test_it_looks_again_when_something_changed_or_is_left_to_do(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(narrowing, "LOOK_SECONDS", 0.001)
+    looks: list[int] = []
+    look = case.narrowing.look
+
+    async def counted() -> int:
+        looks.append(await look())
+        return looks[-1]
+
+    case.narrowing.look = counted  # type: ignore[method-assign]
+
+    async def body() -> None:
+        case.narrowing.start()
+        async with asyncio.timeout(20):
+            while len(looks) < 3:
+                await asyncio.sleep(0.001)
+            case.whole()
+            while looks[-1]:
+                await asyncio.sleep(0.001)
+            before = len(looks)
+            await asyncio.sleep(0.01)
+            assert len(looks) == before, "nothing to do, and nothing changed"
+            case.log.apply()
+            while len(looks) == before:
+                await asyncio.sleep(0.001)
+        await case.narrowing.close()
+
+    case.taken()
+    asyncio.run(body())
+    assert len(case.told) == 1
