@@ -15,6 +15,7 @@ import os
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from kproto.log.epochs import EpochCache
 from kproto.log.producers import Producers
 from kproto.log.segment import read_file
 from kproto.wire.crc import crc32c
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FILE: Final = "producers"
+EPOCHS: Final = "epochs"
+"""The same of leader epochs, written when a partition goes back to one copy: indexes of segments that were
+brought over, or adopted, do not know those before them."""
 _HEAD: Final = Struct(">Iq")
 """CRC-32C of the rest, offset; the state follows (`Producers.encode`)."""
 _CRC_SIZE: Final = 4
@@ -42,21 +46,49 @@ def keep(partition: Partition) -> None:
 
 def packed(partition: Partition) -> bytes:
     """What is known at the end of the log, as the file has it."""
-    rest = _HEAD.pack(0, partition.log_end_offset)[_CRC_SIZE:] + partition.producers.encode()
+    return _packed(partition.log_end_offset, partition.producers.encode())
+
+
+def packed_epochs(partition: Partition) -> bytes:
+    """The same of leader epochs."""
+    return _packed(partition.log_end_offset, partition.epochs.encode())
+
+
+def _packed(offset: int, state: bytes) -> bytes:
+    rest = _HEAD.pack(0, offset)[_CRC_SIZE:] + state
     return crc32c(rest).to_bytes(_CRC_SIZE, "big") + rest
 
 
-def write(partition: Partition, data: bytes, sync: bool) -> None:
+def write(partition: Partition, data: bytes, sync: bool, file: str = FILE) -> None:
     """Write the file; in any thread. OSError passes through."""
     partition.disk.makedirs(partition.directory)
-    partition.disk.write_atomically(os.path.join(partition.directory, FILE), data, sync=sync)
+    partition.disk.write_atomically(os.path.join(partition.directory, file), data, sync=sync)
+
+
+def _read(partition: Partition, file: str) -> tuple[int, bytes] | None:
+    """Offset and state; None when nothing sound is there."""
+    data = read_file(os.path.join(partition.directory, file))
+    if len(data) >= _HEAD.size and crc32c(data[_CRC_SIZE:]) == _HEAD.unpack_from(data)[0]:
+        return _HEAD.unpack_from(data)[1], data[_HEAD.size :]
+    return None
+
+
+def complete_epochs(partition: Partition) -> None:
+    """It is open: below the offset at which leader epochs were written down, those are the true ones."""
+    kept = _read(partition, EPOCHS)
+    if kept is None or kept[0] > partition.log_end_offset:
+        return
+    known, found = EpochCache.decode(kept[1]), partition.epochs
+    for epoch, start in zip(found.epochs, found.starts, strict=True):
+        if start >= kept[0]:
+            known.note(epoch, start)
+    known.cut_front(partition.log_start_offset)
+    partition.epochs = known
 
 
 def recall(partition: Partition) -> None:
     """Before a partition (just made, empty) is opened: have what was kept in mind."""
-    data = read_file(os.path.join(partition.directory, FILE))
-    if len(data) >= _HEAD.size and crc32c(data[_CRC_SIZE:]) == _HEAD.unpack_from(data)[0]:
-        partition.producers.kept = _HEAD.unpack_from(data)[1], data[_HEAD.size :]
+    partition.producers.kept = _read(partition, FILE)
 
 
 def settle(partition: Partition) -> None:

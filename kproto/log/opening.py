@@ -62,6 +62,7 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     if partition.log_start_offset > partition.log_end_offset:
         _restart_at(partition, partition.log_start_offset)
     kept_producers.settle(partition)
+    kept_producers.complete_epochs(partition)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
     partition.remove_dead_groups()
     config = partition.config

@@ -1,11 +1,11 @@
 """A leader gets ready to be the only one that has a partition: its topic is to have one copy (KIP-455).
 
 Such a streamlet has sources, and is served and recovered as any other, until its leader is ready: nothing of
-it is missing in files here, all of it up to some offset is in synced segment files, what is known of the
-producers at that offset is written down, and a synced checkpoint knows the log start. What is appended behind
-that offset is in this process's own journal, whichever virtual log it goes to, and a start finds it there.
-Then the controller is told, which takes the sources away: from then on new records go into virtual logs
-without backups, and nobody else can lead it (18b). Nothing is refused meanwhile.
+it is missing in files here, all of it up to some offset is in synced segment files, what is known of
+producers and leader epochs at that offset is written down, and a synced checkpoint knows the log start. What
+is appended behind that offset is in this process's own journal, whichever virtual log it goes to, and a start
+finds it there. Then the controller is told, which takes the sources away: from then on new records go into
+virtual logs without backups, and nobody else can lead it (18b). Nothing is refused meanwhile.
 
 A leader that is to hand the streamlet over waits with this: the next one is to be the only one that has it.
 """
@@ -149,18 +149,19 @@ class Narrowing:
         """Those of ``some`` that a start of this broker would find here as they are. OSError passes."""
         partitions = [partition for one in some for partition in one.partitions]
         ends: dict[Partition, int] = {}
-        producers: list[tuple[Partition, bytes]] = []
+        known: list[tuple[Partition, bytes, bytes]] = []
         segments: list[Segment] = []
         for partition in partitions:
             ends[partition] = partition.log_end_offset
             if partition.log_end_offset > 0:
-                producers.append((partition, kept_producers.packed(partition)))
+                kept = kept_producers.packed(partition), kept_producers.packed_epochs(partition)
+                known.append((partition, *kept))
             for segment in partition.unsynced():
                 if not self._logs.write(segment):
                     return []
                 segments.append(segment)
             await asyncio.sleep(0)
-        await self._in_thread(lambda: _keep_all(producers))
+        await self._in_thread(lambda: _keep_all(known))
         try:
             await self._in_thread(lambda: _sync_all(segments))
         except OSError as error:
@@ -203,9 +204,10 @@ class Narrowing:
         await future
 
 
-def _keep_all(producers: Sequence[tuple[Partition, bytes]]) -> None:
-    for partition, data in producers:
-        kept_producers.write(partition, data, sync=True)
+def _keep_all(known: Sequence[tuple[Partition, bytes, bytes]]) -> None:
+    for partition, producers, epochs in known:
+        kept_producers.write(partition, producers, sync=True)
+        kept_producers.write(partition, epochs, sync=True, file=kept_producers.EPOCHS)
 
 
 def _sync_all(segments: Sequence[Segment]) -> None:

@@ -116,6 +116,11 @@ class Case(Stints):
             segment.footer = (b"", epochs.encode())
             segment.write_index()
 
+    def stop(self) -> None:
+        """What others have is taken from them."""
+        self.log.journal.stored.clear()
+        super().stop()
+
     def append(self) -> None:
         """All of it becomes durable."""
         for _ in range(self.random.choice((0, 3, 30))):
@@ -161,6 +166,8 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
 def test_a_start_finds_everything_that_was_there(seed: int, left_as: LeftAs) -> None:
     with tempfile.TemporaryDirectory() as directory:
         case = Case(Path(directory), seed)
+        for _ in range(case.random.choice((0, 2, 4))):
+            case.random.choice((case.mine, case.mine, case.others, case.stop))()
         count = case.random.randint(1, 40)
         case.taken(count, case.random.choice((0, count, case.random.randint(0, count))))
         if case.random.random() < 0.5:
