@@ -172,15 +172,18 @@ class Checks:
         for number in range(header.chunks):
             entry = ENTRY.unpack_from(body, at + FRAME_SIZE + number * ENTRY_SIZE)
             key, end = (entry[0], entry[1]), entry[5] + entry[8]
-            self._look_at_class(vseg, key[0])
+            self._look_at_class(vseg, *key)
             chunks.append((key, end))
             self.framed[key] = max(self.framed.get(key, 0), end)
         found[header.position] = (header.position + header.length, chunks)
 
-    def _look_at_class(self, vseg: VsegId, topic_id: bytes) -> None:
-        """12c: recoveries do not wait for what a virtual segment below a topic's floor holds."""
+    def _look_at_class(self, vseg: VsegId, topic_id: bytes, index: int) -> None:
+        """12c: recoveries do not wait for what a virtual segment below a topic's floor holds. A push for
+        first copies that were cancelled is no part of the log, and the floor is that of later ones."""
         topic, record = self.world.image.topics_by_id.get(topic_id), self.world.table.vsegs.get(vseg)
-        if topic is not None and record is not None and not record.may_hold(topic.floor):
+        if topic is None or record is None or record.may_hold(topic.floor):
+            return
+        if self._counts(record, topic_id, index):
             self.world.failed(f"12c: {record} has a chunk of {topic.name}, whose floor is {topic.floor}")
 
     def _index_file(self, number: int, path: str, vseg: VsegId, end: int = 1 << 62) -> bool:
