@@ -172,7 +172,8 @@ def choose_repair(
     )
     pairs = [(source, target) for target in targets for _, source in sources]
     owner = CopyTarget(vseg.node_id, vseg.store_id)
-    if rules.may_hold(image, owner) and owner not in have and owner.node_id in free:
+    waits = have and not sources  # for a listed copy that is busy: it is the better one
+    if rules.may_hold(image, owner) and owner not in have and owner.node_id in free and not waits:
         # its journal, kept for this (18b), or still there though others say that they have copies
         pairs += [(owner.node_id, target) for target in targets if target.node_id != owner.node_id]
     if not pairs:
