@@ -2,7 +2,15 @@
 
 A mutation puts another function in the place of one named rule of the product, in every module that uses it.
 Each one has a story in ``tests/rules`` that breaks without its rule; random search must find those that are
-not ``masked`` (``make simulate MUTATE=1``).
+not ``masked`` (``make simulate MUTATE=1``, which looks for those of ``tests.rules.directed``, too).
+
+How soon random search finds them, at the last look: thirteen of the seventeen that are not ``masked`` with
+one of the first four seeds, the others with seeds 8 ("nobody scrubs"), 26 ("a store is whatever its broker
+has"), 28 ("older records stay unsynced") and 54 ("late reports free"). Of the ``masked`` ones five were
+found, too: "what is in flight is left" with seed 13, "the newest state is believed" and "who gave it away
+leads it no more" with 14, "fences are ignored" and "FENCED is taken for a failure" with 25. Seeds 12 to 31
+found none of the others, but "rolled in flight" was tried with two only: so far their stories alone find
+them. Which seed it is changes with whatever seeds do.
 """
 
 from __future__ import annotations
