@@ -130,8 +130,7 @@ def _change_factor(
     """The new number of copies, for what is written from now on; what is there already gets more copies by
     repair, never fewer."""
     records = image.streamlets[topic.topic_id]
-    held = any(record.sources or is_copying(topic, record) for record in records)
-    changed = topic.with_copies(factor, held)
+    changed = topic.with_copies(factor)
     decision.puts[changed.key] = changed.encode()
     least = max(topic.replication_factor, TRANSIT_COPIES)
     for epoch in sorted({epoch for record in records for epoch in record.sources}):
@@ -275,8 +274,7 @@ def _stay_single(
             f"{topic.name} is to have {topic.replication_factor} copies; to cancel that, all of its "
             "partitions have to be named.",
         )
-    records = image.streamlets[topic.topic_id]
-    changed = topic.with_copies(1, any(one.sources for one in records))
+    changed = topic.with_copies(1)
     decision.puts[changed.key] = changed.encode()
     alive = [node for node in (record.leader, *record.replicas) if node in image.brokers]
     stays = alive[0] if alive and record.sources else record.leader

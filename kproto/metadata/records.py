@@ -155,13 +155,13 @@ class TopicRecord(NamedTuple):
         """The record with other overrides; ``policy``: the weakest flush policy that they allow."""
         return self._replace(configs=configs, weakest=weaker(self.weakest, policy))
 
-    def with_copies(self, factor: int, held: bool = False) -> TopicRecord:
-        """The record with another number of copies. ``held``: virtual segments hold something of it, or will,
-        though it is a topic of one copy before or afterwards (see `copies_of`)."""
-        counts = held or (self.replication_factor > 1 and factor > 1)
-        before = max(TRANSIT_COPIES, self.fewest_copies) if counts else factor
+    def with_copies(self, factor: int) -> TopicRecord:
+        """The record with another number of copies. A topic of one copy may have had something in virtual
+        segments on its way (see `copies_of`)."""
+        before = max(TRANSIT_COPIES, self.fewest_copies)
         fewest = before if factor == 1 else min(factor, before)
-        return self._replace(replication_factor=factor, fewest=fewest if fewest != factor else 0)
+        usual = TRANSIT_COPIES if factor == 1 else factor
+        return self._replace(replication_factor=factor, fewest=fewest if fewest != usual else 0)
 
     def copies_of(self, record: StreamletRecord) -> int:
         """How many copies new records of one of its streamlets get.

@@ -193,7 +193,7 @@ def test_first_copies_can_be_cancelled_when_some_are_made() -> None:
     assert reassign(world, None) == [NEVER]
     assert reassign(world, None, None) == [ErrorCode.NONE] * 2
     first, second = world.streamlet("t"), world.streamlet("t", 1)
-    assert (first.replicas, first.leader_epoch, copies(world)) == ((1,), 0, 3)
+    assert (first.replicas, first.leader_epoch, copies(world)) == ((1,), 0, 2)
     assert (second.replicas, second.leader_epoch, copies(world, 1)) == ((2,), 1, 1)
     assert world.image.topics["t"].replication_factor == 1
     assert copied(world, 2, [1]) == [False]
