@@ -17,7 +17,7 @@ synced checkpoint.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -93,6 +93,15 @@ class Checkpoint:
         for key in self.entries:
             topic_id, index = _KEY.unpack(key)
             yield topic_id, index
+
+    def proven(self, opened: Collection[tuple[bytes, int]]) -> bool:
+        """Whether all that the files of partitions that are not among ``opened`` hold was synced."""
+        for key, packed in self.entries.items():
+            entry = Entry._make(_FIELDS.unpack(packed))
+            unsynced = (entry.synced_base, entry.synced) < (entry.base_offset, entry.flushed)
+            if unsynced and _KEY.unpack(key) not in opened:
+                return False
+        return True
 
     def write(self, changed: Iterable[tuple[bytes, int, Entry]], point: bytes, *, sync: bool = False) -> None:
         """Append a frame. OSError passes through and leaves the old content valid."""

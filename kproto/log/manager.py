@@ -772,11 +772,11 @@ class LogManager:
         return False
 
     def close(self) -> bool:
-        """A clean stop: everything into files, synced, and a last checkpoint. False when that did not work
-        (then the directory must not be marked clean), or when journal chunks of an earlier process were not
-        applied yet."""
-        clean = self.flush_all() and not self._recovered
-        self._changed.update(dict.fromkeys(self.partitions_open()))
+        """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one, when
+        that failed or an earlier process left journal chunks or unsynced files that nobody opened since."""
+        opened = {(one.topic_id, one.index): one for one in self.partitions_open()}
+        clean = self.flush_all() and not self._recovered and (self._exact or self._checkpoint.proven(opened))
+        self._changed.update(dict.fromkeys(opened.values()))
         try:
             self._sync_all()
             entries = [(one.topic_id, one.index, one.entry()) for one in self._changed if not one.deleted]

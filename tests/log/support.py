@@ -154,8 +154,11 @@ class Log:
         """Stop as ``left_as`` says and start again with the next leader epoch (rule 2b)."""
         if left_as is LeftAs.CLEAN:
             self.run_deferred()
-            assert self.manager.close()
-            self.journal.stored.clear()
+            if self.manager.close():
+                self.journal.stored.clear()
+            else:
+                assert not self.manager._exact, "only what a killed process left can stand in the way"
+                left_as = LeftAs.KILLED
         else:
             self.manager.files.close_all()
         self.journal.pending.clear()

@@ -234,6 +234,22 @@ def test_the_checkpoint_is_rewritten_when_most_of_it_is_old(tmp_path: Path) -> N
     assert Checkpoint(Disk(), str(tmp_path)).entries == checkpoint.entries
 
 
+def test_a_clean_stop_does_not_vouch_for_what_a_killed_process_left_unsynced(tmp_path: Path) -> None:
+    """Nobody opened the partition in between: a loss of power may take what its checkpoint entry counts."""
+    log = Log(tmp_path)
+    fill(log, 3, 100)
+    log.partition().flush()
+    log.journal.stored.clear()
+    log.tick(6.0)
+    log.tick(6.0)
+    log.restart(LeftAs.KILLED)
+    assert not log.manager.close()
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_end_offset == 3
+    log.restart(LeftAs.CLEAN)
+    assert log.manager.close()
+
+
 def test_the_checkpoint_takes_the_journal_point_of_the_same_moment(tmp_path: Path) -> None:
     log = Log(tmp_path)
     log.manager.ports.scan_point = lambda: b"journal position 17"
