@@ -772,8 +772,8 @@ class LogManager:
         return False
 
     def close(self) -> bool:
-        """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one, when
-        that failed or an earlier process left journal chunks or unsynced files that nobody opened since."""
+        """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one,
+        when that failed or an earlier process left journal chunks or unsynced files that nobody opened."""
         opened = {(one.topic_id, one.index): one for one in self.partitions_open()}
         clean = self.flush_all() and not self._recovered and (self._exact or self._checkpoint.proven(opened))
         self._changed.update(dict.fromkeys(opened.values()))
