@@ -90,9 +90,7 @@ def decide_handed_over(
             record is not None
             and rules.may_hand_over(image, record, move, node_id, epoch)
             and rolled
-            and sources.sealed(record)
-            and not is_saving(image, table, record)
-            and move.target in candidates(image, table, record, sources)
+            and could_lead(image, table, record, move.target, sources)
         )
         if done and record is not None:
             assigned = record.handed_over(move.target, epoch)
@@ -103,6 +101,17 @@ def decide_handed_over(
             if seq > table.given_upto.get((epoch, vlog), -1):
                 decision.puts[given_key(epoch, vlog)] = str(seq).encode()
     return decision
+
+
+def could_lead(
+    image: MetadataImage, table: VlogTable, record: StreamletRecord, target: int, sources: Sources
+) -> bool:
+    """A member would find copies of all that the streamlet has in closed virtual segments (12b, 27b)."""
+    return (
+        sources.sealed(record)
+        and target in candidates(image, table, record, sources)
+        and not is_saving(image, table, record)
+    )
 
 
 def is_saving(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> bool:
@@ -138,8 +147,10 @@ def misplaced(image: MetadataImage, table: VlogTable, settled: Set[int], preferr
     """Streamlets that should be led by another one of their replicas, none of which is under way, in order.
 
     Whose leader is no replica goes to the first of them that is in ``settled``; with ``preferred``, whose
-    leader is not the preferred one, too, when that is in ``settled``.
+    leader is not the preferred one, too, when that is in ``settled``. Not before the target could lead them:
+    the leader would refuse appends for nothing.
     """
+    sources = Sources(image, table)
     for topic_id in sorted(image.streamlets):
         for record in image.streamlets[topic_id]:
             if record.state != ONLINE or not record.sources or record.leader == record.replicas[0]:
@@ -152,6 +163,7 @@ def misplaced(image: MetadataImage, table: VlogTable, settled: Set[int], preferr
                 target is not None
                 and current_move(table, record) is None
                 and rules.may_begin_move(image, record, target)
+                and could_lead(image, table, record, target, sources)
             ):
                 yield Wish(topic_id, record.index, target)
 

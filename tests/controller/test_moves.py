@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -327,6 +328,27 @@ def test_leaders_that_should_be_others() -> None:
     assert list(misplaced(world.image, world.table, ALL - {3}, True)) == []
     begin(world, 3)
     assert list(misplaced(world.image, world.table, ALL, True)) == []
+
+
+def test_nothing_is_to_be_led_elsewhere_before_it_can_be() -> None:
+    """Found by simulation (seed 841274): a leader stopped appends to hand over what nobody else could read
+    yet, and was asked again half a minute later only."""
+    world = moving(target=3)
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (3, 2, 4))]))
+    vseg = world.table.vsegs[VsegId(world.epoch(1), 0, 0)]
+
+    def wishes(**change: Any) -> list[int]:
+        changed = vseg._replace(end=500, **change)
+        world.commit(Decision(None, {changed.key: changed.encode()}))
+        return [wish.target for wish in misplaced(world.image, world.table, ALL, False)]
+
+    assert wishes() == [], "it is under way"
+    wishes(backups=())
+    assert not hand_over(world)
+    assert not world.table.moves
+    assert wishes(backups=()) == [], "the leader has the only copy"
+    assert wishes(lost=True) == [], "the leader pushes it again"
+    assert wishes() == [3]
 
 
 def drain(world: World, node: int) -> None:
