@@ -44,10 +44,12 @@ def decide_retire(
     streamlets, by topic and index (19b).
 
     What cannot be given, because this broker has the only copy of something, stays: it is recovered when the
-    broker is gone. Raises STALE_BROKER_EPOCH as `decide_open_vseg`.
+    broker is gone. One that the store has no more was closed, and nobody needs it since (30): it ended there.
+    Raises STALE_BROKER_EPOCH as `decide_open_vseg`.
     """
     closing = decide_close_vsegs(image, table, node_id, closes)
-    decision = Decision(Retired(all(closing.answer), 0, False), closing.puts)
+    ended = (done or vseg not in table.vsegs for done, (vseg, _) in zip(closing.answer, closes, strict=True))
+    decision = Decision(Retired(all(ended), 0, False), closing.puts)
     ends = {vseg: table.vsegs[vseg]._replace(end=end) for vseg, end in closes if vseg in table.vsegs}
     if not decision.answer.closed or not is_closed(table, epoch, ends):
         return decision
