@@ -33,7 +33,7 @@ def decide_alone(
         )
         decision.answer.append(done)
         if done and record is not None:
-            decision.puts[record.key] = record.alone().encode()
+            decision.puts[record.key] = record.alone(table.owners).encode()
     for topic_id in {each.topic_id for each, done in zip(wanted, decision.answer, strict=True) if done}:
         topic = image.topics_by_id[topic_id]
         left = [one for one in image.streamlets[topic_id] if one.key not in decision.puts]

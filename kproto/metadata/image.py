@@ -200,6 +200,8 @@ class _Draft:
                 record.sources = shared.setdefault(sources, sources)
             if len(fields) > 5:
                 record.given = tuple(fields[5])  # type: ignore[arg-type]
+            if len(fields) > 6:
+                record.before = tuple(fields[6])  # type: ignore[arg-type]
             self._put_streamlet(record)
 
     def _put_streamlet(self, record: StreamletRecord) -> None:

@@ -29,7 +29,7 @@ indexes have 8 hex digits, so that a range comes in order.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Final, NamedTuple
 
 from kproto.check import check
@@ -219,10 +219,21 @@ class StreamletRecord:
     ``replicas`` is the assignment, the preferred leader first. With more than one copy, ``sources`` are the
     owner epochs whose virtual logs hold its chunks, oldest first (rule 27b), and ``state`` says whether the
     leader serves it. ``given`` are the sources that handed it over and have not led it since (12b): what they
-    opened afterwards has nothing of it. A plain class: there may be many thousands.
+    opened afterwards has nothing of it. ``before`` are those that led it before somebody was alone with it, if
+    they had virtual segments then. A plain class: there may be many thousands.
     """
 
-    __slots__ = ("given", "index", "leader", "leader_epoch", "replicas", "sources", "state", "topic_id")
+    __slots__ = (
+        "before",
+        "given",
+        "index",
+        "leader",
+        "leader_epoch",
+        "replicas",
+        "sources",
+        "state",
+        "topic_id",
+    )
 
     def __init__(
         self,
@@ -234,6 +245,7 @@ class StreamletRecord:
         state: int = ONLINE,
         sources: tuple[int, ...] = (),
         given: tuple[int, ...] = (),
+        before: tuple[int, ...] = (),
     ) -> None:
         self.topic_id = topic_id
         self.index = index
@@ -243,12 +255,13 @@ class StreamletRecord:
         self.state = state
         self.sources = sources
         self.given = given
+        self.before = before
 
     def __repr__(self) -> str:
         return (
             f"StreamletRecord({self.topic_id.hex()}, {self.index}, leader={self.leader}, "
             f"leader_epoch={self.leader_epoch}, replicas={self.replicas}, state={self.state}, "
-            f"sources={self.sources}, given={self.given})"
+            f"sources={self.sources}, given={self.given}, before={self.before})"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -267,6 +280,7 @@ class StreamletRecord:
             self.state,
             self.sources,
             self.given,
+            self.before,
         )
 
     @property
@@ -274,16 +288,17 @@ class StreamletRecord:
         return streamlet_key(self.topic_id, self.index)
 
     def encode(self) -> bytes:
-        replicas = ",".join(map(str, self.replicas))
-        if not self.sources and self.state == ONLINE:
-            return f"[{self.leader},{self.leader_epoch},[{replicas}]]".encode()
-        sources = ",".join(map(str, self.sources))
-        given = f",[{','.join(map(str, self.given))}]" if self.given else ""
-        return f"[{self.leader},{self.leader_epoch},[{replicas}],{self.state},[{sources}]{given}]".encode()
+        replicas = _listed(self.replicas)
+        if not self.sources and self.state == ONLINE and not self.before:
+            return f"[{self.leader},{self.leader_epoch},{replicas}]".encode()
+        more = f",{_listed(self.given)}" if self.given or self.before else ""
+        more += f",{_listed(self.before)}" if self.before else ""
+        sources = _listed(self.sources)
+        return f"[{self.leader},{self.leader_epoch},{replicas},{self.state},{sources}{more}]".encode()
 
     def _changed(self, **fields: Any) -> StreamletRecord:
         names = ("topic_id", "index", "leader", "leader_epoch", "replicas", "state", "sources", "given")
-        return StreamletRecord(*(fields.get(name, getattr(self, name)) for name in names))
+        return StreamletRecord(*(fields.get(name, getattr(self, name)) for name in (*names, "before")))
 
     def led_by(self, leader: int) -> StreamletRecord:
         """The record after ``leader`` took over (or started again): the next leader epoch."""
@@ -293,10 +308,11 @@ class StreamletRecord:
         """The record when its leader, as ``owner_epoch``, has everything in segments with backups."""
         return self._changed(state=ONLINE, sources=(owner_epoch,), given=())
 
-    def alone(self) -> StreamletRecord:
+    def alone(self, owners: Container[int]) -> StreamletRecord:
         """The record when its leader needs nobody else for what it has: the next leader epoch, so that what
-        was said about copies before is void."""
-        return self.led_by(self.leader)._changed(state=ONLINE, sources=(), given=())
+        was said about copies before is void. ``owners``: owner epochs that have virtual segments."""
+        before = tuple(one for one in dict.fromkeys((*self.before, *self.sources)) if one in owners)
+        return self.led_by(self.leader)._changed(state=ONLINE, sources=(), given=(), before=before)
 
     def recovering(self, leader: int) -> StreamletRecord:
         """The record after ``leader`` was told to rebuild it: the next leader epoch, nothing served."""
@@ -318,14 +334,21 @@ class StreamletRecord:
         """The record after its leader committed (rule 27b): its own virtual logs are sources from now on.
 
         An owner that leads it again is there again, also behind itself, when a move that failed gave it back:
-        its files went when it handed over. Only its first and last times matter.
+        its files went when it handed over. Only its first and last times matter. The first may have been
+        before somebody was alone with it: what it wrote down then is not the newest there is, either.
         """
         sources = (*self.sources, owner_epoch)
+        if owner_epoch in self.before and owner_epoch not in self.sources:
+            sources = (owner_epoch, *sources)
         if sources.count(owner_epoch) > 2:
             middle = sources.index(owner_epoch, sources.index(owner_epoch) + 1)
             sources = sources[:middle] + sources[middle + 1 :]
         given = still_given(self.given, owner_epoch)
         return self._changed(state=ONLINE, sources=sources, given=given)
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, numbers))}]"
 
 
 def still_given(given: tuple[int, ...], owner_epoch: int) -> tuple[int, ...]:

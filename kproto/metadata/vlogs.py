@@ -6,7 +6,7 @@ from it because Metadata is never built from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
 from kproto.metadata.records import (
@@ -192,6 +192,11 @@ class VlogTable:
         """Planned moves, by topic id and streamlet."""
         self._by_owner: dict[int, dict[VsegId, None]] = {}
         self._open: dict[VsegId, None] = {}
+
+    @property
+    def owners(self) -> Collection[int]:
+        """Owner epochs that have virtual segments."""
+        return self._by_owner.keys()
 
     def of_owner(self, owner_epoch: int) -> list[VsegRecord]:
         """Virtual segments of one owner, by virtual log and number."""

@@ -14,6 +14,7 @@ from kproto.controller.recovery import Attempt
 from kproto.controller.single import decide_alone
 from kproto.errors import ErrorCode
 from kproto.metadata.records import ONLINE, RECOVERING
+from kproto.replica.takeover import may_stop
 from tests.controller.cluster_world import World, cluster
 from tests.controller.test_factors import copied, reassign
 from tests.controller.test_moves import hand_over
@@ -142,6 +143,32 @@ def test_the_only_copy_goes_to_another_broker() -> None:
     assert listed(world) == []
     world.fence(1)
     assert world.assign() == []
+
+
+@pytest.mark.parametrize("freed", [False, True])
+def test_who_led_before_somebody_was_alone_has_not_written_down_the_newest(freed: bool) -> None:
+    """A virtual log of the first time tells an old end, and when its owner leads again without a new record
+    it is the last one there is: who led in between is asked, too. It lost what was acknowledged there."""
+    world = cluster(4, t=(1, 1, [1]))
+    world.open(1, copies=2)
+    reassign(world, (2,))
+    assert copied(world, 1, [0]) == [True]
+    move(world)
+    assert alone(world, 2) == [True]
+    if freed:
+        world.commit(decide_free(world.image, world.table, Unneeded()))
+    reassign(world, (1,))
+    assert copied(world, 2, [0]) == [True]
+    assert world.streamlet("t").sources == (world.epoch(2),)
+    move(world)
+    first, second = world.epoch(1), world.epoch(2)
+    assert world.streamlet("t").sources == (first, second, first)
+    assert not may_stop((first, second, first), [second])
+    reassign(world, (3,))
+    move(world)
+    assert world.streamlet("t").sources[-2:] == (first, world.epoch(3))
+    assert alone(world, 3) == [True]
+    assert world.streamlet("t").before == ((first,) if world.table.of_owner(first) else ())
 
 
 @pytest.mark.parametrize("when", ["copies are made", "copies are there", "it is handed over"])
