@@ -219,8 +219,8 @@ class StreamletRecord:
     ``replicas`` is the assignment, the preferred leader first. With more than one copy, ``sources`` are the
     owner epochs whose virtual logs hold its chunks, oldest first (rule 27b), and ``state`` says whether the
     leader serves it. ``given`` are the sources that handed it over and have not led it since (12b): what they
-    opened afterwards has nothing of it. ``before`` are those that led it before somebody was alone with it, if
-    they had virtual segments then. A plain class: there may be many thousands.
+    opened afterwards has nothing of it. ``before`` are those that led it before somebody was alone with it,
+    if they had virtual segments then. A plain class: there may be many thousands.
     """
 
     __slots__ = (
