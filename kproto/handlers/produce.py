@@ -86,13 +86,15 @@ class _Route:
 class _Joint:
     """Answers once as many virtual logs as were touched have said that they are durable."""
 
-    __slots__ = ("_left", "_whose", "instead")
+    __slots__ = ("_left", "_whose", "instead", "judged")
 
     def __init__(self, whose: Answerable, left: int) -> None:
         self._whose = whose
         self._left = left
         self.instead: bytes | None = None
         """The answer when one of them failed."""
+        self.judged: list[TopicOutcome] | None = None
+        """The outcomes in it: what another one of them does later adds to these."""
 
     def reply(self, frame: bytes) -> None:
         self._left -= 1
@@ -326,6 +328,8 @@ class Producer:
     def _judged_again(self, vlog: VirtualLogPort, waiting: Waiting) -> Waiting:
         """The same, answered with the error it has to get because ``vlog`` is lost or short of copies."""
         whose, answer, timeout_ms, exchange, version, correlation_id, topics, acks = waiting
+        if isinstance(whose, _Joint):
+            topics = whose.judged or topics
         if vlog.lost:
             judged = _all_failed(topics, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         elif acks == ALL:
@@ -336,7 +340,7 @@ class Producer:
             return waiting
         answer = self._answer(version, correlation_id, judged)
         if isinstance(whose, _Joint):
-            whose.instead = answer
+            whose.instead, whose.judged = answer, judged
         return whose, answer, timeout_ms, exchange, version, correlation_id, judged, acks
 
     def _counted(self, version: int, key: Key, outcomes: list[Outcome]) -> list[Outcome]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from simulated_backups import ME, Owner, owner
 from kproto.controller.decision import Decision
 from kproto.errors import ErrorCode
 from kproto.handlers.leading import copies_short
-from kproto.handlers.produce import _Joint
+from kproto.handlers.produce import Producer, _Joint
 from kproto.metadata.records import RECOVERING, StreamletRecord
 from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsetsTopic
 from kproto.wire.generated.metadata import MetadataRequestTopic
@@ -153,6 +154,31 @@ def test_an_error_of_the_first_virtual_log_is_the_answer_of_the_last() -> None:
     assert exchange.frames == []
     joint.reply(b"good")
     assert exchange.frames == [b"error"]
+
+
+def test_what_one_virtual_log_was_short_of_stays_in_the_answer_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first has its copies again by then: what was stored while it had not is told all the same."""
+    short = {b"\x02a"}
+    monkeypatch.setattr(Producer, "_is_short", lambda _, version, key, index: key in short)
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            producer = Producer(world.broker._services)
+            joint = _Joint(Answered(), 2)  # type: ignore[arg-type]
+            stored = [(key, [(0, 5, -1, 0, NONE, None)]) for key in (b"\x02a", b"\x02b", b"\x02c")]
+            waiting = (joint, b"", 1000, None, 9, 1, stored, -1)
+            judged = producer._judged_again(SimpleNamespace(lost=False), waiting)  # type: ignore[arg-type]
+            short.clear()
+            short.add(b"\x02b")
+            again = producer._judged_again(SimpleNamespace(lost=False), waiting)  # type: ignore[arg-type]
+            few = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+            assert [outcomes[0][4] for _, outcomes in judged[6]] == [few, NONE, NONE]
+            assert [outcomes[0][4] for _, outcomes in again[6]] == [few, few, NONE]
+            assert joint.instead == again[1] != judged[1]
+
+    run(scenario)
 
 
 def test_one_copy_is_never_too_few(tmp_path: Path) -> None:
