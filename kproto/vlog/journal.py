@@ -6,6 +6,11 @@ next segment takes it over by rename, so that its page-cache pages are warm (a c
 a warm one) and its space is reserved already. The contents are not erased: a frame belongs to a segment only
 by its identity and chain (see ``frame``).
 
+A power loss may take renames back that were not synced, and what was written since only in part. A file of a
+class that syncs would then be damaged, under its old name, where a start expects no damage (rule 24c). So it
+becomes a spare when the directory is synced, and spares of an earlier process when its start has done that.
+The other classes wait for no sync: of their files a start after a power loss expects nothing.
+
 The journal never holds more than ``limit`` bytes of files: `reserve` says no, and the cleaner must make room.
 """
 
@@ -13,9 +18,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
+from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE, encode_file_header
 
 if TYPE_CHECKING:
@@ -34,7 +41,7 @@ def file_name(owner_epoch: int, vlog: int, vseg: int) -> str:
 class JournalFile:
     """One open file. ``size`` bytes are reserved; frames go at ``FILE_HEADER_SIZE + position - start``."""
 
-    __slots__ = ("_disk", "base", "chain", "fd", "header", "named", "path", "pins", "size")
+    __slots__ = ("_disk", "base", "chain", "fd", "header", "named", "path", "pins", "policy", "size")
 
     def __init__(self, disk: Disk, path: str, fd: int, size: int) -> None:
         self._disk = disk
@@ -49,6 +56,8 @@ class JournalFile:
         """The file header, as it is in every copy."""
         self.named = False
         """The directory entry is on disk (rule 36)."""
+        self.policy: int = FlushPolicy.MEMORY
+        """The class that it was last used for."""
         self.pins = 0
         """Threads that are using the descriptor; the file must stay open meanwhile."""
 
@@ -78,12 +87,14 @@ class Journal:
         "_directory",
         "_disk",
         "_numbered",
+        "_settling",
         "bytes",
         "inherited",
         "limit",
         "owner_epoch",
         "remove",
         "spares",
+        "sync_names",
     )
 
     def __init__(self, disk: Disk, directory: str, owner_epoch: int, boot_id: bytes, limit: int) -> None:
@@ -101,10 +112,16 @@ class Journal:
         self.remove: Callable[[str, int], object] = self.remove_now
         """Deletes a closed file, then stops counting its bytes. To be replaced by something that does it in a
         thread: giving back the pages of one takes 10 ms."""
+        self._settling: list[JournalFile] = []
+        """They are spares when the directory is synced."""
+        self.sync_names: Callable[[Callable[[], object]], object] = self._sync_names_now
+        """Syncs the directory, then calls. To be replaced by something that does it in a thread."""
         disk.makedirs(directory)
         for name in disk.listdir(directory):
             if name.startswith(SPARE_PREFIX):
                 self._adopt(os.path.join(directory, name))
+        if self.spares:
+            disk.sync_directory(directory)
 
     def _adopt(self, path: str) -> None:
         """Keep a spare file of an earlier process, if there is use for it."""
@@ -177,6 +194,7 @@ class Journal:
         file.chain = chain
         file.header = header
         file.named = False
+        file.policy = policy
 
     def discard(self, file: JournalFile, counted: int) -> None:
         """Close and delete a file; ``counted`` bytes of it are counted."""
@@ -190,13 +208,27 @@ class Journal:
 
     def give_back(self, file: JournalFile) -> None:
         """No chunk of ``file`` is needed any more: keep it as a spare, or delete it."""
-        if len(self.spares) >= SPARES_KEPT or self.bytes > self.limit:
+        if len(self.spares) + len(self._settling) >= SPARES_KEPT or self.bytes > self.limit:
             self.discard(file, file.size)
             return
         path = self.new_name()
         self._disk.rename(file.path, path)
         file.path = path
-        self.spares.append(file)
+        if file.policy != FlushPolicy.SYNCED:
+            self.spares.append(file)
+            return
+        self._settling.append(file)
+        self.sync_names(partial(self._settled, file))
+
+    def _sync_names_now(self, then: Callable[[], object]) -> None:
+        self._disk.sync_directory(self._directory)
+        then()
+
+    def _settled(self, file: JournalFile) -> None:
+        """The directory knows ``file`` as a spare; the journal may be closed by now."""
+        if file in self._settling:
+            self._settling.remove(file)
+            self.spares.append(file)
 
     def shrink(self) -> bool:
         """Delete one spare file, to make room for one of another size; False when there is none."""
@@ -208,5 +240,7 @@ class Journal:
 
     def close(self) -> None:
         """Close and delete the spares; the files in use belong to their pushers."""
+        self.spares += self._settling
+        self._settling.clear()
         while self.shrink():
             pass

@@ -148,7 +148,7 @@ class VlogManager:
             boot_id() if boot is None else boot,
             settings.kproto_journal_bytes,
         )
-        self.journal.remove = self._remove
+        self.journal.remove, self.journal.sync_names = self._remove, self._sync_names
         self.space = Space(
             self.journal,
             loop,
@@ -435,6 +435,18 @@ class VlogManager:
             self.poison(f"deleting a journal file: {error}")
             return
         self.journal.unreserve(counted)
+        self._room_changed()
+
+    def _sync_names(self, then: Callable[[], object]) -> None:
+        """Sync the journal's directory in the thread."""
+        sync = partial(self._disk.sync_directory, self.journal.directory)
+        self._clean_worker.submit(sync, partial(self._names_synced, then))
+
+    def _names_synced(self, then: Callable[[], object], error: BaseException | None) -> None:
+        if error is not None:
+            self.poison(f"fsync of the journal's directory: {error}")
+            return
+        then()
         self._room_changed()
 
     def _keep(self, closed: Closed) -> bool:
