@@ -7,11 +7,15 @@ import json
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 
 from compat_tests.support.cluster import ClusterLoad, lose_disks, own_cluster
+from compat_tests.support.confluent import read_samples, send_all
 from compat_tests.support.java import Jvm
 from compat_tests.support.moving import Admin
 from compat_tests.support.ports import wait_until
+from compat_tests.support.records import plain
+from compat_tests.support.topics import create_topic
 from compat_tests.test_moving_tools import REASSIGN, plan, run
 from compat_tests.test_number_of_copies import SETTINGS, replaced, stored
 from kproto.errors import ErrorCode
@@ -81,6 +85,45 @@ def test_the_only_copies_leave_a_broker_that_loses_its_disk_then(tmp_path: Path)
         with Admin(cluster.bootstrap_servers) as again:
             assert again.leaders(load.topic) == leaders
         assert load.finish() > 100
+
+
+def test_the_only_copy_goes_there_and_back_and_on(tmp_path: Path) -> None:
+    """The broker that has it again gets no record before it hands over once more: what its virtual log still
+    has of the first time is older than what was acknowledged elsewhere in between."""
+    with own_cluster(tmp_path, settings=SETTINGS) as cluster, Admin(cluster.bootstrap_servers) as admin:
+        bootstrap = cluster.bootstrap_servers
+        topic = create_topic(bootstrap, "there-and-back", 4)
+        first = admin.leaders(topic)
+
+        def later(steps: int) -> dict[int, list[int]]:
+            return {index: [1 + (leader - 1 + steps) % 4] for index, leader in first.items()}
+
+        def alone(steps: int) -> bool:
+            led = {index: [leader] for index, leader in admin.leaders(topic).items()}
+            return led == later(steps) and admin.reassigning() == 0
+
+        client = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True})
+        early, late = plain([b"early"] * 100), plain([b"late"] * 300)
+        for index in first:
+            send_all(client, topic, index, early)
+        admin.reassign(topic, later(1))
+        wait_until("they are there", lambda: alone(1), 60)
+        for index in first:
+            send_all(client, topic, index, late)
+        admin.reassign(topic, later(0))
+        back: set[int] = set()
+
+        def all_back() -> bool:
+            now = {index for index, leader in admin.leaders(topic).items() if leader == first[index]} - back
+            if now:
+                admin.try_to_reassign(topic, {index: later(2)[index] for index in now})
+                back.update(now)
+            return len(back) == len(first)
+
+        wait_until("they are back", all_back, 60)
+        wait_until("they are elsewhere", lambda: alone(2), 60)
+        for index in first:
+            assert read_samples(bootstrap, topic, index) == early + late
 
 
 def test_first_copies_are_cancelled_when_some_partitions_have_them(tmp_path: Path) -> None:
