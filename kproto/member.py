@@ -201,7 +201,8 @@ class ClusterMember:
         own = (*self._reached_at(), self._directory.store_id)
         if self._client is None:
             assert isinstance(self.controller, Controller)
-            me = await self.controller.register_broker(Registration(self.node_id, host, port, rack, *own))
+            registration = Registration(self.node_id, host, port, rack, *own, self._has_lost_power)
+            me = await self.controller.register_broker(registration)
             self._epoch = me.epoch
         else:
             me = await self._registered(self._client, BrokerRecord(self.node_id, 0, host, port, rack, *own))
@@ -219,6 +220,10 @@ class ClusterMember:
             self._embedded.start()
         return me.epoch
 
+    @property
+    def _has_lost_power(self) -> bool:
+        return self._directory.left_as is LeftAs.POWER_LOST
+
     async def _registered(self, client: MetadataClient, broker: BrokerRecord) -> BrokerRecord:
         """Ask until there is a controller that takes this broker: brokers of a cluster start in any order,
         and its store may be away."""
@@ -228,7 +233,7 @@ class ClusterMember:
         try:
             while True:
                 try:
-                    return await client.register(broker)
+                    return await client.register(broker, power_lost=self._has_lost_power)
                 except KafkaError as error:
                     if error.code is not ErrorCode.NOT_CONTROLLER:
                         raise

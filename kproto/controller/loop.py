@@ -158,6 +158,7 @@ class ControllerLoop:
         proposals.stuck = lambda: self._stuck
         proposals.accept_loss = self._accept_loss
         proposals.is_vain = self._repairs.is_vain
+        proposals.heard_since = self.sessions.heard_since
         proposals.repairs = lambda: {"running": self._repairs.running, "short": self._short}
         self._note_found()
         self._hold_until = self._clock.monotonic() + START_SECONDS

@@ -83,6 +83,7 @@ class Proposals:
         "_kinds",
         "accept_loss",
         "clock",
+        "heard_since",
         "is_vain",
         "leaving",
         "recoveries",
@@ -106,6 +107,8 @@ class Proposals:
         """Gives up what copies in limbo may have lost; the loop sets it."""
         self.is_vain: Callable[[VsegId], bool] = lambda _: False
         """Whether the owner of a virtual segment was asked for its copy, and has none; the loop sets it."""
+        self.heard_since: Callable[[int, int], bool] = lambda *_: False
+        """Whether a broker was heard since another one began; the loop sets it."""
         self.leaving: set[tuple[int, int]] = set()
         """(node id, epoch) of brokers that are being let go."""
         self._kinds: dict[str, Kind] = {
@@ -297,7 +300,9 @@ class Proposals:
         controller = self._controller
         vsegs = _vsegs(args)
         return await controller.decide(
-            lambda: decide_disowned(controller.image, controller.table, node_id, epoch, vsegs)
+            lambda: decide_disowned(
+                controller.image, controller.table, node_id, epoch, vsegs, self.heard_since
+            )
         )
 
     async def _leave(self, node_id: int, epoch: int, args: object) -> bool:  # noqa: ARG002

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 from kproto.controller.decision import Decision
 from kproto.metadata import BrokerRecord, MetadataImage
-from kproto.metadata.records import BROKER_EPOCH_KEY, MOVED, NO_LEADER
+from kproto.metadata.records import BROKER_EPOCH_KEY, MOVED, NO_LEADER, POWER_LOST
 from kproto.metadata.vlogs import VlogTable
 
 
 class Registration(NamedTuple):
-    """Who starts, and where clients and other brokers reach it. ``store_id`` names its data directory."""
+    """Who starts, and where clients and other brokers reach it. ``store_id`` names its data directory, where
+    what was not synced may be gone if ``power_lost``."""
 
     node_id: int
     host: str
@@ -20,6 +21,7 @@ class Registration(NamedTuple):
     internal_host: str = ""
     internal_port: int = 0
     store_id: str = ""
+    power_lost: bool = False
 
 
 def decide_register(
@@ -51,6 +53,8 @@ def decide_register(
     before = image.brokers.get(node_id) or table.fenced.get(node_id)
     if before is not None and before.store_id != broker.store_id:
         decision.puts[f"{MOVED}{node_id}"] = str(before.epoch).encode()
+    if registration.power_lost:
+        decision.puts[f"{POWER_LOST}{node_id}"] = str(last_epoch).encode()
     for part in image.streamlets.values():
         for record in part:
             if record.sources:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
@@ -221,12 +221,19 @@ def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> D
 
 
 def decide_disowned(
-    image: MetadataImage, table: VlogTable, node_id: int, epoch: int, vsegs: Sequence[VsegId]
+    image: MetadataImage,
+    table: VlogTable,
+    node_id: int,
+    epoch: int,
+    vsegs: Sequence[VsegId],
+    heard_since: Callable[[int, int], bool],
 ) -> Decision[list[bool]]:
     """Take copies off the list that their broker cannot vouch for (rules 22, 24, 37); repair follows.
 
     Only while another member has one that is listed, or the owner's own files are one, or none is needed: the
-    last copy is never given up. Where only the owner has it, leaders push it again (45).
+    last copy is never given up. Where only the owner has it, leaders push it again (45). The owner must have
+    been heard since this broker began (``heard_since``, see `Sessions`): else it may have lost its power with
+    this one, and not be back to say so.
     """
     decision: Decision[list[bool]] = Decision([])
     broker = image.brokers.get(node_id)
@@ -238,7 +245,8 @@ def decide_disowned(
         mine = CopyTarget(node_id, broker.store_id)
         others = tuple(target for target in vseg.backups if target != mine)
         spare = any(target != mine for target in rules.live_copies(image, vseg))
-        spare = spare or not rules.needs_copy(vseg) or rules.owner_has_all(image, table, vseg)
+        spare = spare or not rules.needs_copy(vseg)
+        spare = spare or (rules.owner_has_all(image, table, vseg) and heard_since(vseg.node_id, node_id))
         done = mine in vseg.backups and spare
         if done:
             record = vseg._replace(backups=others)

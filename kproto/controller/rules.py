@@ -58,8 +58,11 @@ def was_given(table: VlogTable, vseg: VsegRecord) -> bool:
 
 
 def owner_has_all(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
-    """The owner's own files are a copy of all that is in it, and here: nothing of it was given to others."""
-    return not was_given(table, vseg) and owner_holds(image, table, vseg)
+    """The owner's own files are a copy of all that is in it, and here: nothing of it was given to others, nor
+    lost with the power. (What others have synced, the owner may have had in memory only: any flush policy.)
+    """
+    kept = vseg.id.owner_epoch > table.power_lost_upto.get(vseg.node_id, -1)
+    return kept and not was_given(table, vseg) and owner_holds(image, table, vseg)
 
 
 def came_later(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:

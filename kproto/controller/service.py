@@ -22,6 +22,7 @@ from kproto.metadata.exchange import (
     encode_refusal,
     encode_update,
     field_of,
+    told_power_lost,
 )
 from kproto.net.internal import Caller, InternalListener
 from kproto.net.ports import Buffer
@@ -160,6 +161,7 @@ class ControllerService:
             broker.internal_host,
             broker.internal_port,
             broker.store_id,
+            told_power_lost(body),
         )
         try:
             registered = await self._controller.register_broker(registration)

@@ -6,6 +6,7 @@ A session only ever suggests a death. Being wrong is allowed: safety comes from 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -17,12 +18,15 @@ PAUSE_SHARE: Final = 4
 
 class Session(NamedTuple):
     """One registration: its epoch and when it was last heard, in seconds of the monotonic clock;
-    ``connected`` is False from the loss of its connection until it is heard again.
+    ``connected`` is False from the loss of its connection until it is heard again. ``began`` is when it was
+    first known here, ``sign`` its last sign of life, which no pause of the controller moves.
     """
 
     epoch: int
     heard: float
     connected: bool = True
+    began: float = 0.0
+    sign: float = -math.inf
 
 
 class Sessions:
@@ -48,14 +52,15 @@ class Sessions:
         for node_id, broker in brokers.items():
             known = self._sessions.get(node_id)
             if known is None or known.epoch != broker.epoch:
-                self._sessions[node_id] = Session(broker.epoch, now, connected)
+                sign = now if connected else -math.inf
+                self._sessions[node_id] = Session(broker.epoch, now, connected, now, sign)
 
     def heard(self, node_id: int, epoch: int, now: float) -> bool:
         """A sign of life; False when this epoch is not (or no longer) a member."""
         session = self._sessions.get(node_id)
         if session is None or session.epoch != epoch:
             return False
-        self._sessions[node_id] = Session(epoch, max(now, session.heard))
+        self._sessions[node_id] = Session(epoch, max(now, session.heard), True, session.began, now)
         return True
 
     def lost(self, node_id: int, epoch: int) -> None:
@@ -70,6 +75,14 @@ class Sessions:
         if session is None:
             return False
         return session.connected and (node_id == self._pinned or now - session.heard < self._timeout)
+
+    def heard_since(self, node_id: int, other: int) -> bool:
+        """``node_id`` gave a sign of life after the session of ``other`` began: whatever ended the process
+        that was there before, as a loss of all power, did not end both."""
+        mine, others = self._sessions.get(node_id), self._sessions.get(other)
+        if mine is None or others is None:
+            return False
+        return mine.sign > (others.began if node_id != self._pinned else -math.inf)
 
     def expired(self, now: float) -> list[tuple[int, int]]:
         """(node id, epoch) of the brokers that were not heard in time, by node id.

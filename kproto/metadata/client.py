@@ -161,8 +161,11 @@ class MetadataClient:
         (rules 31 and 34): who hears the controller and does not get its changes follows nobody."""
         return self._loop.time() - self._heard
 
-    async def register(self, broker: BrokerRecord, timeout: float = 60.0) -> BrokerRecord:
+    async def register(
+        self, broker: BrokerRecord, timeout: float = 60.0, *, power_lost: bool = False
+    ) -> BrokerRecord:
         """Join under a new epoch (``broker.epoch`` is ignored); the image has it when this returns.
+        ``power_lost``: the machine was without power since this broker's process before.
 
         Tries again until ``timeout`` seconds are over, then raises :class:`KafkaError` NOT_CONTROLLER; the
         controller's refusals (another cluster, an id that is in use) are raised at once, except that it
@@ -170,7 +173,8 @@ class MetadataClient:
         longer than a session, owns nothing yet and registers again.
         """
         deadline = self._loop.time() + timeout
-        answer = await self._taken(encode_broker(broker._replace(epoch=0), self.cluster_id), deadline)
+        body = encode_broker(broker._replace(epoch=0), self.cluster_id, power_lost=power_lost)
+        answer = await self._taken(body, deadline)
         registered, self.cluster_id, revision = decode_broker(answer.body)
         self._heard = self._loop.time()
         self.epoch = registered.epoch
@@ -184,7 +188,8 @@ class MetadataClient:
                     raise
                 await self._rest(deadline)
                 if error.code is ErrorCode.STALE_BROKER_EPOCH:
-                    return await self.register(broker, deadline - self._loop.time())
+                    left = deadline - self._loop.time()
+                    return await self.register(broker, left, power_lost=power_lost)
         self._node_id = registered.node_id
         self._check_member(self._image)
         return registered

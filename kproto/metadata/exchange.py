@@ -3,8 +3,8 @@
 ===========  ==============================================  ===============================================
 request      body                                            body of the answer
 ===========  ==============================================  ===============================================
-REGISTER     JSON ``{"broker": [...], "cluster_id"}``        JSON ``{"broker": [...], "cluster_id",
-                                                             "revision"}``
+REGISTER     JSON ``{"broker": [...], "cluster_id",          JSON ``{"broker": [...], "cluster_id",
+             "power_lost"}``, the last one if it was         "revision"}``
 HEARTBEAT    JSON ``{"revision"}``: applied so far           JSON ``{"revision"}``: the newest
 CHANGES      JSON ``{"revision", "wait_ms"}``                an :class:`Update`
 PROPOSE      JSON ``{"kind", "args"}``                       JSON ``{"revision", "value"}``
@@ -97,11 +97,16 @@ def decode_update(body: Buf) -> Update:
         raise WireError(f"an update of the metadata: {error!r}") from error
 
 
-def encode_broker(broker: BrokerRecord, cluster_id: str, revision: int | None = None) -> bytes:
-    """Body of REGISTER, and of its answer (which has a revision)."""
+def encode_broker(
+    broker: BrokerRecord, cluster_id: str, revision: int | None = None, *, power_lost: bool = False
+) -> bytes:
+    """Body of REGISTER, and of its answer (which has a revision). ``power_lost``: since the broker's process
+    before this one."""
     value: dict[str, object] = {"broker": list(broker), "cluster_id": cluster_id}
     if revision is not None:
         value["revision"] = revision
+    if power_lost:
+        value["power_lost"] = True
     return encode_json(value)
 
 
@@ -116,6 +121,11 @@ def decode_broker(body: Buf) -> tuple[BrokerRecord, str, int]:
         return broker, str(fields["cluster_id"]), int(fields.get("revision", 0))
     except (KeyError, TypeError, ValueError) as error:
         raise WireError(f"a registration: {error!r}") from error
+
+
+def told_power_lost(body: Buf) -> bool:
+    """What REGISTER says of that. Raises WireError."""
+    return _object(decode_json(body)).get("power_lost") is True
 
 
 def encode_refusal(error: KafkaError) -> bytes:

@@ -12,6 +12,7 @@ Keys and values are text and bytes that any of the stores can keep::
     moved-from/<node id>/<copies>     the same, where only those were given that never had fewer copies
     .../<copies>/<policy>             ... nor a weaker flush policy (left out when it is 0)
     given/<E>/<vlog>                  newest virtual segment of what its live owner gave away (``vlogs``)
+    power-lost/<node id>              newest owner epoch before its machine last lost power
     moves/<topic id>/<index>          a planned move of a streamlet (see ``vlogs``; rule 12b)
     configs/<node id, or default>     {name: value}, dynamic broker configs
     topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal, fewest copies,
@@ -48,6 +49,7 @@ MOVED: Final = "moved/"
 MOVED_FROM: Final = "moved-from/"
 GIVEN: Final = "given/"
 MOVES: Final = "moves/"
+POWER_LOST: Final = "power-lost/"
 DEFAULT_BROKER: Final = "default"
 """In place of a node id: the dynamic configs of every broker."""
 

@@ -15,6 +15,7 @@ from kproto.metadata.records import (
     MOVED,
     MOVED_FROM,
     MOVES,
+    POWER_LOST,
     TOPIC_ID_DIGITS,
     BrokerRecord,
     Floor,
@@ -169,6 +170,7 @@ class VlogTable:
         "moved_from",
         "moved_upto",
         "moves",
+        "power_lost_upto",
         "revision",
         "starts",
         "vsegs",
@@ -190,6 +192,8 @@ class VlogTable:
         others while it was alive: up to there its own files are no copy of all of it."""
         self.moves: dict[tuple[bytes, int], Move] = {}
         """Planned moves, by topic id and streamlet."""
+        self.power_lost_upto: dict[int, int] = {}
+        """Node id -> newest owner epoch before its machine lost power: what was not synced may be gone."""
         self._by_owner: dict[int, dict[VsegId, None]] = {}
         self._open: dict[VsegId, None] = {}
 
@@ -253,6 +257,8 @@ class VlogTable:
         elif key.startswith(MOVES):
             move = Move.decode(key, value)
             self.moves[move.topic_id, move.streamlet] = move
+        elif key.startswith(POWER_LOST):
+            self.power_lost_upto[int(key[len(POWER_LOST) :])] = int(value)
         elif key.startswith(GIVEN):
             self.given_upto[_given_of_key(key)] = int(value)
 
@@ -275,6 +281,8 @@ class VlogTable:
             self.moved_from.pop(_moved_of_key(key), None)
         elif key.startswith(MOVES):
             self.moves.pop(_indexed(key, MOVES), None)
+        elif key.startswith(POWER_LOST):
+            self.power_lost_upto.pop(int(key[len(POWER_LOST) :]), None)
         elif key.startswith(GIVEN):
             self.given_upto.pop(_given_of_key(key), None)
 

@@ -44,11 +44,13 @@ class World:
             self.table.apply(change)
         return decision.answer
 
-    def register(self, *nodes: int, store: str = "", rack: str | None = None) -> BrokerRecord:
+    def register(
+        self, *nodes: int, store: str = "", rack: str | None = None, power_lost: bool = False
+    ) -> BrokerRecord:
         """Register brokers in order; each has its own data directory unless ``store`` says which."""
         for node in nodes:
             registration = Registration(
-                node, f"h{node}", 9092, rack, f"i{node}", 19092, store or f"store{node}"
+                node, f"h{node}", 9092, rack, f"i{node}", 19092, store or f"store{node}", power_lost
             )
             broker = self.commit(decide_register(self.image, self.table, registration, self.last_epoch))
             self.last_epoch = broker.epoch

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from kproto.controller.decision import Decision
 from kproto.controller.loop import upkeep_rest
 from kproto.controller.recovery import Sources
 from kproto.controller.repair import (
@@ -19,7 +20,7 @@ from kproto.controller.repair import (
     decide_repaired,
     wanted_copies,
 )
-from kproto.metadata.vlogs import CopyTarget, VsegRecord
+from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 
 from .cluster_world import World, cluster, nodes
 
@@ -206,9 +207,14 @@ def test_repairs_are_limited_per_broker_and_in_all() -> None:
     assert max(use.values()) <= AT_ONCE_PER_BROKER
 
 
-def disown(world: World, vseg: VsegRecord, node: int) -> bool:
-    epoch = world.epoch(node)
-    (done,) = world.commit(decide_disowned(world.image, world.table, node, epoch, [vseg.id]))
+def disowned(
+    world: World, node: int, epoch: int, vsegs: list[VsegId], heard: bool = True
+) -> Decision[list[bool]]:
+    return decide_disowned(world.image, world.table, node, epoch, vsegs, lambda *_: heard)
+
+
+def disown(world: World, vseg: VsegRecord, node: int, heard: bool = True) -> bool:
+    (done,) = world.commit(disowned(world, node, world.epoch(node), [vseg.id], heard))
     return done
 
 
@@ -219,8 +225,8 @@ def test_a_broker_disowns_what_it_cannot_vouch_for_unless_it_is_the_last() -> No
     unknown = vseg.id._replace(vlog=5)
     epoch = world.epoch(first)
     wanted = [vseg.id, open_one, unknown]
-    assert decide_disowned(world.image, world.table, first, epoch - 1, wanted).answer == [False] * 3
-    assert world.commit(decide_disowned(world.image, world.table, first, epoch, wanted)) == [
+    assert disowned(world, first, epoch - 1, wanted).answer == [False] * 3
+    assert world.commit(disowned(world, first, epoch, wanted, heard=False)) == [
         True,
         False,
         False,
@@ -257,6 +263,30 @@ def test_the_last_backup_disowns_nothing_that_the_owner_may_not_have(owner: str)
     world.table.given_upto.clear()
     world.table.moved_upto.clear()
     assert disown(world, vseg, backup), "it is back with the same directory"
+
+
+@pytest.mark.parametrize("policy", [0, 2])
+def test_an_owner_that_lost_its_power_may_not_have_all_of_it(policy: int) -> None:
+    """With all power both journal and copy lose their ends, and the copy may be the longer one. Before its
+    owner is back it may be taken for alive. Syncs and pushes go side by side, so that the policy does not
+    tell, either."""
+    world, first = closed_one(copies=2)
+    world.open(1, 2, 200, 2, policy=policy)
+    world.open(1, 3, 300, 2, policy=policy)
+    vseg = world.table.vsegs[first.id._replace(seq=2)]
+    (backup,) = nodes(vseg.backups)
+    world.register(backup, power_lost=True)
+    assert not disown(world, vseg, backup, heard=False)
+    world.register(1, power_lost=True)
+    assert not disown(world, vseg, backup)
+    world.register(1)
+    assert not disown(world, vseg, backup), "what is gone does not come back"
+    assert world.table.vsegs[vseg.id].backups == vseg.backups
+    world.open(1, 0, 0, 2)
+    world.open(1, 1, 100, 2)
+    later = world.table.vsegs[vseg.id._replace(owner_epoch=world.epoch(1), seq=0)]
+    world.register(1)
+    assert disown(world, later, nodes(later.backups)[0]), "its process ended, its machine did not"
 
 
 def test_the_journal_of_the_owner_is_tried_behind_listed_copies_that_are_none() -> None:

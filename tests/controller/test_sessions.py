@@ -51,6 +51,35 @@ def test_heartbeats_of_other_epochs_do_not_count() -> None:
     assert sessions.heard(2, 5, 2.0)
 
 
+def test_who_was_heard_since_another_one_began() -> None:
+    """A loss of all power ends both, and may be noticed of the one that is back first only."""
+    sessions = started((1, 1), (2, 2), (3, 3))
+    assert not sessions.heard_since(2, 3)
+    assert not sessions.heard_since(2, 9)
+    assert not sessions.heard_since(9, 3)
+    sessions.heard(2, 2, 1.0)
+    assert sessions.heard_since(2, 3)
+    sessions.follow(brokers((1, 1), (2, 2), (3, 5)), 2.0)
+    sessions.expired(8.0)
+    assert not sessions.heard_since(2, 3), "a pause of the controller is no sign of it"
+    sessions.heard(2, 2, 8.5)
+    assert sessions.heard_since(2, 3)
+    sessions.follow(brokers((1, 1), (2, 6), (3, 5)), 9.0)
+    assert sessions.heard_since(2, 3), "it registered since"
+    assert sessions.heard_since(1, 2), "the controller's own broker lives"
+
+
+def test_what_a_new_controller_finds_registered_was_not_heard_yet() -> None:
+    sessions = Sessions(TIMEOUT, pinned=1)
+    sessions.follow(brokers((1, 1), (2, 2), (3, 3)), 0.0, connected=False)
+    assert not sessions.heard_since(2, 3)
+    assert not sessions.heard_since(1, 3), "it may be of its process before"
+    sessions.heard(1, 1, 0.0)
+    sessions.heard(2, 2, 1.0)
+    assert sessions.heard_since(1, 3)
+    assert sessions.heard_since(2, 3)
+
+
 def test_a_registration_begins_with_a_whole_session() -> None:
     sessions = started((2, 2))
     pass_time(sessions, 0, 2.9)

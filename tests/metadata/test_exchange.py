@@ -15,6 +15,7 @@ from kproto.metadata.exchange import (
     encode_refusal,
     encode_update,
     field_of,
+    told_power_lost,
 )
 from kproto.wire import WireError
 from kproto.wire.internal import encode_json, encode_mixed
@@ -85,6 +86,9 @@ def test_heads_of_updates_are_checked(body):
 def test_registrations():
     assert decode_broker(encode_broker(BROKER, "id")) == (BROKER, "id", 0)
     assert decode_broker(encode_broker(BROKER, "id", 12)) == (BROKER, "id", 12)
+    assert not told_power_lost(encode_broker(BROKER, "id"))
+    lost = encode_broker(BROKER, "id", power_lost=True)
+    assert (decode_broker(lost), told_power_lost(lost)) == ((BROKER, "id", 0), True)
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,10 @@ def test_fenced_brokers_and_what_moved_away() -> None:
     assert (table.fenced, table.moved_upto) == ({7: broker}, {7: 3})
     table.apply(Change(2, {broker.key: broker.encode()}, (broker.fenced_key,)))
     assert (table.fenced, table.moved_upto) == ({}, {7: 3})
+    table.apply(Change(3, {"power-lost/7": b"5"}, ()))
+    assert (table.power_lost_upto, table.moved_upto) == ({7: 5}, {7: 3})
+    table.apply(Change(4, {}, ("power-lost/7",)))
+    assert table.power_lost_upto == {}
 
 
 def test_load_forgets_what_was_known() -> None:

@@ -78,3 +78,43 @@ def test_what_was_in_it_is_pushed_again(owner_restarts: bool) -> None:
             world.loop.run_until_complete(asyncio.wait_for(scenario(), 120))
         finally:
             world.close()
+
+
+@pytest.mark.parametrize("controller_too", [False, True])
+def test_it_stays_listed_when_both_lost_their_power(controller_too: bool) -> None:
+    """Its owner may have lost more of it, and is taken for alive until it is back."""
+    world = World(0, replace(QUIET, topics=[Topic("two", 3, 2)]))
+
+    async def scenario() -> None:
+        checks = Checks(world)
+        await world.boot()
+        clients = Clients(world)
+        clients.begin()
+        while not (able := [one for one in closed_ones(world) if 1 not in (one.node_id, one.backups[0][0])]):
+            await asyncio.sleep(0.1)
+            world.look()
+        bad = able[0]
+        (target,) = bad.backups
+        await clients.stop()
+        checks.rotting(target.node_id, bad.id)
+        machine = world.machines[target.node_id]
+        inode = machine.find(f"{machine.root}/replicas/{file_name(bad.id)}")
+        assert inode is not None
+        machine.rot(inode, len(inode.data) // 2, 64)
+        dark = [1] * controller_too + [target.node_id, bad.node_id]
+        for number in dark:
+            checks.losing_power(number)
+            world.power_loss(number)
+        for number in dark:
+            world.start(number)
+            await asyncio.sleep(1.0)
+        for _ in range(120):
+            await asyncio.sleep(0.5)
+            world.look()
+            assert target in world.table.vsegs[bad.id].backups
+
+    with installed(world):
+        try:
+            world.loop.run_until_complete(asyncio.wait_for(scenario(), 120))
+        finally:
+            world.close()
