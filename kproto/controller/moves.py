@@ -136,9 +136,9 @@ def decide_tidy(image: MetadataImage, table: VlogTable) -> Decision[int]:
     for epoch, vlog in sorted(table.given_upto):
         if epoch not in live and not table.of_owner(epoch):
             decision.deletes.append(given_key(epoch, vlog))
-    for (node_id, floor), epoch in sorted(table.moved_from.items()):
-        if epoch <= table.moved_upto.get(node_id, -1):
-            decision.deletes.append(moved_from_key(node_id, floor))
+    for moved, epoch in sorted(table.moved_from.items()):
+        if epoch <= table.moved_upto.get(moved[0], -1):
+            decision.deletes.append(moved_from_key(*moved))
     decision.answer = len(decision.deletes)
     return decision
 

@@ -59,12 +59,14 @@ class Sources:
 
     def _those(self, record: StreamletRecord, which: int) -> list[VsegRecord]:
         return [
-            vseg
-            for epoch in record.sources
-            for vseg in self._of(epoch)[which]
-            if rules.may_have(self._image, record, vseg)
-            and not rules.came_later(self._image, self._table, record, vseg)
+            vseg for epoch in record.sources for vseg in self._of(epoch)[which] if self.is_for(record, vseg)
         ]
+
+    def is_for(self, record: StreamletRecord, vseg: VsegRecord) -> bool:
+        """It may hold chunks of the streamlet, if its owner is one of the sources of that."""
+        return rules.may_have(self._image, record, vseg) and not rules.came_later(
+            self._image, self._table, record, vseg
+        )
 
     def _of(self, epoch: int) -> tuple[list[VsegRecord], list[VsegRecord]]:
         """Virtual segments that wait for their ends, and closed ones that wait for a copy."""
@@ -173,15 +175,24 @@ def _moved_key(
     node_id: int,
     epoch: int,
 ) -> str | None:
-    """Where to note that the owner's files are no copy any more: of none of its virtual segments, or, while
-    some without chunks of this streamlet wait for their ends or for a copy, which the owner may have, of the
-    others only. None: it is known."""
+    """Where to note that the owner's files are no copy any more: of none of its virtual segments, nor of any
+    that are of its node's owner epochs before; or, while some of these without chunks of this streamlet wait
+    for their ends or for a copy, which the node may have, of the others only. None: it is known."""
     if epoch <= table.moved_upto.get(node_id, -1):
         return None
-    if all(rules.may_have(image, record, vseg) for vseg in sources.missing(epoch)):
+    others = [
+        vseg
+        for owner in table.owners
+        if owner <= epoch
+        for vseg in sources.missing(owner)
+        if vseg.node_id == node_id and not (owner in record.sources and sources.is_for(record, vseg))
+    ]
+    if not others:
         return f"{MOVED}{node_id}"
     floor = image.topics_by_id[record.topic_id].floor
-    return moved_from_key(node_id, floor) if epoch > table.moved_from.get((node_id, floor), -1) else None
+    since = epoch if any(vseg.id.owner_epoch < epoch and vseg.may_hold(floor) for vseg in others) else 0
+    known = table.moved_from.get((node_id, floor, since), -1)
+    return moved_from_key(node_id, floor, since) if epoch > known else None
 
 
 def _given_away(

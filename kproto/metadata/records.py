@@ -11,6 +11,7 @@ Keys and values are text and bytes that any of the stores can keep::
     moved/<node id>                   newest owner epoch whose streamlets were given to others
     moved-from/<node id>/<copies>     the same, where only those were given that never had fewer copies
     .../<copies>/<policy>             ... nor a weaker flush policy (left out when it is 0)
+    .../<policy>/<E>                  ... from that owner epoch on (left out when it is 0)
     given/<E>/<vlog>                  newest virtual segment of what its live owner gave away (``vlogs``)
     power-lost/<node id>              newest owner epoch before its machine last lost power
     moves/<topic id>/<index>          a planned move of a streamlet (see ``vlogs``; rule 12b)

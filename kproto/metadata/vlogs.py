@@ -143,10 +143,12 @@ class Move(NamedTuple):
         return cls(*_indexed(key, MOVES), target, leader_epoch, began, tuple(before))
 
 
-def moved_from_key(node_id: int, floor: Floor) -> str:
-    """Key of up to which owner epoch a node's streamlets with that floor, or above it, were given away."""
-    policy = f"/{floor.policy}" if floor.policy else ""
-    return f"{MOVED_FROM}{node_id}/{floor.copies}{policy}"
+def moved_from_key(node_id: int, floor: Floor, since: int = 0) -> str:
+    """Key of up to which owner epoch, from ``since`` on, a node's streamlets with that floor, or above it,
+    were given away."""
+    more = f"/{floor.policy}" if floor.policy or since else ""
+    more += f"/{since}" if since else ""
+    return f"{MOVED_FROM}{node_id}/{floor.copies}{more}"
 
 
 def given_key(owner_epoch: int, vlog: int) -> str:
@@ -185,8 +187,9 @@ class VlogTable:
         self.moved_upto: dict[int, int] = {}
         """Node id -> newest owner epoch whose streamlets were given to others: the node's own files are no
         copy of what those virtual logs hold any more."""
-        self.moved_from: dict[tuple[int, Floor], int] = {}
-        """(Node id, floor) -> the same, but only of virtual segments that are not below the floor."""
+        self.moved_from: dict[tuple[int, Floor, int], int] = {}
+        """(Node id, floor, first owner epoch) -> the same, but only of virtual segments of this or a later
+        owner epoch that are not below the floor."""
         self.given_upto: dict[tuple[int, int], int] = {}
         """(Owner epoch, virtual log) -> newest segment that has chunks of streamlets which the owner gave to
         others while it was alive: up to there its own files are no copy of all of it."""
@@ -213,8 +216,8 @@ class VlogTable:
     def is_moved(self, vseg: VsegRecord) -> bool:
         """Whether streamlets that may have chunks in it were given from its owner to others."""
         return self.moved_upto.get(vseg.node_id, -1) >= vseg.id.owner_epoch or any(
-            node_id == vseg.node_id and vseg.may_hold(floor) and epoch >= vseg.id.owner_epoch
-            for (node_id, floor), epoch in self.moved_from.items()
+            node_id == vseg.node_id and vseg.may_hold(floor) and since <= vseg.id.owner_epoch <= epoch
+            for (node_id, floor, since), epoch in self.moved_from.items()
         )
 
     def log_start(self, topic_id: bytes, index: int) -> int:
@@ -296,9 +299,9 @@ def _indexed(key: str, prefix: str) -> tuple[bytes, int]:
     return bytes.fromhex(key[begin : begin + TOPIC_ID_DIGITS]), int(key[begin + TOPIC_ID_DIGITS + 1 :], 16)
 
 
-def _moved_of_key(key: str) -> tuple[int, Floor]:
-    node_id, copies, *policy = map(int, key[len(MOVED_FROM) :].split("/"))
-    return node_id, Floor(copies, *(policy or [0]))
+def _moved_of_key(key: str) -> tuple[int, Floor, int]:
+    node_id, copies, policy, since, *_ = (*map(int, key[len(MOVED_FROM) :].split("/")), 0, 0)
+    return node_id, Floor(copies, policy), since
 
 
 def _given_of_key(key: str) -> tuple[int, int]:

@@ -45,7 +45,7 @@ def test_the_owner_that_is_back_has_still_a_copy_of_what_was_not_given_away() ->
     world = two_copies_lost()
     world.commit_all(world.assign())
     few, many = (world.table.of_owner(1)[vlog] for vlog in (0, 1))
-    assert (world.table.moved_upto, world.table.moved_from) == ({}, {(1, Floor(3, 0)): 1})
+    assert (world.table.moved_upto, world.table.moved_from) == ({}, {(1, Floor(3, 0), 0): 1})
     assert wanted_copies(world.image, world.table, many) == 3
     world.register(1)
     assert rules.owner_holds(world.image, world.table, few)
@@ -107,11 +107,9 @@ def test_the_fewest_copies_of_a_topic_are_kept() -> None:
 
 def test_the_table_knows_what_was_given_of_which_copies() -> None:
     table = VlogTable()
-    table.apply(Change(1, {"moved-from/7/3": b"12", "moved-from/7/3/2": b"13"}, ()))
-    assert table.moved_from == {(7, Floor(3, 0)): 12, (7, Floor(3, 2)): 13}
-    assert [moved_from_key(7, floor) for _, floor in table.moved_from] == [
-        "moved-from/7/3",
-        "moved-from/7/3/2",
-    ]
-    table.apply(Change(2, {}, ("moved-from/7/3", "moved-from/7/3/2")))
+    keys = ["moved-from/7/3", "moved-from/7/3/2", "moved-from/7/3/0/5"]
+    table.apply(Change(1, dict.fromkeys(keys, b"12"), ()))
+    assert list(table.moved_from) == [(7, Floor(3, 0), 0), (7, Floor(3, 2), 0), (7, Floor(3, 0), 5)]
+    assert [moved_from_key(*each) for each in table.moved_from] == keys
+    table.apply(Change(2, {}, tuple(keys)))
     assert table.moved_from == {}

@@ -95,7 +95,7 @@ def test_the_owner_has_still_its_copy_of_the_others() -> None:
     lose_power(world, back=(2, 3))
     (record,) = world.assign()
     assert record.leader in (2, 3)
-    assert world.table.moved_from == {(1, Floor(3, SYNCED)): 1}
+    assert world.table.moved_from == {(1, Floor(3, SYNCED), 0): 1}
     world.register(1)
     safe = next(vseg for vseg in world.table.vsegs.values() if vseg.policy == SYNCED)
     assert rules.owner_holds(world.image, world.table, unsynced(world))

@@ -8,6 +8,7 @@ import pytest
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
+from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves
 from kproto.controller.recovery import (
     STREAMLETS_PER_TRANSACTION,
     Attempt,
@@ -47,6 +48,33 @@ def test_nobody_leads_before_the_sources_are_sealed() -> None:
     assert world.commit_all(assigned) == [True, True]
     record = world.streamlet("t")
     assert (record.state, record.sources) == (ONLINE, (1, world.epoch(record.leader)))
+
+
+def test_an_owner_keeps_what_it_had_before_it_led_what_others_lead_now() -> None:
+    """Found by simulation (seed 870694): a broker came back, led a streamlet, and died again. When another
+    led that, the broker's journal was no copy any more of what it alone had had since its first time."""
+    world = cluster(4, old=(1, 3, [1]), new=(1, 3, [2]))
+    alone = world.open(1)._replace(backups=())
+    world.commit(Decision(None, {alone.key: alone.encode()}))
+    world.register(1)
+    topic_id = world.streamlet("new").topic_id
+    (move,) = world.commit(decide_moves(world.image, world.table, [Wish(topic_id, 0, 1)]))
+    given = [HandOver(topic_id, 0, move.leader_epoch, move.began)]
+    assert world.commit(decide_handed_over(world.image, world.table, 2, world.epoch(2), given, [])) == [True]
+    assert world.commit_all([world.streamlet("new")]) == [True]
+    later = world.open(1).id
+    world.fence(1)
+    world.seal_all(500)
+    (record,) = world.assign()
+    assert (record.topic_id, record.leader in (2, 3, 4)) == (topic_id, True)
+    world.register(1)
+    assert not rules.owner_holds(world.image, world.table, world.table.vsegs[later])
+    assert rules.owner_holds(world.image, world.table, alone)
+    world.now += 100
+    (ask,) = [ask for ask in world.plan().asks if ask.journal]
+    world.answer(ask, 70)
+    world.close()
+    assert [one.leader for one in world.assign()] == [1]
 
 
 def test_a_restarted_leader_gets_its_streamlets_back() -> None:
