@@ -99,9 +99,10 @@ class Unneeded:
         self, node_id: int, epoch: int, streamlets: Sequence[StreamletRecord], revision: int = 0
     ) -> None:
         """A leader gets streamlets by a transaction decided at ``revision``: what it said before about their
-        sources, or says without knowing of it, was said without them."""
+        sources, or says without knowing of it, was said without them. Its own virtual logs are among these:
+        it may have led them before (18b)."""
         self._since[node_id, epoch] = max(revision, self._since.get((node_id, epoch), self._start))
-        sources = {source for record in streamlets for source in record.sources}
+        sources = {epoch, *(source for record in streamlets for source in record.sources)}
         for vseg, names in self._reports.items():
             if vseg.owner_epoch in sources:
                 names.discard((node_id, epoch))

@@ -254,3 +254,26 @@ def test_one_copy_may_become_more_again_on_the_way() -> None:
     assert [one[0] for one in listed(world)] == [0, 1]
     assert copied(world, 1, [0]) == [True]
     assert listed(world) == []
+
+
+def test_who_leads_it_again_has_to_say_anew_what_is_unneeded() -> None:
+    """Found by simulation (seed 873232): what a broker had said of its own virtual logs while another one was
+    alone with a streamlet was still believed when they were sources of that again."""
+    world = cluster(4, t=(1, 2, [1]), u=(1, 2, [1]))
+    vseg = world.open(1).id
+    world.open(1, 1, 10)
+    reassign(world, (2,))
+    move(world)
+    assert alone(world, 2) == [True]
+    unneeded = Unneeded()
+    unneeded.report(1, world.epoch(1), [vseg], world.image.revision)
+    assert unneeded.free(world.image, world.table) == [vseg], "nothing of the other topic is in it"
+    reassign(world, (1,))
+    assert copied(world, 2, [0]) == [True]
+    world.commit(decide_moves(world.image, world.table, [Wish(world.streamlet("t").topic_id, 0, 1)]))
+    assert hand_over(world, seq=-1)
+    record = world.streamlet("t")
+    unneeded.took_over(1, world.epoch(1), [record], world.image.revision)
+    assert world.commit_all([record]) == [True]
+    assert world.epoch(1) in world.streamlet("t").sources
+    assert unneeded.free(world.image, world.table) == [], "its chunks of the first time are read again"
