@@ -55,6 +55,7 @@ STORE_RETRY_S = 0.1
 STORE_TRIES = 8
 LOST_REQUESTS = 0.002
 """Of the transactions of a shared store; as many lose their answer."""
+STORE_IS_DOWN = "the store is down"
 CONSTANTS: dict[Any, dict[str, Any]] = {
     kproto.vlog.states: {
         "FIRST_AFTER": 1024,
@@ -174,13 +175,13 @@ class SimStore(MemoryStore):
     async def range(self, prefix: str) -> Any:
         await self.wait()
         if self.down:
-            raise StoreError("the store is down")
+            raise StoreError(STORE_IS_DOWN)
         return await super().range(prefix)
 
     async def transact(self, conditions: Any, puts: Any, deletes: Any = ()) -> Any:
         await self.wait()
         if self.down:
-            raise StoreError("the store is down")
+            raise StoreError(STORE_IS_DOWN)
         done = await self.change(conditions, puts, deletes)
         await self.wait()
         return done

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kproto.disk import Disk
@@ -14,7 +16,7 @@ from tests.replica.support import ME, OTHER, Owner
 
 from .checks import Checks
 from .disk import SimDisk
-from .parts import installed
+from .parts import STORE_IS_DOWN, installed
 from .plan import plan_of
 from .world import World
 
@@ -78,3 +80,10 @@ def test_who_deletes_a_listed_copy_is_caught_at_once(listed: CopyTarget) -> None
     Checks(world).media._given_up(7, ME, deleted.append, Copy(owner.vseg, "a copy"))
     assert [copy.vseg for copy in deleted] == [owner.vseg]
     assert any("rule 30: n7" in problem for problem in world.problems) == (listed == ME)
+
+
+def test_who_has_the_store_and_found_it_down_need_not_start_though_it_is_back() -> None:
+    world = World(0, replace(plan_of(0), shared=False))
+    assert not world.store.down
+    assert [world.may_fail(world.nodes[number], STORE_IS_DOWN) for number in (1, 2)] == [True, False]
+    assert not world.may_fail(world.nodes[1], "something else")

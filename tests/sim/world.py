@@ -28,7 +28,7 @@ from kproto.replica.takeover import NotSealedError
 from .disk import Machine, SimDisk, SimOs
 from .loop import DEAD, PAUSED, RUNNING, Process, SimLoop
 from .net import Network
-from .parts import SimClock, SimStore
+from .parts import STORE_IS_DOWN, SimClock, SimStore
 
 PORT = 1
 SESSION_S = 1.0
@@ -227,13 +227,16 @@ class World:
             raise Violation(self.problems[0])
 
     def may_fail(self, node: Node, why: str) -> bool:
-        """A broker need not start when its disk fails, or the store that is on it; all others wait for the
-        store. One with a new disk is another one as long as nobody knows that the one before it ended."""
+        """A broker need not start when its disk fails, or the store that is on it, which may be back by the
+        time that the broker says so; all others wait for the store. One with a new disk is another one as
+        long as nobody knows that the one before it ended."""
         machine = node.machine
         if "DUPLICATE_BROKER_REGISTRATION" in why:
             return self.loop.now < self.wiped.get(node.number, -SESSION_S) + SESSION_S
         own_store = not self.plan.shared and node.number == 1
-        return bool(machine.failures or machine.full or (own_store and self.store.down))
+        return bool(
+            machine.failures or machine.full or (own_store and (self.store.down or STORE_IS_DOWN in why))
+        )
 
     def epoch_of(self, node: Node) -> int:
         member = node.broker._member if node.broker is not None else None
