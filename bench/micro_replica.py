@@ -22,11 +22,11 @@ from kproto.clock import SystemClock
 from kproto.disk import Disk
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId
 from kproto.net.internal import Caller
-from kproto.replica.messages import PUSH_FIRST
 from kproto.replica.reading import Extent, select
 from kproto.replica.service import ReplicaService
 from kproto.replica.store import ReplicaStore, Workers
 from kproto.vlog.frame import ENTRY, FRAME_SIZE, encode_file_header, seal
+from kproto.wire.push import PUSH_FIRST
 from tests.vlog.support import chunk, chunk_crc
 
 CHUNK = 1024

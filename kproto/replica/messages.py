@@ -2,8 +2,8 @@
 
 Requests are JSON; answers that carry bytes are JSON followed by the bytes. Positions are bytes of the virtual
 log (not of the file), ends are exclusive. Partitions are ``[topic id as hex, index]``. Rubbish from the wire
-is a `WireError`. PUSH, the one on the data path: ``flags u8 | [revision u64 when flags & 2] | [file header
-128 B when flags & 1] | frame``; its answer is ``position u64``: how far the copy goes now.
+is a `WireError`. PUSH, the one on the data path, is in `kproto.wire.push`; its answer is ``position u64``:
+how far the copy goes now.
 """
 
 from __future__ import annotations
@@ -19,12 +19,6 @@ from kproto.wire.primitives import WireError
 Buffer = bytes | bytearray | memoryview
 PartitionKey = tuple[bytes, int]
 
-PUSH_FIRST: Final = 1
-"""Flag of a push: the file header precedes the frame; set on the first push to every backup of a vseg."""
-PUSH_KNOWN: Final = 2
-"""Flag of a first push: a revision of metadata precedes the file header; the owner saw the record of the vseg
-at it."""
-PUSH_REVISION: Final = Struct(">Q")
 PUSH_ANSWER: Final = Struct(">Q")
 NOTHING: Final = -1
 """Position in the answer to SEAL: the store has nothing of this vseg (and, unless limbo, never had)."""

@@ -20,9 +20,6 @@ from kproto.replica.copies import Copy
 from kproto.replica.messages import (
     NOTHING,
     PUSH_ANSWER,
-    PUSH_FIRST,
-    PUSH_KNOWN,
-    PUSH_REVISION,
     Buffer,
     CatalogRow,
     Look,
@@ -44,6 +41,8 @@ from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.kept import KEPT
 from kproto.wire.internal import Api, InternalError
+from kproto.wire.primitives import WireError
+from kproto.wire.push import PushHead
 
 if TYPE_CHECKING:
     from kproto.metadata.image import MetadataImage
@@ -70,7 +69,6 @@ WORTH_ERRORS: Final = {
     Worth.CORRUPT: InternalError.CONFLICT,
     Worth.REPAIR: InternalError.GAP,
 }
-_FRAME_AT: Final = 1 + FILE_HEADER_SIZE
 
 
 class ReplicaService:
@@ -126,14 +124,21 @@ class ReplicaService:
             return
         self.pushes += 1
         self.push_bytes += len(body)
-        if body[0] & PUSH_FIRST:
-            known = 0
-            if body[0] & PUSH_KNOWN and len(body) > PUSH_REVISION.size:
-                (known,) = PUSH_REVISION.unpack_from(body, 1)
-                body = body[PUSH_REVISION.size :]
-            self.store.push(body[1:_FRAME_AT], body[_FRAME_AT:], partial(self._pushed, reply), known)
-        else:
+        if not body[0]:
             self.store.push(None, body[1:], partial(self._pushed, reply))
+            return
+        try:
+            head = PushHead.decode(body)
+        except WireError:
+            reply(InternalError.BAD_REQUEST)
+            return
+        if head.store_id not in ("", self.store.me.store_id):
+            self.refused += 1
+            reply(InternalError.UNKNOWN)
+            return
+        frame_at = head.end + (FILE_HEADER_SIZE if head.first else 0)
+        first = body[head.end : frame_at] if head.first else None
+        self.store.push(first, body[frame_at:], partial(self._pushed, reply), head.known)
 
     def _pushed(self, reply: Reply, verdict: Push, end: int) -> None:
         error = PUSH_ERRORS[verdict]

@@ -1,9 +1,8 @@
 """Backups that are other brokers: one PUSH request per frame and backup (rule 6).
 
-The body is ``flags u8 | [revision u64, if flags & 2] | [file header, if flags & 1] | frame``, the answer
-``position u64``: how far the copy goes now. The revision goes with the file header: metadata had the record
-of the virtual segment then, so a backup that does not find it at that revision or a later one knows that it
-came and went.
+`kproto.wire.push` has the body. With the file header go the store that is meant, and a revision:
+metadata had the record of the virtual segment then, so a backup that does not find it at that revision or a
+later one knows that it came and went.
 """
 
 from __future__ import annotations
@@ -17,15 +16,13 @@ from kproto.vlog.frame import decode_file_header
 from kproto.vlog.ports import PushAnswer, PushOutcome
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
+from kproto.wire.push import PushHead
 
 if TYPE_CHECKING:
     from kproto.disk import Buffer
     from kproto.metadata.vlogs import CopyTarget
     from kproto.net.ports import Answer, PeersPort
 
-_FIRST: Final = b"\x01"
-_FIRST_KNOWN: Final = Struct(">BQ")
-"""Flags (3) and the revision."""
 _NEXT: Final = b"\x00"
 _POSITION: Final = Struct(">Q")
 _OUTCOMES: Final[dict[int, PushOutcome]] = {
@@ -70,17 +67,17 @@ class PeerBackups:
         if store_id is not None and store_id != target.store_id:
             done(_REFUSED)
             return
-        head = _NEXT if first is None else self._head(first)
+        head = _NEXT if first is None else self._head(target, first)
         try:
             self._peers.request(target.node_id, Api.PUSH, (head, *pieces), partial(_answered, done))
         except WireError:  # longer than a frame between brokers may be
             done(_REFUSED)
 
-    def _head(self, first: bytes) -> bytes:
+    def _head(self, target: CopyTarget, first: bytes) -> bytes:
         """What precedes the first frame."""
         header = decode_file_header(first)
         known = 0 if header is None else self._known_at(header.owner_epoch, header.vlog, header.vseg)
-        return _FIRST_KNOWN.pack(3, known) + first if known else _FIRST + first
+        return PushHead(True, known, target.store_id, 0).encode() + first
 
 
 def _answered(done: Callable[[PushAnswer], object], answer: Answer | None) -> None:

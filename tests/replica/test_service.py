@@ -18,7 +18,6 @@ from kproto.net.ports import Answer, Done
 from kproto.replica import catalogs
 from kproto.replica.messages import (
     PUSH_ANSWER,
-    PUSH_FIRST,
     Look,
     Raw,
     Read,
@@ -37,6 +36,7 @@ from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
+from kproto.wire.push import PUSH_FIRST
 from tests.replica.support import ME, OTHER, TOPIC, MemoryDisk, Metadata, Owner, Station
 
 VSEG = VsegId(5, 1, 2)

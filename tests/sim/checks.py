@@ -37,6 +37,7 @@ from kproto.vlog.manager import JOURNAL_DIRECTORY
 from kproto.vlog.replicated import ReplicatedPusher
 from kproto.wire.batch import hop
 from kproto.wire.internal import Api, InternalError
+from kproto.wire.push import PushHead
 
 from .clients import Clients, Consumer, Unanswered, fetch, services_of
 from .disk import SimDisk
@@ -112,8 +113,8 @@ class Checks:
         return self.stores.get(number, "")
 
     def _watch_push(self, number: int, body: bytes) -> Told:
-        at = 1 + FILE_HEADER_SIZE if body[0] & messages.PUSH_FIRST else 1
-        at += messages.PUSH_REVISION.size if body[0] & messages.PUSH_KNOWN else 0
+        head = PushHead.decode(body)
+        at = head.end + (FILE_HEADER_SIZE if head.first else 0)
         header = decode_frame_header(body, at)
         if header is None:
             self.world.failed(f"a push to n{number} has no frame")

@@ -195,6 +195,22 @@ def test_nothing_is_sent_to_a_broker_with_another_directory(tmp_path: Path) -> N
     run(tmp_path, test)
 
 
+def test_a_directory_that_was_replaced_before_metadata_tells_takes_nothing(tmp_path: Path) -> None:
+    """Rule 3: its broker started, and has not registered yet. What it took would have counted as a copy, and
+    metadata would have listed one that is gone."""
+
+    async def test(owner: Owner) -> None:
+        store = owner.backups[2].store
+        store.me = store.me._replace(store_id="replaced")
+        part = owner.world.partition()
+        part.append()
+        await owner.until(lambda: part.high_watermark == 1)
+        assert [t.node_id for t in owner.opened[-1]] == [3, 4]
+        assert not store.copies
+
+    run(tmp_path, test)
+
+
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [
