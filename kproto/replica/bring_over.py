@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
@@ -35,6 +35,7 @@ from kproto.replica.takeover import (
     sources_of,
 )
 from kproto.vlog.side import is_side
+from kproto.vlog.worker import in_worker
 from kproto.wire.batch import HEADER
 from kproto.wire.internal import Api
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.disk import Disk
     from kproto.log.partition import Partition
+    from kproto.vlog.worker import Jobs
 
 log = logging.getLogger(__name__)
 
@@ -163,12 +165,6 @@ class Filling:
         segment.footer = (b"", epochs.encode())
         self.segment = None
         return segment
-
-
-class Jobs(Protocol):
-    """A thread for writes (`vlog.worker.Worker`)."""
-
-    def submit(self, call: Callable[[], object], done: Callable[[BaseException | None], object]) -> None: ...
 
 
 class BringOver:
@@ -428,7 +424,7 @@ class BringOver:
                 filling.written = segment.size
                 filling.pieces = []
         if jobs:
-            await self._in_thread(lambda: _write_all(self._disk, jobs))
+            await in_worker(self._jobs, lambda: _write_all(self._disk, jobs))
 
     async def _complete(self, filling: Filling) -> None:
         """Make what was taken a segment of its partition.
@@ -443,7 +439,7 @@ class BringOver:
         try:
             await self._write([filling])
             if not partition.deleted:
-                await self._in_thread(lambda: _sync(self._disk, temporary))
+                await in_worker(self._jobs, lambda: _sync(self._disk, temporary))
         except FileNotFoundError:
             if not partition.deleted:  # else who opened it again removed the file
                 raise
@@ -468,21 +464,6 @@ class BringOver:
             self._disk.unlink(path)
         except FileNotFoundError:
             pass
-
-    async def _in_thread(self, job: Callable[[], object]) -> None:
-        """Run ``job`` in the writing thread; OSError passes through."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        def done(error: BaseException | None) -> None:
-            if future.cancelled():
-                return
-            if error is not None:
-                future.set_exception(error)
-            else:
-                future.set_result(None)
-
-        self._jobs.submit(job, done)
-        await future
 
 
 def may_lack(

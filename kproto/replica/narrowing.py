@@ -21,14 +21,15 @@ from kproto.errors import KafkaError
 from kproto.log import kept_producers
 from kproto.metadata.records import ONLINE, StreamletRecord
 from kproto.replica.looking import Looking
+from kproto.vlog.worker import in_worker
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.log.partition import Partition
     from kproto.log.segment import Segment
     from kproto.metadata import TopicRecord
-    from kproto.replica.bring_over import Jobs
     from kproto.replica.reach import Metadata
+    from kproto.vlog.worker import Jobs
 
 log = logging.getLogger(__name__)
 
@@ -161,9 +162,9 @@ class Narrowing:
                     return []
                 segments.append(segment)
             await asyncio.sleep(0)
-        await self._in_thread(lambda: _keep_all(known))
+        await in_worker(self._jobs, lambda: _keep_all(known))
         try:
-            await self._in_thread(lambda: _sync_all(segments))
+            await in_worker(self._jobs, lambda: _sync_all(segments))
         except OSError as error:
             self._poison(f"fdatasync of a segment file: {error}")
             return []
@@ -187,21 +188,6 @@ class Narrowing:
         for one, answer in zip(ready, answers, strict=True):
             if answer:
                 log.info("streamlet %s/%d has one copy now", one.record.topic_id.hex(), one.record.index)
-
-    async def _in_thread(self, job: Callable[[], object]) -> None:
-        """Run ``job`` in the thread; OSError passes through."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        def done(error: BaseException | None) -> None:
-            if future.cancelled():
-                return
-            if error is not None:
-                future.set_exception(error)
-            else:
-                future.set_result(None)
-
-        self._jobs.submit(job, done)
-        await future
 
 
 def _keep_all(known: Sequence[tuple[Partition, bytes, bytes]]) -> None:

@@ -21,7 +21,7 @@ from kproto.replica.store import COPYING, ReplicaStore, sync_path
 from kproto.replica.stored_file import Inspection, inspect
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.space import NO_SPACE
-from kproto.vlog.worker import Works
+from kproto.vlog.worker import Works, in_worker
 from kproto.wire.internal import Api, InternalError
 
 if TYPE_CHECKING:
@@ -153,24 +153,6 @@ class Repairer:
 
     async def _work(self, job: Callable[[], _Result], worker: Works | None = None) -> _Result:
         return await in_worker(worker or self._store.workers.background, job)
-
-
-async def in_worker(worker: Works, job: Callable[[], _Result]) -> _Result:
-    """The result of ``job()``, run by ``worker``; its exception is raised here."""
-    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    results: list[_Result] = []
-
-    def done(error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is None:
-            future.set_result(None)
-        else:
-            future.set_exception(error)
-
-    worker.submit(lambda: results.append(job()), done)
-    await future
-    return results[0]
 
 
 def is_whole(found: Inspection, record: VsegRecord) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+_Result = TypeVar("_Result")
 
 
 class Loop(Protocol):
@@ -23,12 +26,16 @@ class Loop(Protocol):
 Done = Callable[[BaseException | None], object]
 
 
-class Works(Protocol):
-    """What does calls that wait for the disk: a `Worker`, or a simulator's stand-in."""
+class Jobs(Protocol):
+    """What calls that wait for the disk are given to."""
 
     def submit(self, call: Callable[[], object], done: Done) -> None:
         """Have ``call()`` run, then ``done(error or None)`` on the loop; in the order of the calls."""
         ...
+
+
+class Works(Jobs, Protocol):
+    """What does calls that wait for the disk: a `Worker`, or a simulator's stand-in."""
 
     def close(self) -> None:
         """Finish what was submitted."""
@@ -72,3 +79,21 @@ class Worker:
                 self._loop.call_soon_threadsafe(done, error)
             except RuntimeError:  # the loop is closed: nobody waits for the answer
                 return
+
+
+async def in_worker(worker: Jobs, job: Callable[[], _Result]) -> _Result:
+    """The result of ``job()``, run by ``worker``; its exception is raised here."""
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    results: list[_Result] = []
+
+    def done(error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
+
+    worker.submit(lambda: results.append(job()), done)
+    await future
+    return results[0]
