@@ -103,29 +103,29 @@ class _Joint:
 
 
 class _Kept:
-    """Answers when the partitions that are being handed over have new leaders. ``anew`` makes the answer
-    then, which names them; one that was judged again meanwhile goes as it is."""
+    """Answers when the partitions that are being handed over have new leaders: instead of ``answer`` what
+    ``anew`` makes then, which names them. One that was judged again meanwhile goes as it is."""
 
-    __slots__ = ("_anew", "_exchange", "_holding", "_seconds", "_settled", "answer")
+    __slots__ = ("_anew", "_answer", "_exchange", "_holding", "_seconds", "_settled")
 
     def __init__(
         self,
         exchange: Exchange,
+        answer: bytes,
         holding: Holding,
         seconds: float,
         settled: Callable[[], bool],
         anew: Callable[[], bytes],
     ) -> None:
         self._exchange = exchange
+        self._answer = answer
         self._holding = holding
         self._seconds = seconds
         self._settled = settled
         self._anew = anew
-        self.answer = b""
-        """The one that it stands for."""
 
     def reply(self, frame: bytes) -> None:
-        if frame is self.answer:
+        if frame is self._answer:
             self._holding.keep(self._seconds, self._settled, lambda: self._exchange.reply(self._anew()))
         else:
             self._exchange.reply(frame)
@@ -390,15 +390,14 @@ class Producer:
         """Who answers with an error: the exchange itself, unless a new leader is to be waited for."""
         if not self._is_changing(version, topics):
             return exchange
-        kept = _Kept(
+        return _Kept(
             exchange,
+            answer,
             self._holding,
             timeout_ms / 1000,
             lambda: not self._is_changing(version, topics),
             lambda: self._answer(version, correlation_id, topics),
         )
-        kept.answer = answer
-        return kept
 
     def _is_changing(self, version: int, topics: list[TopicOutcome]) -> bool:
         """Whether one of the partitions that are not led here is about to get another leader."""
