@@ -18,14 +18,16 @@ Keys and values are text and bytes that any of the stores can keep::
     configs/<node id, or default>     {name: value}, dynamic broker configs
     topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal, fewest copies,
                                       weakest flush policy]
-    streamlets/<topic id>/<index>     [leader, leader epoch, [replica, ...], state, [owner epoch, ...]]
+    streamlets/<topic id>/<index>     [leader, leader epoch, [replica, ...], state, [source, ...],
+                                      [given, ...], [before, ...]], the last three of owner epochs
     vsegs/<E>/<vlog>/<seq>            a virtual segment (see ``vlogs``)
     starts/<topic id>/<index>         log start offset of a partition with more than one copy (rule 44)
 
-The last two fields of a streamlet are left out while it has only one copy. Of a topic the weakest policy is
-left out when it is 0, as in records of older versions, and then the fewest copies, too, when they are R.
-Values are compact JSON. Topic ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet
-indexes have 8 hex digits, so that a range comes in order.
+The fields of a streamlet from its state on are left out while it has only one copy, and nobody led it before
+who could be asked; the last two also when they are empty. Of a topic the weakest policy is left out when it
+is 0, as in records of older versions, and then the fewest copies, too, when they are R. Values are compact
+JSON. Topic ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet indexes have 8 hex
+digits, so that a range comes in order.
 """
 
 from __future__ import annotations
@@ -300,8 +302,7 @@ class StreamletRecord:
         return f"[{self.leader},{self.leader_epoch},{replicas},{self.state},{sources}{more}]".encode()
 
     def _changed(self, **fields: Any) -> StreamletRecord:
-        names = ("topic_id", "index", "leader", "leader_epoch", "replicas", "state", "sources", "given")
-        return StreamletRecord(*(fields.get(name, getattr(self, name)) for name in (*names, "before")))
+        return StreamletRecord(**{name: fields.get(name, getattr(self, name)) for name in self.__slots__})
 
     def led_by(self, leader: int) -> StreamletRecord:
         """The record after ``leader`` took over (or started again): the next leader epoch."""
