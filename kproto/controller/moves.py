@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.recovery import Sources, candidates, find_streamlet
+from kproto.controller.recovery import Sources, candidates, find_streamlet, moved_puts, note_moved
 from kproto.controller.repair import wanted_copies
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE, StreamletRecord
@@ -78,7 +78,7 @@ def decide_handed_over(
     """
     decision: Decision[list[bool]] = Decision([])
     rolled = rules.is_rolled(table, epoch, upto)
-    sources = Sources(image, table)
+    sources, moved = Sources(image, table), dict[str, int]()
     for attempt in attempts:
         record = find_streamlet(image, attempt.topic_id, attempt.streamlet)
         move = table.moves.get((attempt.topic_id, attempt.streamlet))
@@ -95,7 +95,9 @@ def decide_handed_over(
         if done and record is not None:
             assigned = record.handed_over(move.target, epoch)
             decision.puts[assigned.key] = assigned.encode()
+            note_moved(image, table, record, move.target, sources, moved)
         decision.answer.append(done)
+    decision.puts.update(moved_puts(moved))
     if any(decision.answer):
         for vlog, seq in upto:
             if seq > table.given_upto.get((epoch, vlog), -1):

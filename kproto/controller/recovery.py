@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import MOVED, RECOVERING, StreamletRecord
+from kproto.metadata.records import MOVED, StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord, moved_from_key
 
 STREAMLETS_PER_TRANSACTION: Final = 100
@@ -98,9 +98,17 @@ def candidates(
 def owner_has(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
     """The owner's files are a copy of what the virtual segment holds of this streamlet (2b, 33): it never
     gave it away, even if others. To whom somebody else is told to rebuild it may be a move's target."""
-    given = record.state == RECOVERING and record.leader != vseg.node_id
-    kept = not rules.was_given(table, vseg) or (record.sources == (vseg.id.owner_epoch,) and not given)
+    kept = not rules.was_given(table, vseg) or _has_stayed(table, record, vseg)
     return kept and rules.owner_holds(image, table, vseg)
+
+
+def _has_stayed(table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
+    """Since then nobody but this owner's node led the streamlet, or was told to; none of its sources since
+    gave it away, but perhaps the last one, to have it back."""
+    since = record.sources[record.sources.index(vseg.id.owner_epoch) :]
+    others = any(one.node_id != vseg.node_id for epoch in since for one in table.of_owner(epoch)[:1])
+    once = len(since) == len(set(since)) and set(since[:-1]).isdisjoint(record.given)
+    return record.leader == vseg.node_id and once and not others
 
 
 def choose_leader(record: StreamletRecord, able: Sequence[int], load: Counter[int]) -> int:
@@ -159,12 +167,30 @@ def decide_assign(
         assigned = record.recovering(leader)
         decision.puts[assigned.key] = assigned.encode()
         decision.answer.append(assigned)
-        for node_id, epoch in _given_away(image, table, record, leader):
-            key = _moved_key(image, table, record, sources, node_id, epoch)
-            if key is not None:
-                moved[key] = max(epoch, moved.get(key, -1))
-    decision.puts.update((key, str(epoch).encode()) for key, epoch in sorted(moved.items()))
+        note_moved(image, table, record, leader, sources, moved)
+    decision.puts.update(moved_puts(moved))
     return decision
+
+
+def note_moved(
+    image: MetadataImage,
+    table: VlogTable,
+    record: StreamletRecord,
+    leader: int,
+    sources: Sources,
+    moved: dict[str, int],
+) -> None:
+    """Add to ``moved`` whose own files are no copy any more when ``leader`` leads the streamlet: the key of
+    that note, and up to which owner epoch."""
+    for node_id, epoch in _given_away(image, table, record, leader):
+        key = _moved_key(image, table, record, sources, node_id, epoch)
+        if key is not None:
+            moved[key] = max(epoch, moved.get(key, -1))
+
+
+def moved_puts(moved: dict[str, int]) -> dict[str, bytes]:
+    """The notes, as they are stored."""
+    return {key: str(epoch).encode() for key, epoch in sorted(moved.items())}
 
 
 def _moved_key(

@@ -19,6 +19,8 @@ from kproto.controller.recovery import (
     candidates,
     choose_leader,
     led_now,
+    moved_puts,
+    note_moved,
 )
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata import MetadataImage
@@ -55,8 +57,12 @@ def decide_retire(
         return decision
     given = _given(image, table, node_id, epoch, ends)
     room = max(1, STREAMLETS_PER_TRANSACTION - 2 * len(closes))
+    sources, moved = Sources(image, table), dict[str, int]()
     for record in given[:room]:
         decision.puts[record.key] = record.encode()
+        before = image.streamlet(record.topic_id, record.index)
+        note_moved(image, table, before, record.leader, sources, moved)
+    decision.puts.update(moved_puts(moved))
     newest = {vseg.id.vlog: vseg.id.seq for vseg in table.of_owner(epoch)} if given else {}
     for vlog, seq in newest.items():
         if seq > table.given_upto.get((epoch, vlog), -1):
