@@ -243,22 +243,21 @@ class Broker:
         recovered = recover(
             self._disk,
             os.path.join(directory.path, JOURNAL_DIRECTORY),
-            decode_starts(self._logs.scan_from),
+            decode_starts(self._logs.checkpointing.file.point),
             boot,
             accept_loss=bool(settings.values["unclean.leader.election.enable"]),
         )
         for line in recovered.losses:
             log.warning("%s", line)
         for (topic_id, index), runs in recovered.runs():
-            self._logs.recovered(topic_id, index, runs)
-        self._vlogs.on_flushed = self._logs.checkpoint_now
-        self._vlogs.cleaner.may_forget = lambda: self._logs.starts_known
+            self._logs.unopened.recovered(topic_id, index, runs)
+        self._vlogs.on_flushed = self._logs.checkpointing.write_soon
+        self._vlogs.cleaner.may_forget = lambda: self._logs.checkpointing.starts_known
         self._vlogs.inherit(recovered, self._logs.settled, self._unsynced)
 
     def _unsynced(self, topic_id: bytes, index: int) -> list[Segment] | None:
         """Segments of a partition whose files are not synced yet; None when it is not open."""
-        stream = self._logs.streams.get(topic_id)
-        partition = stream.partitions.get(index) if stream is not None else None
+        partition = self._logs.opened(topic_id, index)
         return partition.unsynced() if partition is not None else None
 
     def _answer_client_of(self, controller: Controller) -> AnswerClient:
@@ -313,7 +312,7 @@ class Broker:
 
     def _open_recovered(self) -> bool:
         """Open one partition that has chunks in old journals, so that these can go; True: there are more."""
-        waiting = self._logs.unopened()
+        waiting = self._logs.to_open()
         if waiting:
             try:
                 self._logs.partition(*waiting[0])

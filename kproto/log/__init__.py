@@ -1,17 +1,20 @@
 """A partition on its leader: streams, streamlets, groups of segments, and everything that is folded from
 their chunks.
 
-May import ``errors check clock disk directory config wire metadata``; calls upwards are the Protocols in
-``ports``.
+May import ``errors check clock disk directory memory config wire metadata``; calls upwards are the Protocols
+in ``ports``.
 
 - A produced batch: `manager` (finds the partition) -> `partition` (``append``) -> `checks`, `producers`
   (may it be appended?) -> `blocks` (memory) -> `segment` (``flush``: the file) with its `index`; ``chunk``
-  is the reference the virtual log gets. `retention` rolls nothing but drops groups; `trash` removes their
-  files; `due`: which partitions are to be written soon.
+  is the reference the virtual log gets. `flushing` says when that is written to files, `due` how much in one
+  turn of the event loop; `checkpointing` when the checkpoint is told. `retention` rolls nothing but drops
+  groups; `trash` removes their files.
 - A fetched batch: `partition` (``read``) -> `reader` (pieces from blocks and files). By time: `times`. By
   epoch: `epochs`.
-- A start: `checkpoint` -> `opening` (files first, then journal chunks), per partition on first use.
-  A partition with several copies: `adopting` (sealed state, files that agree with it, last chunks).
+- A start: `checkpoint` -> `opening` (files first, then journal chunks, `kept_producers`), per partition on
+  first use. A partition with several copies: `adopting` (sealed state, files that agree with it, last
+  chunks). `leadership` says which may be opened here, `unopened` what is known of them before.
+- `stream`: a topic with open partitions; `files`: names and descriptors.
 
 Compaction is not built; it will rewrite closed groups (a new generation of the same group) beside
 `retention`.

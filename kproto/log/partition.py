@@ -354,15 +354,15 @@ class Partition:
 
     def _wake(self, segment: Segment) -> None:
         """The first byte that is only in memory, or enough of them to write."""
-        manager = self.manager
+        flushing = self.manager.flushing
         if self.dirty_from < 0:
             self.dirty_from = len(self.segments) - 1
-            manager.note_dirty(self)
-        if segment.size - segment.flushed >= manager.flush_bytes:
-            manager.flush_soon(self)
-            segment.wake_at = segment.size + manager.flush_bytes
+            flushing.note_dirty(self)
+        if segment.size - segment.flushed >= flushing.flush_bytes:
+            flushing.flush_soon(self)
+            segment.wake_at = segment.size + flushing.flush_bytes
         else:
-            segment.wake_at = segment.flushed + manager.flush_bytes
+            segment.wake_at = segment.flushed + flushing.flush_bytes
 
     def restore(self, chunk: memoryview, fields: tuple[int, ...]) -> None:
         """Append a chunk that the journal had, verbatim; it is durable already."""
@@ -480,8 +480,8 @@ class Partition:
             segment.index = SparseIndex()
         if self.dirty_from < 0:
             self.dirty_from = len(self.segments) - 1
-            self.manager.note_dirty(self)
-        self.manager.flush_soon(self)
+            self.manager.flushing.note_dirty(self)
+        self.manager.flushing.flush_soon(self)
 
     # Durability
 
@@ -506,7 +506,7 @@ class Partition:
         """Write everything that is only in memory to the segment files; False when the disk is full."""
         while 0 <= self.dirty_from < len(self.segments):
             segment = self.segments[self.dirty_from]
-            if not self.manager.write(segment):
+            if not self.manager.flushing.write(segment):
                 return False
             if not segment.closed:
                 break
@@ -641,7 +641,7 @@ class Partition:
             kept_producers.keep(self)
         self._drop_groups_below(offset)
         self.epochs.cut_front(offset)
-        self.manager.checkpoint_soon(self)
+        self.manager.checkpointing.sync_soon(self)
         self.notify()
 
     def remove_dead_groups(self) -> None:

@@ -9,9 +9,9 @@ The log may not import ``vlog``; ``broker`` wires the two together. The hand-ove
   length). To get there the cleaner calls ``segment.flush`` on the loop and ``segment.sync`` in a thread.
   Segments of deleted data count as synced. For chunks found at start there are no segments yet:
   `LogManager.settled` answers for (topic, partition, offset).
-- *Start*: ``LogManager.scan_from`` is what ``LogPorts.scan_point`` returned at the last checkpoint:
+- *Start*: ``Checkpoint.point`` is what ``LogPorts.scan_point`` returned at the last checkpoint:
   everything below that point is in segment files (not necessarily synced: after a power loss scan from the
-  oldest journal file). For every partition found, recovery calls `LogManager.recovered` with its
+  oldest journal file). For every partition found, recovery calls `Unopened.recovered` with its
   :class:`JournalRun` list, before the first request. The partition applies them on first open: runs below
   the end of its (verified) segment files are skipped, the rest is checked (CRC-32C and contiguous offsets)
   and appended to the open segment without passing a virtual log again; the old journal files must stay

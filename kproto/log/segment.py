@@ -143,7 +143,7 @@ class Segment:
             self._write(unwritten, max(flushed, self.ahead), size)
         self.flushed = self.wake_at = size
         self.flushed_offset = self.next_offset if self.closed else self.partition.log_end_offset
-        self.partition.manager.note_flushed(self.partition)
+        self.partition.manager.checkpointing.note(self.partition)
         for block in unwritten:
             self.partition.pool.written(block)
 

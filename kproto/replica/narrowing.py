@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from kproto.errors import KafkaError
@@ -25,6 +25,8 @@ from kproto.vlog.worker import in_worker
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
+    from kproto.log.checkpointing import Checkpointing
+    from kproto.log.flushing import Flushing
     from kproto.log.partition import Partition
     from kproto.log.segment import Segment
     from kproto.metadata import TopicRecord
@@ -47,9 +49,11 @@ class Logs(Protocol):
 
     def may_lack(self, topic_id: bytes, index: int) -> bool: ...
 
-    def write(self, segment: Segment) -> bool: ...
+    @property
+    def flushing(self) -> Flushing: ...
 
-    def note_down(self, partitions: Iterable[Partition], sync: bool = False) -> None: ...
+    @property
+    def checkpointing(self) -> Checkpointing: ...
 
 
 class Ready(NamedTuple):
@@ -158,7 +162,7 @@ class Narrowing:
                 kept = kept_producers.packed(partition), kept_producers.packed_epochs(partition)
                 known.append((partition, *kept))
             for segment in partition.unsynced():
-                if not self._logs.write(segment):
+                if not self._logs.flushing.write(segment):
                     return []
                 segments.append(segment)
             await asyncio.sleep(0)
@@ -168,7 +172,7 @@ class Narrowing:
         except OSError as error:
             self._poison(f"fdatasync of a segment file: {error}")
             return []
-        self._logs.note_down([one for one in partitions if not one.deleted], sync=True)
+        self._logs.checkpointing.note_down(partitions, sync=True)
         until = self._clock.monotonic() + PATIENCE_SECONDS
         while not all(one.deleted or one.high_watermark >= end for one, end in ends.items()):
             if self._clock.monotonic() >= until:

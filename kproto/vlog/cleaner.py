@@ -108,7 +108,7 @@ class Cleaner:
         self.keep: Callable[[Closed], bool] = _keep_nothing
         """Asked before a file is given back: True when it was taken away to be kept."""
         self.may_forget: Callable[[], bool] = _always
-        """Whether a start would know that what was deleted is deleted (`LogManager.starts_known`)."""
+        """Whether a start would know that what was deleted is deleted (`Checkpointing.starts_known`)."""
         self.stopped = False
         self.synced = 0
         """Segment files synced so far."""

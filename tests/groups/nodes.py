@@ -21,6 +21,7 @@ from kproto.handlers.context import RequestContext, Services
 from kproto.handlers.groups.coordinator import GroupCoordinator
 from kproto.handlers.groups.partition_log import PartitionLog
 from kproto.handlers.turns import answer_of
+from kproto.log.leadership import Leadership
 from kproto.log.manager import LogManager
 from kproto.log.partition import Partition
 from kproto.log.ports import LogPorts
@@ -35,10 +36,10 @@ from tests.groups.world import module_name
 OFFSETS_TOPIC = "__consumer_offsets"
 
 
-class StayingLogs(LogManager):
+class Staying(Leadership):
     """Bytes stay where they are when another node leads, so that who leads again reads its own once more."""
 
-    def _is_elsewhere(self, streamlet: StreamletRecord) -> bool:
+    def is_elsewhere(self, streamlet: StreamletRecord) -> bool:
         return False
 
 
@@ -53,7 +54,8 @@ class Node:
             str(directory), settings, Disk(), cluster.clock, loop, epoch, self._poisoned, bytes(16)
         )
         ports = LogPorts(self.vlogs.assign, loop.call_soon, self.vlogs.poison, self.vlogs.scan_point)
-        self.logs = StayingLogs(str(directory), Disk(), cluster.clock, settings, ports)
+        self.logs = LogManager(str(directory), Disk(), cluster.clock, settings, ports)
+        self.logs.leadership = Staying(node_id, -1)
         self.logs.apply_image(cluster.controller.image)
         self.port = GatedLog(lambda: cluster.controller.image, node_id, self.logs)
         self.groups = GroupCoordinator(

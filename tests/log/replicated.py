@@ -109,7 +109,7 @@ class Replicated(Log):
     def _start(self, left_as: LeftAs) -> None:
         super()._start(left_as)
         self.manager.ports.remote = self.sealed
-        self.manager.owner_epoch = self.owner
+        self.manager.leadership.owner_epoch = self.owner
 
     def image(self, **changes: Any) -> MetadataImage:
         topic = TopicRecord("t", TOPIC_ID, self.partitions, 3, 1, self.configs, False)

@@ -122,7 +122,7 @@ class Log:
         ports = LogPorts(lambda partition: self.journal, self.deferred.append, self.poisoned.append)
         self.manager = LogManager(str(self.path), self.disk, self.clock, self.settings, ports, left_as)
         for key in self.journal.stored:
-            self.manager.recovered(*key, self.journal.runs(key))
+            self.manager.unopened.recovered(*key, self.journal.runs(key))
         self.manager.apply_image(self.image())
 
     def image(self, **changes: Any) -> MetadataImage:
@@ -157,7 +157,9 @@ class Log:
             if self.manager.close():
                 self.journal.stored.clear()
             else:
-                assert not self.manager._exact, "only what a killed process left can stand in the way"
+                assert not self.manager.checkpointing.exact, (
+                    "only what a killed process left can stand in the way"
+                )
                 left_as = LeftAs.KILLED
         else:
             self.manager.files.close_all()

@@ -57,7 +57,7 @@ def test_a_deleted_topic_goes_with_its_files(tmp_path: Path) -> None:
     log = Log(tmp_path, {"file.delete.delay.ms": "5000"}, partitions=2)
     for index in range(2):
         fill(log, 3, 1000, index)
-    assert log.manager.flush_all()
+    assert log.manager.flushing.flush_all()
     segment = log.partition().segments[0]
     called: list[int] = []
     log.partition().waiters.append(lambda: called.append(1))
@@ -257,7 +257,7 @@ def test_the_checkpoint_takes_the_journal_point_of_the_same_moment(tmp_path: Pat
     log.tick(6.0)
     log.tick(6.0)
     log.restart(LeftAs.KILLED)
-    assert log.manager.scan_from == b"journal position 17"
+    assert log.manager.checkpointing.file.point == b"journal position 17"
 
 
 def test_idle_partitions_cost_no_descriptor_buffer_or_list_entry(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_idle_partitions_cost_no_descriptor_buffer_or_list_entry(tmp_path: Path)
     for _ in range(6):
         log.tick(30.0)
     manager = log.manager
-    assert not manager.dirty
+    assert not manager.flushing.dirty
     assert manager.pool.used == 0
     assert not any(segment.blocks for one in manager.partitions_open() for segment in one.segments)
     assert len(manager.files) <= log.settings.kproto_open_files
@@ -312,7 +312,7 @@ def test_what_is_due_to_be_written_at_once_is_written_a_part_in_each_turn(
         log.deferred.pop(0)()
         left.append(sum(bool(partition.dirty_bytes) for partition in partitions))
     assert left == [3, 1, 0]
-    assert not log.manager.dirty
+    assert not log.manager.flushing.dirty
 
 
 def test_five_thousand_partitions_are_cheap(tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_opening_that_fails_leaves_nothing_and_can_be_tried_again(tmp_path: Path
     log = Log(tmp_path)
     fill(log, 3, 100)
     log.restart(LeftAs.KILLED)
-    runs = log.manager._recovered[TOPIC_ID, 0]
+    runs = log.manager.unopened.runs(TOPIC_ID, 0)
     good = runs[1]
 
     def unreadable(position: int, length: int) -> bytes:
@@ -366,7 +366,7 @@ def test_opening_that_fails_leaves_nothing_and_can_be_tried_again(tmp_path: Path
     runs[1] = good._replace(read=unreadable)
     with pytest.raises(OSError, match="unreadable"):
         log.manager.partition(TOPIC_ID, 0)
-    assert not log.manager.dirty
+    assert not log.manager.flushing.dirty
     runs[1] = good
     assert log.partition().log_end_offset == 3
     assert len(everything(log.partition())) == log.partition().size_bytes()
@@ -380,8 +380,8 @@ def test_chunks_of_a_topic_that_was_deleted_meanwhile_hold_nothing_up(tmp_path: 
     log.journal.stored = {gone: log.journal.stored[TOPIC_ID, 0], **log.journal.stored}
     log.restart(LeftAs.KILLED)
     for _ in range(2):
-        log.manager.partition(*log.manager.unopened()[0])
-    assert not log.manager.unopened()
+        log.manager.partition(*log.manager.to_open()[0])
+    assert not log.manager.to_open()
     assert log.partition().log_end_offset == 3
     assert log.manager.close()
 
@@ -493,7 +493,7 @@ def test_a_deleted_partition_takes_nothing(tmp_path: Path) -> None:
         partition.append(batch(b"x"))
     assert caught.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     log.tick(10.0)
-    assert not log.manager.dirty
+    assert not log.manager.flushing.dirty
 
 
 def test_a_journal_chunk_older_than_the_last_epoch_stays_out(tmp_path: Path) -> None:

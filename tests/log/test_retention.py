@@ -155,15 +155,15 @@ def test_the_journal_waits_for_the_checkpoint_that_knows_a_log_start(tmp_path: P
     log = Log(tmp_path)
     fill(log, 4, 100)
     partition = log.partition()
-    assert log.manager.starts_known
+    assert log.manager.checkpointing.starts_known
     partition.delete_records(4)
-    assert not log.manager.starts_known
+    assert not log.manager.checkpointing.starts_known
     assert not log.manager.settled(TOPIC_ID, 0, 4)
     log.tick(6.0)
     known = Checkpoint(log.disk, str(tmp_path)).get(TOPIC_ID, 0)
     assert known is not None
     assert known.log_start == 4
-    assert log.manager.starts_known
+    assert log.manager.checkpointing.starts_known
     assert log.manager.settled(TOPIC_ID, 0, 4)
 
 

@@ -161,12 +161,12 @@ def test_an_idle_partition_costs_no_files_and_is_not_opened(tmp_path: Path) -> N
     log = filled(tmp_path)
     log.take_over(20)
     log.tick(100.0)
-    assert not log.manager.unopened()
+    assert not log.manager.to_open()
     assert not list(log.manager.partitions_open())
     log.take_over(18)
-    assert log.manager.unopened() == [(TOPIC_ID, 0)]
+    assert log.manager.to_open() == [(TOPIC_ID, 0)]
     check_all(log)
-    assert not log.manager.unopened()
+    assert not log.manager.to_open()
 
 
 def test_a_gap_is_refused(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log.checkpointing import Checkpointing
 from kproto.log.epochs import EpochCache
+from kproto.log.flushing import Flushing
 from kproto.log.kept_producers import FILE
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
@@ -240,9 +242,9 @@ def test_a_disk_that_does_not_take_it(case: Case, when: str, monkeypatch: pytest
         elif when == "segments":
             patch.setattr(Segment, "sync", fail(full))
         elif when == "checkpoint":
-            patch.setattr(type(case.log.manager), "note_down", fail(full))
+            patch.setattr(Checkpointing, "note_down", fail(full))
         else:
-            patch.setattr(type(case.log.manager), "write", lambda *_: False)
+            patch.setattr(Flushing, "write", lambda *_: False)
         if when == "segments":
             case.jobs.submit = lambda call, done: done(problem(call))  # type: ignore[method-assign]
         case.look()

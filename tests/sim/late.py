@@ -97,7 +97,7 @@ class Late:
         broker = node.broker
         assert broker is not None
         assert node.process is not None
-        image, logs = broker._logs._image, broker._logs
+        image, logs = broker._logs.leadership.image, broker._logs
         if image is None or not self._has(image):
             return False
         for topic in self.late:

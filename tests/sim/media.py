@@ -120,7 +120,7 @@ class Media:
         one that the checkpoint names is trusted when it ends there, too: if what was begun there is lost, the
         last one before is read and checked (`log.opening.scan`)."""
         assert node.broker is not None
-        entry = node.broker._logs._checkpoint.get(partition.topic_id, partition.index)
+        entry = node.broker._logs.checkpointing.file.get(partition.topic_id, partition.index)
         if entry is None:
             return
         segments = partition.segments

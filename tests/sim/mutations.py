@@ -23,7 +23,7 @@ import kproto.controller.freeing
 import kproto.controller.rules
 import kproto.handlers.leading
 import kproto.log.epochs
-import kproto.log.manager
+import kproto.log.leadership
 import kproto.member
 import kproto.replica.copies
 import kproto.replica.fences
@@ -152,7 +152,7 @@ MUTATIONS: Final = [
         "client epochs are not compared", "32", ((kproto.handlers.leading, "compare_epochs"),), _always(None)
     ),
     Mutation(
-        "served before the commit", "5, 27", ((kproto.log.manager.LogManager, "_serves"),), _always(True)
+        "served before the commit", "5, 27", ((kproto.log.leadership.Leadership, "_serves"),), _always(True)
     ),
     Mutation(
         "own files are adopted whatever their epochs",

@@ -18,6 +18,7 @@ import kproto.controller.controller
 import kproto.controller.loop
 import kproto.directory
 import kproto.log.checkpoint
+import kproto.log.checkpointing
 import kproto.log.manager
 import kproto.log.opening
 import kproto.log.reader
@@ -298,6 +299,7 @@ def installed(world: World) -> Iterator[None]:
         kproto.log.reader,
         kproto.log.segment,
         kproto.log.manager,
+        kproto.log.checkpointing,
         kproto.log.trash,
         kproto.controller.controller,
     )

@@ -166,13 +166,13 @@ class Node:
         found = recover(
             self.disk,
             str(self.path / JOURNAL_DIRECTORY),
-            decode_starts(self.logs.scan_from),
+            decode_starts(self.logs.checkpointing.file.point),
             self.boot,
         )
         self.losses = found.losses
         for key, runs in found.runs():
-            self.logs.recovered(*key, runs)
-        self.vlogs.on_flushed = self.logs.checkpoint_now
+            self.logs.unopened.recovered(*key, runs)
+        self.vlogs.on_flushed = self.logs.checkpointing.write_soon
         self.vlogs.inherit(found, self.logs.settled, self.unsynced)
 
     def image(self) -> MetadataImage:
@@ -251,7 +251,7 @@ class Node:
                 self.logs.tick(self.clock.monotonic())
                 self.vlogs.tick()
             else:
-                self.logs.flush_all()
+                self.logs.flushing.flush_all()
             if rng.random() < 0.7:
                 self.loop.turn()
         assert not self.poison
@@ -381,7 +381,7 @@ def older_records(node: Node, path: Path, how: str) -> tuple[str, int]:
             partition.roll_group()
     node.loop.until(node.drained)
     if how == "in files":
-        node.logs.flush_all()
+        node.logs.flushing.flush_all()
     if how == "of an earlier process":
         node.kill()
         partition = node.partition(*key)
@@ -484,7 +484,7 @@ def test_what_a_partition_has_in_another_virtual_log_is_not_cut_off_by_a_power_l
     node.send(partition, key, b"a" * 500)
     node.loop.until(node.drained)
     partition.roll_group()
-    node.logs.flush_all()
+    node.logs.flushing.flush_all()
     node.vlogs.apply_settings(load(None, {**SETTINGS, "kproto.vlogs.per.broker": "1"}), [partition])
     assert partition.vlog is not left
     for fill in range(13):

@@ -1,0 +1,158 @@
+"""When the checkpoint is written and what goes into it: every few seconds the entries of partitions that
+changed, some at a time; at once, and synced, before files of deleted data may go; and all at a clean stop.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from kproto.directory import LeftAs
+from kproto.log.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.disk import Disk
+    from kproto.log.checkpoint import Entry
+    from kproto.log.partition import Partition
+    from kproto.log.ports import LogPorts
+
+log = logging.getLogger(__name__)
+
+RETRY_S: Final = 1.0
+"""How long to wait after a checkpoint could not be written."""
+BATCH: Final = 150
+"""Entries in one frame."""
+AT_ONCE: Final = 600
+"""So many are written in one frame, too, when these are all."""
+SLICES: Final = 40
+"""After so many slices the rest is written at once, lest partitions that change all the time hold it up."""
+SYNC_ALL_FROM: Final = 100
+
+
+class Checkpointing:
+    """``file`` is what the last process left, and what is written. On the event loop."""
+
+    __slots__ = (
+        "_changed",
+        "_clock",
+        "_deletions",
+        "_next",
+        "_ports",
+        "_retry",
+        "_slices",
+        "_sync",
+        "exact",
+        "file",
+    )
+
+    def __init__(
+        self, data_dir: str, disk: Disk, clock: Clock, interval: float, ports: LogPorts, left_as: LeftAs
+    ) -> None:
+        self._clock = clock
+        self._ports = ports
+        self.file = Checkpoint(disk, data_dir)
+        if left_as is LeftAs.POWER_LOST:
+            self.file.distrust_unsynced()
+        self.exact = left_as is LeftAs.CLEAN and self.file.exact
+        """The files are as their entries say (`checkpoint`)."""
+        self._changed: dict[Partition, None] = {}
+        self._deletions = 0
+        self._slices = 0
+        self._sync = False
+        self._retry = 0.0
+        self._next = clock.monotonic() + interval
+
+    @property
+    def starts_known(self) -> bool:
+        """The synced checkpoint has all log starts: a partition is not missed what lies below its own."""
+        return not self._deletions
+
+    def note(self, partition: Partition) -> None:
+        """Bytes of ``partition`` went into a file."""
+        self._changed[partition] = None
+
+    def note_down(self, partitions: Iterable[Partition], sync: bool = False) -> None:
+        """Have the checkpoint say where ``partitions`` stand, now. OSError passes through."""
+        self.file.write(_entries(partitions), self.file.point, sync=sync)
+
+    def write_soon(self) -> None:
+        """More of the journal is in segment files: the next tick writes a checkpoint."""
+        self._next = self._clock.monotonic()
+
+    def sync_soon(self, partition: Partition) -> None:
+        """The log start of ``partition`` moved, or files of it go: the next tick writes a checkpoint, and
+        syncs it."""
+        self._changed[partition] = None
+        self._deletions += 1
+        self.write_soon()
+
+    def hurry(self, now: float) -> bool:
+        """Files wait for `starts_known`: the next tick writes and syncs. False when it cannot yet."""
+        self._sync = True
+        return now >= self._retry
+
+    def forget(self, partition: Partition) -> None:
+        """``partition`` is no longer here, or was never opened."""
+        self._changed.pop(partition, None)
+
+    def tick(self, now: float, interval: float) -> bool:
+        """Write what is due at monotonic time ``now``; True when more is waiting. Seconds both."""
+        if now < self._retry or (now < self._next and not self._sync):
+            return False
+        return self._write_some(now, interval)
+
+    def _write_some(self, now: float, interval: float) -> bool:
+        """Write the entries of some changed partitions; True when more are waiting.
+
+        Only the frame that leaves none waiting may move the journal point: a partition that has nothing in
+        the journal behind the point must have its newest entry in the file.
+        """
+        last = len(self._changed) <= AT_ONCE or self._slices >= SLICES
+        batch = list(self._changed) if last else list(self._changed)[:BATCH]
+        sync = bool(self._deletions) and last
+        if batch or sync:
+            entries = _entries(batch)
+            point = self._ports.scan_point() if last else self.file.point
+            try:
+                self.file.write(entries, point, sync=sync)
+            except OSError as error:
+                self._retry = now + RETRY_S
+                log.warning("no checkpoint could be written: %s", error.strerror)
+                return False
+            for partition in batch:
+                del self._changed[partition]
+        if not last:
+            self._slices += 1
+            return True
+        self._slices = 0
+        self._deletions = 0
+        self._sync = False
+        self._next = now + interval
+        return False
+
+    def close(self, opened: Iterable[Partition]) -> None:
+        """Sync the files of all that is open, then write and sync the last checkpoint. OSError passes."""
+        partitions = list(opened)
+        self._changed.update(dict.fromkeys(partitions))
+        _sync_all(partitions)
+        self.file.write(_entries(self._changed), self._ports.scan_point(), sync=True)
+        self._deletions = 0
+
+
+def _entries(partitions: Iterable[Partition]) -> list[tuple[bytes, int, Entry]]:
+    return [(one.topic_id, one.index, one.entry()) for one in partitions if not one.deleted]
+
+
+def _sync_all(partitions: Iterable[Partition]) -> None:
+    unsynced = [segment for partition in partitions for segment in partition.unsynced()]
+    if len(unsynced) <= SYNC_ALL_FROM:
+        for segment in unsynced:
+            segment.sync()
+        return
+    # One sync(2) instead of an fdatasync for each of perhaps thousands of files.
+    os.sync()
+    for segment in unsynced:
+        segment.mark_synced()
