@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from kproto.metadata.vlogs import VsegId
@@ -25,6 +26,7 @@ class Copy:
     __slots__ = (
         "base",
         "began_here",
+        "behind",
         "catalog",
         "chain",
         "damaged",
@@ -75,6 +77,8 @@ class Copy:
         """The directory entry is on the medium (rule 36)."""
         self.settled = False
         """Closed in metadata, synced, and cut to its end (or on its way to that)."""
+        self.behind: list[Callable[[], object]] | None = None
+        """While a large frame is being written: the pushes that came after it."""
         self.pins = 0
         """Reads and syncs under way: the file must keep its bytes meanwhile."""
         self.recorded = False

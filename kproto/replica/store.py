@@ -1,10 +1,10 @@
 """The files of the copies that this broker keeps for others: the only place that writes them.
 
 Everything is called on the loop. A push of class ``MEMORY`` or ``TIMED`` is answered from within the call
-(the page cache is the promise), one of class ``SYNCED`` after a group fdatasync in a worker. Nothing loops
-over chunks. ``kproto.replica.rules`` decides; this class acts, and keeps in ``state`` (a small synced file)
-what a start must know: the boot of the machine, whether the last stop was clean, and which virtual segments
-are in limbo.
+(the page cache is the promise), one of class ``SYNCED`` after a group fdatasync in a worker. A frame of tens
+of megabytes takes several turns, so that others get theirs. Nothing loops over chunks.
+``kproto.replica.rules`` decides; this class acts, and keeps in ``state`` (a small synced file) what a start
+must know: the boot of the machine, whether the last stop was clean, and which virtual segments are in limbo.
 
 After a power loss (another boot, no clean stop) the first metadata table says which copies may have lost what
 they acknowledged. The earlier it is given to `apply`, the better: a segment opened after this process started
@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from kproto.log.due import BYTES_A_TURN
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 from kproto.replica.copies import NO_FILE, Copy
 from kproto.replica.copy_files import CopyFiles
@@ -53,6 +54,7 @@ from kproto.vlog.frame import (
     FILE_HEADER_SIZE,
     FRAME_SIZE,
     KIND_STATE,
+    FileHeader,
     FrameHeader,
     decode_file_header,
     decode_frame_header,
@@ -263,40 +265,55 @@ class ReplicaStore:
     ) -> None:
         """Store one ``frame``; ``first`` is the file header, if it came along, and ``known`` (0: not told) a
         revision at which metadata had the vseg. ``done`` may be called from within; the buffers may change
-        after the return."""
+        after the return, but for frames of more than `BYTES_A_TURN`, which are kept."""
         header = decode_frame_header(frame)
         if header is None or header.length != len(frame) or not head_is_sound(frame, 0, header):
             done(Push.MALFORMED, 0)
             return
         vseg = VsegId(header.owner_epoch, header.vlog, header.vseg)
         copy = self.copies.get(vseg)
-        if copy is not None and not copy.loaded:
-            kept = None if first is None else bytes(first), memoryview(bytes(frame))
-            self._load(copy, partial(self.push, *kept, done, known))
+        large = header.length > BYTES_A_TURN
+        if copy is not None and (copy.behind is not None or not copy.loaded):
+            kept = None if first is None else bytes(first), frame if large else memoryview(bytes(frame))
+            again = partial(self.push, *kept, done, known)
+            if copy.behind is None:
+                self._load(copy, again)
+            else:
+                copy.behind.append(again)
             return
         file = None if first is None else decode_file_header(first)
         if first is not None and (file is None or (file.owner_epoch, file.vlog, file.vseg) != vseg):
             done(Push.MALFORMED, 0)
             return
-        end = None if copy is None else copy.end
-        verdict = decide_push(
+        verdict = self._verdict(vseg, file, header, known)
+        if verdict is Push.BEGIN and first is not None:
+            verdict = self._begin(vseg, first, header, frame[:0] if large else frame, known)
+        elif verdict is Push.STORE and copy is not None and not large:
+            verdict = self._append(copy, header, frame)
+        elif verdict is Push.OLD and copy is not None:
+            verdict = decide_old(self._stored_chain(copy, header.position), header.chain)
+        copy = self.copies.get(vseg)
+        if large and verdict is Push.STORE and copy is not None:
+            copy.behind = []
+            copy.pins += 1
+            self._append_part(copy, file, header, frame, header.length, known, done)
+        else:
+            self._answer_push(verdict, copy, done)
+
+    def _verdict(self, vseg: VsegId, file: FileHeader | None, header: FrameHeader, known: int) -> Push:
+        """Whether a frame may be stored, as things are now."""
+        copy = self.copies.get(vseg)
+        return decide_push(
             poisoned=bool(self.poisoned) or self._closed,
             is_fenced=fenced(vseg.owner_epoch, self.fences.epochs, self._live, self._newest),
             limbo=vseg in self.limbo or (copy is not None and not self._takes_frames(copy)),
             closed=self.closed_end(vseg) is not None or self._is_gone(vseg, known),
-            end=end,
+            end=None if copy is None else copy.end,
             chain=0 if copy is None else copy.chain,
             start=None if file is None else file.start,
             position=header.position,
             previous=header.previous,
         )
-        if verdict is Push.BEGIN and first is not None:
-            verdict = self._begin(vseg, first, header, frame, known)
-        elif verdict is Push.STORE and copy is not None:
-            verdict = self._append(copy, header, frame)
-        elif verdict is Push.OLD and copy is not None:
-            verdict = decide_old(self._stored_chain(copy, header.position), header.chain)
-        self._answer_push(verdict, self.copies.get(vseg), done)
 
     def _takes_frames(self, copy: Copy) -> bool:
         """A copy that an earlier process began goes on only when it is sound (rule 24)."""
@@ -317,37 +334,72 @@ class ReplicaStore:
     def _begin(
         self, vseg: VsegId, first: bytes | memoryview, header: FrameHeader, frame: memoryview, known: int
     ) -> Push:
-        """The first frame: make the file."""
+        """Make the file, with the first frame unless ``frame`` is empty, because it is a large one."""
         file = decode_file_header(first)
         if file is None or header.previous != file.chain:
             return Push.CONFLICT
         copy = Copy(vseg, self.files.at(file_name(vseg)))
-        need = FILE_HEADER_SIZE + header.length
+        room = max(FILE_HEADER_SIZE + header.length, FIRST_STEP)
         try:
-            fd, reserved = self.files.make(copy.path, max(need, FIRST_STEP), (bytes(first), frame), need)
+            fd, reserved = self.files.make(
+                copy.path, room, (bytes(first), frame), FILE_HEADER_SIZE + len(frame)
+            )
         except OSError as error:
             return self._failed(copy, error)
         copy.begin(fd, file, reserved)
         copy.known = known
         self.copies[vseg] = copy
-        self._stored(copy, header)
+        if frame:
+            self._stored(copy, header)
         return Push.STORE
 
-    def _append(self, copy: Copy, header: FrameHeader, frame: memoryview) -> Push:
-        """The next frame: one write."""
+    def _append(self, copy: Copy, header: FrameHeader, frame: memoryview, begin: int = 0) -> Push:
+        """The next frame, or what is from ``begin`` on of the part of it that ``frame`` is: one write. It is
+        stored when its begin is."""
         at = copy.base + header.position
         try:
             if copy.fd == NO_FILE:
                 copy.fd = self.disk.open(copy.path)
             if at + header.length > copy.reserved:
                 self._reserve(copy, at + header.length)
-            wrote = self.disk.pwritev(copy.fd, (frame,), at, header.length)
-            if wrote != header.length:
-                raise OSError(errno.EIO, f"{wrote} of {header.length} bytes went out")
+            part = frame[begin:] if begin else frame
+            wrote = self.disk.pwritev(copy.fd, (part,), at + begin, len(part))
+            if wrote != len(part):
+                raise OSError(errno.EIO, f"{wrote} of {len(part)} bytes went out")
         except OSError as error:
             return self._failed(copy, error)
-        self._stored(copy, header)
+        if not begin:
+            self._stored(copy, header)
         return Push.STORE
+
+    def _append_part(
+        self,
+        copy: Copy,
+        file: FileHeader | None,
+        header: FrameHeader,
+        frame: memoryview,
+        left: int,
+        known: int,
+        done: PushDone,
+    ) -> None:
+        """Write a turn's bytes of a large frame, the last ones of the ``left`` that are not written. The part
+        with its head comes last: without that the others are nothing (7). Whether it may be stored is asked
+        each time; other pushes to the copy wait."""
+        begin = max(0, left - BYTES_A_TURN)
+        is_there = self.copies.get(copy.vseg) is copy
+        verdict = self._verdict(copy.vseg, file, header, known) if is_there else Push.CLOSED
+        if verdict is Push.STORE:
+            verdict = self._append(copy, header, frame[:left], begin)
+            if verdict is Push.STORE and begin:
+                self.loop.call_soon(self._append_part, copy, file, header, frame, begin, known, done)
+                return
+        behind, copy.behind = copy.behind or (), None
+        copy.pins -= 1
+        if self._closed or not is_there:
+            self._retire(copy)
+        self._answer_push(verdict, copy, done)
+        for again in behind:
+            again()
 
     def _reserve(self, copy: Copy, need: int) -> None:
         """Make the file longer; on a nearly full disk by no more than is needed. Raises OSError."""
