@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from conftest import chunk_of, produce_request
 from simulated_backups import ME, Owner, owner
 
+from kproto.disk import Disk
 from kproto.errors import ErrorCode
+from kproto.log.checkpoint import FILE, Checkpoint
 from kproto.wire.generated.create_topics import CreatableReplicaAssignment, CreatableTopic
 from kproto.wire.generated.delete_records import DeleteRecordsPartition, DeleteRecordsTopic
 from kproto.wire.generated.describe_configs import DescribeConfigsResource
@@ -39,6 +42,15 @@ async def delete_records(world: Owner, topic: str, offset: int) -> tuple[int, in
     return part.error_code, part.low_watermark
 
 
+def checkpointed(world: Owner, to: Path, topic: str) -> int:
+    """The log start that a start would find if the process was killed now."""
+    to.mkdir(exist_ok=True)
+    logs = world.broker._logs
+    shutil.copy(Path(logs.data_dir) / FILE, to)
+    entry = Checkpoint(Disk(), str(to)).get(world.controller.image.topics[topic].topic_id, 0)
+    return entry.log_start if entry is not None else 0
+
+
 def test_a_new_log_start_is_in_the_metadata_first(tmp_path: Path) -> None:
     """Rule 44."""
 
@@ -55,6 +67,7 @@ def test_a_new_log_start_is_in_the_metadata_first(tmp_path: Path) -> None:
             assert await delete_records(world, "t", 6) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
             assert await delete_records(world, "alone", 4) == (ErrorCode.NONE, 4)
             assert len(world.controller.table.starts) == 1, "one copy: its checkpoint knows"
+            assert [checkpointed(world, tmp_path / "then", name) for name in ("alone", "t")] == [4, 3]
             await world.broker._store.close()
             assert await delete_records(world, "t", 4) == (ErrorCode.REQUEST_TIMED_OUT, -1)
             assert world.partition("t").log_start_offset == 3

@@ -7,7 +7,8 @@ compacted with POLICY_VIOLATION, as in Apache Kafka. Works on a full disk: it fr
 
 Where there are several copies the new log start is in the metadata before anything is done, so that no later
 leader brings back what is gone (rule 44); REQUEST_TIMED_OUT when the controller cannot be reached. Otherwise
-``timeout_ms`` never runs out.
+``timeout_ms`` never runs out. This broker's checkpoint knows it, too, before the answer: after a kill the
+next process goes by that where there is one copy, or will be.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def handle(
         yield
     response = DeleteRecordsResponse()
     copied: list[_Deletion] = []
+    single: list[_Deletion] = []
     for name, partitions in wanted.items():
         results: list[DeleteRecordsPartitionResult] = []
         yield
@@ -73,8 +75,10 @@ def handle(
                 copied.append(deletion)
             else:
                 _delete(deletion)
+                single.append(deletion)
         if results:
             response.topics.append(DeleteRecordsTopicResult(name=name, partitions=results))
+    _note_down(services, single)
     return _delete_copied(services, copied, response) if copied else response
 
 
@@ -121,7 +125,18 @@ async def _delete_copied(
             _delete(deletion)
         else:
             deletion.result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    _note_down(services, deletions)
     return response
+
+
+def _note_down(services: Services, deletions: Sequence[_Deletion]) -> None:
+    """Nobody sees again what was deleted before a kill (38). A full disk only means that this is not sure."""
+    partitions = [one.partition for one in deletions if not (one.result.error_code or one.partition.deleted)]
+    try:
+        if partitions:
+            services.logs.checkpointing.note_down(partitions)
+    except OSError as error:
+        log.warning("%d log starts are not in the checkpoint yet: %s", len(partitions), error.strerror)
 
 
 HANDLER = Handler(key=21, min_version=0, max_version=2, handle=handle)
