@@ -207,7 +207,7 @@ class Member(Replicated):
         """See `StreamletRecord`."""
         super().__init__(path, Sealed(), partitions=partitions)
         self.owner = 99
-        self.manager.owner_epoch = 99
+        self.manager.leadership.owner_epoch = 99
 
     def image(self, **changes: Any) -> MetadataImage:
         old = tuple(self.world.epochs)
