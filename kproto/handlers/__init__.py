@@ -1,7 +1,10 @@
 """What Kafka clients can ask: one module per API, named as in Kafka's protocol.
 
-``context`` is what a handler is given, ``registry`` the table of all APIs (ApiVersions is derived from
-it), ``dispatch`` the way from a frame to a handler and back. ``groups/`` holds the group coordinator and
-its APIs. May import from every package up to ``controller``; only ``broker``, ``testing`` and ``cli``
-import from here.
+``context`` is what a handler is given, ``registry`` the table of all APIs (ApiVersions is derived from it),
+``dispatch`` the way from a frame to a handler and back; ``turns`` for what takes long, ``forwarding`` for
+what only the controller can answer, ``holding`` for produce answers that wait for the next leader.
+``leading`` finds the partition that a request names and checks what all data APIs check, ``partitions`` shows
+partitions as clients see them, ``*_wire`` are the hot messages by hand. ``groups/`` holds the group
+coordinator and its APIs. May import from every package up to ``controller``; only ``member`` and
+``broker`` import from here.
 """

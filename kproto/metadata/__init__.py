@@ -2,7 +2,9 @@
 
 ``records`` are the values and their stored form, ``image`` folds store changes into what brokers answer
 from, ``vlogs`` folds them into who has copies of which virtual segment, ``store`` is the ``MetadataStore``
-interface with the backends ``memory``, ``sqlite`` and ``etcd``.
+interface with the backends ``memory``, ``sqlite`` (``reserve``: room on a full disk) and ``etcd`` with its
+parts ``etcd_*``; ``opening`` chooses one. ``client`` is a broker without the controller, ``exchange`` what it
+says to the one that has it, ``suspects`` who is most likely dead.
 May import ``errors check clock disk config wire net``.
 """
 

@@ -15,8 +15,8 @@ The side of a new leader: ``reach`` (asks the copies of a virtual segment until 
 what is not here yet), ``bring_over`` (gets it here), ``unneeded`` (tells the controller what can be freed).
 
 The side of any leader: ``handing_over`` (to another broker), ``rewriting`` (what lost all other copies is
-pushed again), ``widening`` (copies for what had one only); what looks for work again and again is a
-``looking``. ``pace`` limits what backups read for all this.
+pushed again), ``widening`` (copies for what had one only), ``narrowing`` (back to one copy); what looks for
+work again and again is a ``looking``. ``pace`` limits what backups read for all this.
 
 The way of a push: ``net.internal`` hands over the request body -> ``service`` -> ``rules.decide_push`` ->
 one ``pwritev`` by ``store`` -> (class ``SYNCED`` only) a group fdatasync in a worker -> the answer.

@@ -1,12 +1,17 @@
 """Virtual logs on their owner: many partitions share one ordered, replicated log (KerA's paper, section III).
 
-May import ``errors check clock disk config wire log``; ``asyncio`` appears in no module (the event loop
-comes in as the small ``pusher.Loop`` protocol). Pure, without I/O: ``frame`` (bytes of a push), ``classes``
-(what is synced when), ``virtual_segment``, ``virtual_log``, ``placement``, ``states`` (frames that tell of
-partitions). Shells: ``journal`` (the owner's files), ``space`` (room for them), ``pusher`` (the only sender),
+May import ``errors check clock disk directory config wire net metadata log``; ``asyncio`` appears in
+``worker`` only (elsewhere the event loop comes in as its small ``Loop`` protocol).
+
+Pure, without I/O: ``frame`` (bytes of a push), ``classes`` (what is synced when), ``virtual_segment``,
+``virtual_log``, ``placement``, ``states`` (frames that tell of partitions), ``crossing`` and ``older`` (what
+a partition had before it came to another virtual log).
+
+Shells: ``journal`` (the owner's files), ``space`` (room for them), ``pusher`` (the only sender),
 ``replicated`` (the same with backups; ``replication`` and ``peer_backups``), ``side`` (old chunks pushed
-again), ``group_sync``, ``cleaner`` and ``kept``, ``recovery`` with ``scan`` and ``scan_point``, ``manager``
-(wires one broker's vlogs together; what ``broker`` uses). ``dump`` reads a journal file for people.
+again), ``worker`` (a thread for the disk), ``group_sync``, ``cleaner`` and ``kept``, ``recovery`` with
+``scan`` and ``scan_point``, ``manager`` (wires one broker's vlogs together; what ``broker`` uses). ``dump``
+reads a journal file for people.
 
 The way of a chunk: ``log.Partition.append`` -> ``VirtualLog.append`` (a reference) -> ``Pusher`` takes all
 references of this turn of the loop -> ``frame.encode`` -> one ``pwritev`` by ``JournalFile`` ->

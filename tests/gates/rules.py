@@ -120,6 +120,28 @@ def wrong_way_imports(sources: Mapping[str, str], order: list[str], packages: It
     return sorted(found)
 
 
+def untold_imports(package: str, docstring: str, sources: Mapping[str, str]) -> Complaints:
+    """What modules of ``package`` import of the top's other sub-packages and its docstring does not name.
+
+    Only a docstring that lists them between double backticks behind "May import" says anything about that.
+    """
+    listed = re.search(r"[Mm]ay import ``([a-z ]+)``", docstring)
+    if listed is None:
+        return []
+    top, own = package.split(".")[:2]
+    used = {
+        target.split(".")[1]
+        for module, text in sources.items()
+        if module == package or module.rpartition(".")[0] == package
+        for target in imports(module, module == package, text)
+        if target.startswith(f"{top}.")
+    }
+    return [
+        f"{package} imports {name}, which its docstring does not name"
+        for name in sorted(used - {own} - set(listed[1].split()))
+    ]
+
+
 def strings(text: str) -> set[str]:
     return {
         node.value

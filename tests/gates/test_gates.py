@@ -109,6 +109,16 @@ def test_imports_go_one_way(top: str, known: set[str]) -> None:
     assert rules.wrong_way_imports(sources, order, packages) == []
 
 
+def test_every_package_names_what_it_imports() -> None:
+    sources, packages = modules("kproto")
+    listing = 0
+    for package in sorted(packages - {"kproto"}):
+        docstring = ast.get_docstring(ast.parse(sources[package])) or ""
+        listing += "ay import ``" in docstring
+        assert rules.untold_imports(package, docstring, sources) == []
+    assert listing > 5
+
+
 def test_kproto_does_not_import_what_is_built_on_it() -> None:
     sources, packages = modules("kproto")
     found = {

@@ -65,6 +65,19 @@ def test_the_import_order_is_read_and_enforced() -> None:
     ]
 
 
+def test_a_docstring_names_what_is_imported() -> None:
+    sources = {
+        "k.net": "from k.errors import E",
+        "k.net.a": "import k.wire.b\nfrom . import c",
+        "k.log.d": "import k.disk",
+    }
+    assert rules.untold_imports("k.net", "May import ``errors wire``.", sources) == []
+    assert rules.untold_imports("k.net", "Sockets. May import ``wire check``; no more.", sources) == [
+        "k.net imports errors, which its docstring does not name"
+    ]
+    assert rules.untold_imports("k.net", "May import everything.", sources) == []
+
+
 def test_dead_modules_are_found() -> None:
     sources = {
         "k": "",
