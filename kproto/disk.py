@@ -67,6 +67,14 @@ class Disk:
         """``fdatasync``; releases the GIL. A failure is never retried (rule 35)."""
         os.fdatasync(fd)
 
+    def sync_file(self, path: str) -> None:
+        """`datasync` of a file that is not open; in a thread. OSError passes through."""
+        fd = self.open(path)
+        try:
+            self.datasync(fd)
+        finally:
+            self.close(fd)
+
     def size(self, fd: int) -> int:
         return os.fstat(fd).st_size
 

@@ -59,10 +59,6 @@ class Entry(NamedTuple):
     """First timestamp of the oldest group: retention by time need not look before it is too old."""
 
 
-def key_of(topic_id: bytes, index: int) -> bytes:
-    return _KEY.pack(topic_id, index)
-
-
 class Checkpoint:
     """The file and its content. Invariant: ``entries`` is what a reader of the file would get."""
 

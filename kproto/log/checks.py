@@ -43,26 +43,22 @@ def examine(chunk: memoryview, config: TopicConfig, now_ms: int) -> None:
     _timestamps(chunk, config, now_ms)
 
 
-def _refuse(code: ErrorCode, message: str) -> KafkaError:
-    return KafkaError(code, message)
-
-
 def _shape(chunk: memoryview) -> None:
     """Exactly one whole batch of magic 2."""
     if len(chunk) > _MAGIC_AT:
         length = int.from_bytes(chunk[8:12], "big", signed=True)
         magic = chunk[_MAGIC_AT]
         if magic > 2:
-            raise _refuse(ErrorCode.CORRUPT_MESSAGE, f"invalid magic {magic}")
+            raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"invalid magic {magic}")
         if length < HEADER_SIZE - LENGTH_OVERHEAD and magic == 2:
-            raise _refuse(ErrorCode.CORRUPT_MESSAGE, f"a batch cannot have length {length}")
+            raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"a batch cannot have length {length}")
         if magic < 2:
-            raise _refuse(ErrorCode.INVALID_RECORD, f"only batches of magic 2 are accepted, not {magic}")
+            raise KafkaError(ErrorCode.INVALID_RECORD, f"only batches of magic 2 are accepted, not {magic}")
         if length + LENGTH_OVERHEAD == len(chunk):
             return
         if length + LENGTH_OVERHEAD < len(chunk):
-            raise _refuse(ErrorCode.INVALID_RECORD, "exactly one batch per partition is allowed")
-    raise _refuse(
+            raise KafkaError(ErrorCode.INVALID_RECORD, "exactly one batch per partition is allowed")
+    raise KafkaError(
         ErrorCode.INVALID_RECORD, f"{len(chunk)} bytes hold no whole batch, one per partition is needed"
     )
 
@@ -70,41 +66,43 @@ def _shape(chunk: memoryview) -> None:
 def _size_and_crc(chunk: memoryview, config: TopicConfig) -> None:
     fields = HEADER.unpack_from(chunk)
     if fields[0] != 0:
-        raise _refuse(ErrorCode.INVALID_RECORD, f"the base offset must be 0, not {fields[0]}")
+        raise KafkaError(ErrorCode.INVALID_RECORD, f"the base offset must be 0, not {fields[0]}")
     if len(chunk) > config.max_message_bytes:
-        raise _refuse(
+        raise KafkaError(
             ErrorCode.MESSAGE_TOO_LARGE,
             f"{len(chunk)} bytes, max.message.bytes is {config.max_message_bytes}",
         )
     if crc32c(chunk[CRC_FROM:]) != fields[4]:
-        raise _refuse(ErrorCode.CORRUPT_MESSAGE, "the CRC-32C does not match")
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "the CRC-32C does not match")
 
 
 def _counts(chunk: memoryview) -> None:
     fields = HEADER.unpack_from(chunk)
     last_delta, count = fields[6], fields[12]
     if last_delta < 0 or count <= 0:
-        raise _refuse(ErrorCode.INVALID_RECORD, f"{count} records up to offset delta {last_delta}")
+        raise KafkaError(ErrorCode.INVALID_RECORD, f"{count} records up to offset delta {last_delta}")
     if last_delta + 1 != count:
-        raise _refuse(ErrorCode.INVALID_RECORD, f"{count} records cannot end at offset delta {last_delta}")
+        raise KafkaError(ErrorCode.INVALID_RECORD, f"{count} records cannot end at offset delta {last_delta}")
 
 
 def _bits(chunk: memoryview) -> None:
     attributes = HEADER.unpack_from(chunk)[5]
     if attributes & TRANSACTIONAL:
-        raise _refuse(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "this broker has no transactions yet")
+        raise KafkaError(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "this broker has no transactions yet"
+        )
     if attributes & CONTROL:
-        raise _refuse(ErrorCode.INVALID_RECORD, "clients cannot write control records")
+        raise KafkaError(ErrorCode.INVALID_RECORD, "clients cannot write control records")
     if attributes & LOG_APPEND_TIME:
-        raise _refuse(
+        raise KafkaError(
             ErrorCode.INVALID_TIMESTAMP, "a producer cannot set the timestamp type to LogAppendTime"
         )
     if attributes & ~_KNOWN_BITS:
-        raise _refuse(
+        raise KafkaError(
             ErrorCode.INVALID_RECORD, f"reserved attribute bits are set: {attributes & 0xFFFF:#06x}"
         )
     if attributes & CODEC_MASK > MAX_CODEC:
-        raise _refuse(ErrorCode.INVALID_RECORD, f"unknown compression codec {attributes & CODEC_MASK}")
+        raise KafkaError(ErrorCode.INVALID_RECORD, f"unknown compression codec {attributes & CODEC_MASK}")
 
 
 def _timestamps(chunk: memoryview, config: TopicConfig, now_ms: int) -> None:
@@ -113,16 +111,16 @@ def _timestamps(chunk: memoryview, config: TopicConfig, now_ms: int) -> None:
     fields = HEADER.unpack_from(chunk)
     first, newest = fields[7], fields[8]
     if first > newest:
-        raise _refuse(
+        raise KafkaError(
             ErrorCode.INVALID_TIMESTAMP, f"the first timestamp {first} is above the newest, {newest}"
         )
     if newest > now_ms + config.timestamp_after_max_ms:
-        raise _refuse(
+        raise KafkaError(
             ErrorCode.INVALID_TIMESTAMP,
             f"timestamp {newest} is more than {config.timestamp_after_max_ms} ms ahead of the broker's clock",
         )
     if first != NO_TIMESTAMP and first < now_ms - config.timestamp_before_max_ms:
-        raise _refuse(
+        raise KafkaError(
             ErrorCode.INVALID_TIMESTAMP,
             f"timestamp {first} is more than {config.timestamp_before_max_ms} ms behind the broker's clock",
         )

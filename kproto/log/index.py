@@ -27,7 +27,6 @@ from kproto.wire.crc import crc32c
 MAGIC: Final = b"KPROTOX1"
 FRONT: Final = Struct("<8sIIqqQqqQqII")
 _CRC_END: Final = 12
-_NO_TIME: Final = -(1 << 63)
 
 
 class SparseIndex:

@@ -390,15 +390,6 @@ class Partition:
             del self.segments[-1], self.bases[-1]
         self.begin_at(offset)
 
-    @property
-    def local_start(self) -> int:
-        """Everything from here on is in files or memory here."""
-        segments = self.segments
-        for number in range(len(segments) - 1, 0, -1):
-            if segments[number - 1].next_offset < segments[number].base_offset:
-                return segments[number].base_offset
-        return max(segments[0].base_offset, self.log_start_offset)
-
     def holes(self) -> Iterator[tuple[int, int]]:
         """Offsets ``[start, end)`` that only other brokers have, oldest first."""
         known = self.log_start_offset

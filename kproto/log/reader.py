@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from kproto.check import check
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.blocks import Block
 from kproto.memory import buffer_of
@@ -394,18 +393,6 @@ async def complete(
                 if loaded is None:
                     loaded = await blocking(load_blocking, wanted)
             wanted = lookup.send(loaded)
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
-
-
-def complete_blocking(lookup: Generator[list[FileRange] | RemoteRange, list[memoryview], T]) -> T:
-    """The same for tools and tests without an event loop, where everything is in files."""
-    try:
-        wanted = next(lookup)
-        while True:
-            check(not isinstance(wanted, RemoteRange), "other brokers are not asked without an event loop")
-            wanted = lookup.send(load_blocking(wanted))  # type: ignore[arg-type]
     except StopIteration as stop:
         result: T = stop.value
         return result

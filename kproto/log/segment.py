@@ -187,19 +187,14 @@ class Segment:
         flushed, offset = self.flushed, self.flushed_offset
         if self.synced >= flushed:
             return
-        disk = self.partition.disk
         try:
-            descriptor = disk.open(self.path)
+            self.partition.disk.sync_file(self.path)
         except FileNotFoundError:
             check(
                 self.partition.deleted or self not in self.partition.segments, f"{self.path} has disappeared"
             )
             self._now_synced(flushed, offset)
             return
-        try:
-            disk.datasync(descriptor)
-        finally:
-            disk.close(descriptor)
         if self.synced == 0:
             self._sync_directories()
         self._now_synced(flushed, offset)

@@ -439,7 +439,7 @@ class BringOver:
         try:
             await self._write([filling])
             if not partition.deleted:
-                await in_worker(self._jobs, lambda: _sync(self._disk, temporary))
+                await in_worker(self._jobs, lambda: self._disk.sync_file(temporary))
         except FileNotFoundError:
             if not partition.deleted:  # else who opened it again removed the file
                 raise
@@ -495,12 +495,3 @@ def _write_all(disk: Disk, jobs: list[tuple[str, str, int, list[memoryview]]]) -
             disk.pwritev(fd, pieces, position)
         finally:
             disk.close(fd)
-
-
-def _sync(disk: Disk, temporary: str) -> None:
-    """Before it is renamed: a file with a segment's name is always whole."""
-    fd = disk.open(temporary)
-    try:
-        disk.datasync(fd)
-    finally:
-        disk.close(fd)

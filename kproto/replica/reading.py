@@ -26,7 +26,8 @@ from kproto.vlog.frame import (
     head_is_sound,
     head_length,
 )
-from kproto.vlog.scan import CHUNK_HEAD, CRC_FROM, SMALLEST_CHUNK, JournalReader
+from kproto.vlog.scan import CHUNK_HEAD, JournalReader
+from kproto.wire.batch import CRC_FROM, HEADER_SIZE
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _chunk(
 ) -> bytes:
     """A copy of the chunk at ``at`` in ``frame``, when it is what its entry says."""
     data = bytes(frame[at : at + length])
-    if len(data) == length >= SMALLEST_CHUNK and not flags & DIRECT:
+    if len(data) == length >= HEADER_SIZE and not flags & DIRECT:
         found, after, stamped, magic, stored, _, delta = CHUNK_HEAD.unpack_from(data)
         if (
             stored == crc

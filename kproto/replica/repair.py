@@ -17,7 +17,7 @@ from kproto.net.ports import PeerError
 from kproto.replica.copies import Copy
 from kproto.replica.messages import Buffer, Raw, Repair
 from kproto.replica.rules import Presence
-from kproto.replica.store import COPYING, ReplicaStore, sync_path
+from kproto.replica.store import COPYING, ReplicaStore
 from kproto.replica.stored_file import Inspection, inspect
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.space import NO_SPACE
@@ -101,7 +101,7 @@ class Repairer:
             look = partial(inspect, store.disk, copy.path, record.id, True)
             found = await self._work(look, store.workers.reads)
             if is_whole(found, record):
-                await self._work(partial(sync_path, store.disk, copy.path))
+                await self._work(partial(store.disk.sync_file, copy.path))
                 await self._work(partial(store.disk.sync_directory, store.directory))
                 store.hold(copy)
                 return True

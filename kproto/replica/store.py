@@ -239,7 +239,7 @@ class ReplicaStore:
                 if copy.fd != NO_FILE:
                     self.disk.datasync(copy.fd)
                 elif self._unclean and not copy.settled:
-                    sync_path(self.disk, copy.path)
+                    self.disk.sync_file(copy.path)
             self.disk.sync_directory(self.directory)
 
         def synced(error: BaseException | None) -> None:
@@ -489,7 +489,7 @@ class ReplicaStore:
         if copy.fd != NO_FILE:
             self.disk.datasync(copy.fd)
         elif not copy.named:  # of an earlier process, which may not have synced it
-            sync_path(self.disk, copy.path)
+            self.disk.sync_file(copy.path)
         if not copy.named:
             self.disk.sync_directory(self.directory)
             copy.named = True
@@ -650,8 +650,8 @@ class ReplicaStore:
                 wait |= self._settle(copy, record.end)
         closed = [vseg for vseg in sorted(self.limbo) if vseg in vsegs and not vsegs[vseg].open]
         self.limbo = {vseg for vseg in self.limbo if vseg in vsegs and vsegs[vseg].open}
-        for vseg in closed:
-            self.find(vseg, partial(self._out_of_limbo, vseg))
+        for vseg in closed:  # it is known now where it ends, so it shows whether something is missing
+            self.find(vseg, partial(self._report_unfit, vseg))
         if wait:
             self._sweep_soon()
 
@@ -659,10 +659,6 @@ class ReplicaStore:
         if not self._sweep_due:
             self._sweep_due = True
             self.loop.call_later(SWEEP_S, self._sweep)
-
-    def _out_of_limbo(self, vseg: VsegId, copy: Copy | None) -> None:
-        """It is known now where ``vseg`` ends, so it shows whether something is missing."""
-        self._report_unfit(vseg, copy)
 
     def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:
         if record is not None:
@@ -785,15 +781,6 @@ class ReplicaStore:
                 if copy is None or (copy.loaded and self._worth(copy) is Worth.REPAIR):
                     found.append(vseg)
         return found
-
-
-def sync_path(disk: Disk, path: str) -> None:
-    """fdatasync of a file that is not open; for a worker."""
-    fd = disk.open(path)
-    try:
-        disk.datasync(fd)
-    finally:
-        disk.close(fd)
 
 
 STORED: Final = frozenset({Push.STORE, Push.REPEATED})

@@ -238,11 +238,6 @@ def encode_state(
     return frame, chain
 
 
-def state_length(states: Sequence[bytes]) -> int:
-    """Bytes of the state frame that `encode_state` would make."""
-    return FRAME_SIZE + 4 + sum(map(len, states))
-
-
 def decode_state(frame: bytes | bytearray | memoryview) -> list[PartitionSnapshot] | None:
     """The snapshots in a state frame, given from its header to its end; None unless they fill it exactly.
 

@@ -418,11 +418,6 @@ class VlogManager:
                 pusher.vlog.blocked = True
             self._on_poison(reason)
 
-    def disk_full(self, error: OSError) -> None:
-        """Another part of the broker could not write to the data directory: refuse appends until there is
-        room."""
-        self.space.failed(error)
-
     def _report_flushed(self) -> None:
         self.on_flushed()
 

@@ -75,11 +75,7 @@ class InheritedFile:
     def sync(self) -> None:
         """What was found is on the medium from now on: the process that wrote it may have ended before it
         could sync."""
-        fd = self._disk.open(self.path)
-        try:
-            self._disk.datasync(fd)
-        finally:
-            self._disk.close(fd)
+        self._disk.sync_file(self.path)
 
     def close(self) -> None:
         if self._fd >= 0:

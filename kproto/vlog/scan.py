@@ -42,6 +42,7 @@ from kproto.vlog.frame import (
     head_length,
     identity,
 )
+from kproto.wire.batch import CRC_FROM, HEADER_SIZE
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
@@ -50,9 +51,6 @@ if TYPE_CHECKING:
 CHUNK_HEAD: Final = Struct(">qiibIhi")
 """Of a record batch v2: base offset, length after this field, leader epoch, magic, CRC, attributes, last
 delta."""
-CRC_FROM: Final = 21
-"""A chunk's CRC-32C covers it from here on."""
-SMALLEST_CHUNK: Final = 61
 _WINDOW: Final = 1 << 20
 
 
@@ -247,7 +245,7 @@ def _chunks(view: memoryview, header: FrameHeader, path: str, file_at: int) -> l
             chunks.append(new(kind, fields))
             continue
         end = at + size
-        if size < SMALLEST_CHUNK or end > header.length:
+        if size < HEADER_SIZE or end > header.length:
             return None
         found, after, stamped, magic, stored, _, delta = head(view, at)
         if (

@@ -21,14 +21,12 @@ STAMP: Final = Struct(">qii")
 """Base offset, length, leader epoch: the first 16 bytes."""
 CRC_AT: Final = 17
 CRC_FROM: Final = 21
-ATTRIBUTES_AT: Final = 21
 MAX_TIMESTAMP_AT: Final = 35
 
 CODEC_MASK: Final = 0x07
 LOG_APPEND_TIME: Final = 0x08
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
-DELETE_HORIZON: Final = 0x40
 """Set by compaction: the base timestamp is when tombstones may go (KIP-534)."""
 
 _CRC_ATTRIBUTES = Struct(">Ih")
@@ -79,10 +77,6 @@ class BatchHeader(NamedTuple):
     @property
     def control(self) -> bool:
         return bool(self.attributes & CONTROL)
-
-    @property
-    def has_delete_horizon(self) -> bool:
-        return bool(self.attributes & DELETE_HORIZON)
 
 
 def read_header(buf: Buf, at: int = 0) -> BatchHeader:

@@ -8,7 +8,9 @@ import os
 import random
 import shutil
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from kproto.directory import LeftAs
 from kproto.log.epochs import EpochCache
 from kproto.log.producers import Producers
+from kproto.log.reader import load_blocking
 from kproto.wire.batch import CRC_FROM, hop
 from kproto.wire.crc import crc32c
 from kproto.wire.records import NO_PRODUCER, Producer
@@ -25,6 +28,16 @@ from tests.log.support import Log, batch, everything
 CONFIGS = {"kproto.segment.file.bytes": "65536", "index.interval.bytes": "300", "flush.messages": "1"}
 SETTINGS = {"kproto.log.memory.bytes": "1048576", "kproto.flush.bytes": "65536"}
 START = 1_700_000_000_000
+
+
+def complete(lookup: Generator[Any, list[memoryview], Any]) -> Any:
+    """The end of a look-up that finds everything in files."""
+    try:
+        wanted = next(lookup)
+        while True:
+            wanted = lookup.send(load_blocking(wanted))
+    except StopIteration as stop:
+        return stop.value
 
 
 class History:
@@ -113,7 +126,6 @@ class History:
         return b"".join(data for _, stop, data in self.chunks if start < stop <= end)
 
     def look_up_time(self) -> None:
-        from kproto.log.reader import complete_blocking
         from kproto.wire.records import iter_times
 
         partition = self.log.partition()
@@ -126,10 +138,10 @@ class History:
             if record[1] >= partition.log_start_offset
         ]
         expected = next((record for record in records if record[0] >= time), None)
-        found = complete_blocking(partition.offset_for_time(time))
+        found = complete(partition.offset_for_time(time))
         assert (found and (found.timestamp, found.offset)) == expected
         newest = max(records, key=lambda record: (record[0], -record[1]), default=None)
-        found = complete_blocking(partition.max_timestamp_offset())
+        found = complete(partition.max_timestamp_offset())
         assert (found and (found.timestamp, found.offset)) == newest
 
     def stop(self, left_as: LeftAs) -> None:

@@ -34,7 +34,7 @@ from kproto.vlog.frame import (
 from kproto.vlog.manager import VlogManager
 from kproto.vlog.ports import OpenVseg, PushAnswer, PushOutcome
 from kproto.vlog.replicated import ReplicatedPusher
-from kproto.vlog.scan import CRC_FROM
+from kproto.wire.batch import CRC_FROM
 from kproto.wire.crc import crc32c
 from tests.vlog.support import BOOT, SMALL_DISK, Partition, World
 

@@ -31,7 +31,7 @@ def test_a_header_of_kafka_python(codec: int) -> None:
     assert (header.codec, header.records, header.next_offset) == (codec, 7, 7)
     assert (header.base_timestamp, header.max_timestamp) == (5000, 5006)
     assert (header.producer_id, header.producer_epoch, header.base_sequence) == (9, 2, 40)
-    assert not any((header.control, header.transactional, header.log_append_time, header.has_delete_horizon))
+    assert not any((header.control, header.transactional, header.log_append_time))
 
 
 def test_log_append_time_is_what_kafka_python_reads() -> None:
