@@ -18,6 +18,7 @@ from compat_tests.support.records import plain
 from compat_tests.support.topics import create_topic
 from compat_tests.test_moving_tools import REASSIGN, plan, run
 from compat_tests.test_number_of_copies import SETTINGS, replaced, stored
+from kproto.cli.decommission import decommission
 from kproto.errors import ErrorCode
 from kproto.local_cluster import LocalCluster
 
@@ -85,6 +86,29 @@ def test_the_only_copies_leave_a_broker_that_loses_its_disk_then(tmp_path: Path)
         with Admin(cluster.bootstrap_servers) as again:
             assert again.leaders(load.topic) == leaders
         assert load.finish() > 100
+
+
+def test_a_broker_with_only_copies_is_decommissioned(tmp_path: Path) -> None:
+    """Beside partitions with three copies; nothing of what it had is needed any more."""
+    with own_cluster(tmp_path, brokers=5, settings=SETTINGS) as cluster:
+        load = ClusterLoad(cluster, partitions=10, producers=2, replicas=1)
+        other = ClusterLoad(cluster, partitions=5, producers=1, name="other")
+        stored(load, 5)
+        with Admin(cluster.bootstrap_servers.split(",")[0]) as admin:
+            before = admin.leaders(load.topic)
+            assert 5 in before.values()
+            load.listen()
+            decommission(cluster, 5, 120)
+            load.await_progress()
+            print(f"longest silence {max(load.silences().values()):.2f} s")
+            after = admin.leaders(load.topic)
+            assert {index for index in before if before[index] != after[index]} == {
+                index for index, leader in before.items() if leader == 5
+            }
+            assert admin.replicas(load.topic) == {index: [leader] for index, leader in after.items()}
+        kill_each(cluster, load)
+        assert load.finish() > 100
+        assert other.finish() > 100
 
 
 def test_the_only_copy_goes_there_and_back_and_on(tmp_path: Path) -> None:

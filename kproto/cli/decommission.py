@@ -32,8 +32,8 @@ ANSWER_S: Final = 10.0
 
 
 def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
-    """Drain a broker, stop it, have it forgotten. Raises ClusterError: it has the only copy of something, it
-    keeps the metadata, or it takes longer than ``timeout_s``; then it is a broker like others again."""
+    """Drain a broker, stop it, have it forgotten. Raises ClusterError: it keeps the metadata, or it takes
+    longer than ``timeout_s``; then it is a broker like others again."""
     node = local.node(number)
     if local.keeps_metadata(number):
         raise ClusterError(f"node {number} keeps the metadata of this cluster")
@@ -66,8 +66,6 @@ def _drain(other: Node, number: int, until: float) -> None:
     told: dict[str, int] = {}
     while True:
         left = _left(other, number)
-        if left.get("single") and left["single"] == left["streamlets"]:
-            raise ClusterError(f"broker {number} has the only copy of {left['single']} streamlets")
         if left and not left["streamlets"] and not left["copies"]:
             return
         if left and left != told:

@@ -12,16 +12,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from kproto.controller.moves import (
-    MOVES_AT_ONCE,
-    Wish,
-    decide_moves,
-    decide_replacements,
-    decide_tidy,
-    draining,
-    misplaced,
-    replacements,
-)
+from kproto.controller.draining import decide_replacements, draining, replacements
+from kproto.controller.moves import MOVES_AT_ONCE, Wish, decide_moves, decide_tidy, misplaced
 from kproto.controller.reassignment import decide_reassign, more_internal_copies
 
 if TYPE_CHECKING:
@@ -87,7 +79,9 @@ class Arranger:
         if draining(controller.image):
             wanted = replacements(controller.image, REPLACED_AT_ONCE)
             if wanted:
-                await controller.decide(lambda: decide_replacements(controller.image, wanted))
+                await controller.decide(
+                    lambda: decide_replacements(controller.image, controller.table, wanted)
+                )
         begun = await self._begin(now, settled, balance)
         if balance and begun < MOVES_AT_ONCE:
             self._balance_at = now + self._interval

@@ -8,17 +8,15 @@ is void with the next leader epoch, and any controller can go on with it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.recovery import Sources, candidates, find_streamlet, moved_puts, note_moved
-from kproto.controller.repair import wanted_copies
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE, StreamletRecord
-from kproto.metadata.vlogs import Move, VlogTable, VsegRecord, given_key, moved_from_key
+from kproto.metadata.vlogs import Move, VlogTable, given_key, moved_from_key
 
 MOVES_AT_ONCE: Final = 100
 """Moves under way that the controller began by itself."""
@@ -168,81 +166,3 @@ def misplaced(image: MetadataImage, table: VlogTable, settled: Set[int], preferr
                 and could_lead(image, table, record, target, sources)
             ):
                 yield Wish(topic_id, record.index, target)
-
-
-def draining(image: MetadataImage) -> list[int]:
-    """Members that are to be rid of everything, by node id (``kproto.drain``)."""
-    return [node for node in sorted(image.brokers) if rules.is_draining(image, node)]
-
-
-class Replacement(NamedTuple):
-    """A streamlet gets another assignment, because one of its replicas is drained."""
-
-    record: StreamletRecord
-    replicas: tuple[int, ...]
-
-
-def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
-    """Assignments without the brokers that are being drained, at most ``limit``; as many replicas as before,
-    the newcomers those with the fewest. Streamlets of one copy stay: it cannot be moved (18b)."""
-    gone = draining(image)
-    found: list[Replacement] = []
-    if not gone:
-        return found
-    able = [node for node in sorted(image.brokers) if node not in gone]
-    load = Counter(node for part in image.streamlets.values() for one in part for node in one.replicas)
-    for topic_id in sorted(image.streamlets):
-        for record in image.streamlets[topic_id]:
-            if len(found) == limit:
-                return found
-            if len(record.replicas) == 1 or not any(node in gone for node in record.replicas):
-                continue
-            replicas = list(record.replicas)
-            for at, node in enumerate(replicas):
-                fresh = [each for each in able if each not in replicas]
-                if node in gone and fresh:
-                    replicas[at] = min(fresh, key=lambda each: (load[each], each))
-                    load[replicas[at]] += 1
-            if tuple(replicas) != record.replicas:
-                found.append(Replacement(record, tuple(replicas)))
-    return found
-
-
-def decide_replacements(image: MetadataImage, wanted: Iterable[Replacement]) -> Decision[int]:
-    """Write new assignments of streamlets that have not changed since."""
-    decision = Decision(0)
-    for record, replicas in wanted:
-        if find_streamlet(image, record.topic_id, record.index) == record:
-            decision.puts[record.key] = record.assigned_to(replicas).encode()
-    decision.answer = len(decision.puts)
-    return decision
-
-
-def left_on(image: MetadataImage, table: VlogTable, node_id: int) -> dict[str, int]:
-    """What a broker still has that the cluster needs: streamlets that it leads or that are assigned to it,
-    of those the ones with one copy, and copies of virtual segments that only it can give."""
-    assigned = [
-        record
-        for part in image.streamlets.values()
-        for record in part
-        if node_id in (record.leader, *record.replicas)
-    ]
-    single = sum(not record.sources and len(record.replicas) == 1 for record in assigned)
-    copies = sum(is_held_up(image, table, vseg, node_id) for vseg in table.vsegs.values())
-    return {"streamlets": len(assigned), "single": single, "copies": copies}
-
-
-def is_held_up(image: MetadataImage, table: VlogTable, vseg: VsegRecord, node_id: int) -> bool:
-    """Without the broker the virtual segment would have fewer copies than it could have."""
-    listed = any(copy.node_id == node_id for copy in vseg.backups)
-    if vseg.open:
-        return listed and rules.is_current(image, vseg.node_id, vseg.id.owner_epoch)
-    if not rules.needs_copy(vseg) or not (listed or vseg.node_id == node_id):
-        return False
-    others = sum(copy.node_id != node_id for copy in rules.live_copies(image, vseg))
-    wanted = wanted_copies(image, table, vseg)
-    own = int(wanted < vseg.copies)
-    able = sum(
-        not rules.is_draining(image, node) and not (own and node == vseg.node_id) for node in image.brokers
-    )
-    return others < min(wanted, able)

@@ -43,10 +43,11 @@ from typing import TYPE_CHECKING, Any, Final
 from kproto.controller import rules
 from kproto.controller.arguments import Arguments, integer, items, malformed, rows, topic_id
 from kproto.controller.decision import Decision
+from kproto.controller.draining import draining, left_on
 from kproto.controller.fencing import decide_fence
 from kproto.controller.freeing import Start, Unneeded, decide_emptied, decide_free, decide_starts
 from kproto.controller.giving_up import told
-from kproto.controller.moves import HandOver, decide_handed_over, draining, left_on
+from kproto.controller.moves import HandOver, decide_handed_over
 from kproto.controller.reassignment import Copied, decide_copied
 from kproto.controller.recoveries import Recoveries, summary
 from kproto.controller.recovery import Attempt, decide_commit

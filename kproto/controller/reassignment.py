@@ -234,6 +234,13 @@ def _cancel(
         decision.deletes.append(move.key)
 
 
+def reassigned(topic: TopicRecord, record: StreamletRecord, replicas: tuple[int, ...]) -> StreamletRecord:
+    """A streamlet of ``topic``, as that is, with other replicas."""
+    if not is_copying(topic, record):
+        return record.assigned_to(replicas)
+    return _given_replicas(topic._replace(replication_factor=len(replicas)), record, replicas)
+
+
 def _given_replicas(
     topic: TopicRecord, record: StreamletRecord, replicas: tuple[int, ...]
 ) -> StreamletRecord:
@@ -334,9 +341,7 @@ def _assign(
     known = current_move(table, record)
     if replicas == record.replicas and known is None:
         return
-    changed = topic._replace(replication_factor=len(replicas))
-    given = _given_replicas(changed, record, replicas) if is_copying(topic, record) else None
-    decision.puts[record.key] = (given or record.assigned_to(replicas)).encode()
+    decision.puts[record.key] = reassigned(topic, record, replicas).encode()
     target = next((node_id for node_id in replicas if node_id in image.brokers), record.leader)
     if record.leader not in replicas and rules.may_begin_move(image, record, target):
         single = topic.replication_factor == 1

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from kproto.controller import rules
-from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
 from kproto.controller.decision import Decision
 from kproto.controller.leader_choice import ElectionType, decide_unregister, examine
 from kproto.controller.moves import (
@@ -16,21 +15,18 @@ from kproto.controller.moves import (
     Wish,
     decide_handed_over,
     decide_moves,
-    decide_replacements,
     decide_tidy,
-    left_on,
     misplaced,
-    replacements,
 )
 from kproto.controller.reassignment import NewReplicas, decide_reassign, ongoing
 from kproto.controller.recovery import Sources, candidates, owner_has
-from kproto.controller.repair import Repair, Repairs, decide_repaired, wanted_copies
+from kproto.controller.repair import wanted_copies
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import ONLINE, RECOVERING
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.replica.takeover import older_sources
-from tests.controller.cluster_world import SETTINGS, World, cluster, nodes
+from tests.controller.cluster_world import World, cluster, nodes
 
 ALL = frozenset({1, 2, 3, 4})
 
@@ -349,45 +345,6 @@ def test_nothing_is_to_be_led_elsewhere_before_it_can_be() -> None:
     assert wishes(backups=()) == [], "the leader has the only copy"
     assert wishes(lost=True) == [], "the leader pushes it again"
     assert wishes() == [3]
-
-
-def drain(world: World, node: int) -> None:
-    ops = [ConfigOp("kproto.drain", OpType.SET, "true")]
-    change = ConfigChange(ResourceType.BROKER, str(node), ops)
-    assert world.commit(decide_alter(world.image, [change], SETTINGS)) == [None]
-
-
-def test_a_drained_broker_gets_nothing_and_gives_all() -> None:
-    world = cluster(5, t=(3, 3, [1, 2, 3]))
-    drain(world, 2)
-    wanted = replacements(world.image, 100)
-    assert world.commit(decide_replacements(world.image, wanted)) == len(wanted) == 3
-    for index in range(3):
-        assert 2 not in world.streamlet("t", index).replicas
-        assert len(set(world.streamlet("t", index).replicas)) == 3
-    (wish,) = misplaced(world.image, world.table, ALL - {2}, False)
-    assert wish.streamlet == 1
-    assert 2 not in nodes(world.open(1).backups)
-    world.topic("u", 5, 3)
-    assert all(2 not in world.streamlet("u", index).replicas for index in range(5))
-    assert left_on(world.image, world.table, 2) == {"streamlets": 1, "single": 0, "copies": 0}
-
-
-def test_copies_of_a_drained_broker_are_made_elsewhere_first() -> None:
-    world = cluster(5, t=(1, 3, [1]))
-    vseg = world.open(1)
-    drained = nodes(vseg.backups)[0]
-    world.open(1, seq=1, start=500, exclude=(drained,))
-    drain(world, drained)
-    assert left_on(world.image, world.table, drained)["copies"] == 1
-    vseg = world.table.vsegs[vseg.id]
-    fresh = next(node for node in (2, 3, 4, 5) if node not in nodes(vseg.backups))
-    (order,) = Repairs(10.0).plan(world.image, world.table, 5.0).orders
-    assert order.target.node_id not in (*nodes(vseg.backups), 1)
-    repair = Repair(vseg, drained, CopyTarget(fresh, f"store{fresh}"), world.epoch(fresh))
-    assert world.commit(decide_repaired(world.image, world.table, repair))
-    assert drained not in nodes(world.table.vsegs[vseg.id].backups)
-    assert left_on(world.image, world.table, drained)["copies"] == 0
 
 
 # Elections and unregistering

@@ -13,7 +13,7 @@ from kproto.metadata.records import ONLINE, RECOVERING
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica.takeover import sources_of
 from tests.controller.cluster_world import World, cluster
-from tests.controller.test_moves import drain
+from tests.controller.test_draining import drain
 
 
 def retire(world: World, node: int, *closes: tuple[VsegRecord, int], epoch: int | None = None) -> Retired:

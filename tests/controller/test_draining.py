@@ -1,0 +1,119 @@
+"""Brokers that are drained: who gets what they had, also the only copies, and what is left on them."""
+
+from __future__ import annotations
+
+from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
+from kproto.controller.draining import decide_replacements, left_on, replacements
+from kproto.controller.freeing import Unneeded, decide_free
+from kproto.controller.moves import current_move, misplaced
+from kproto.controller.repair import Repair, Repairs, decide_repaired
+from kproto.errors import ErrorCode
+from kproto.metadata.vlogs import CopyTarget
+from tests.controller.cluster_world import SETTINGS, World, cluster, nodes
+from tests.controller.test_factors import copied, reassign
+from tests.controller.test_moves import ALL
+from tests.controller.test_single import alone, copies, listed, move
+
+
+def replace(world: World) -> list[tuple[int, ...]]:
+    """What the controller does about drained brokers; the new assignments."""
+    wanted = replacements(world.image, 100)
+    assert world.commit(decide_replacements(world.image, world.table, wanted)) == len(wanted)
+    return [one.replicas for one in wanted]
+
+
+def drain(world: World, node: int) -> None:
+    ops = [ConfigOp("kproto.drain", OpType.SET, "true")]
+    change = ConfigChange(ResourceType.BROKER, str(node), ops)
+    assert world.commit(decide_alter(world.image, [change], SETTINGS)) == [None]
+
+
+def test_a_drained_broker_gets_nothing_and_gives_all() -> None:
+    world = cluster(5, t=(3, 3, [1, 2, 3]))
+    drain(world, 2)
+    assert len(replace(world)) == 3
+    for index in range(3):
+        assert 2 not in world.streamlet("t", index).replicas
+        assert len(set(world.streamlet("t", index).replicas)) == 3
+    (wish,) = misplaced(world.image, world.table, ALL - {2}, False)
+    assert wish.streamlet == 1
+    assert 2 not in nodes(world.open(1).backups)
+    world.topic("u", 5, 3)
+    assert all(2 not in world.streamlet("u", index).replicas for index in range(5))
+    assert left_on(world.image, world.table, 2) == {"streamlets": 1, "single": 0, "copies": 0}
+
+
+def test_copies_of_a_drained_broker_are_made_elsewhere_first() -> None:
+    world = cluster(5, t=(1, 3, [1]))
+    vseg = world.open(1)
+    drained = nodes(vseg.backups)[0]
+    world.open(1, seq=1, start=500, exclude=(drained,))
+    drain(world, drained)
+    assert left_on(world.image, world.table, drained)["copies"] == 1
+    vseg = world.table.vsegs[vseg.id]
+    fresh = next(node for node in (2, 3, 4, 5) if node not in nodes(vseg.backups))
+    (order,) = Repairs(10.0).plan(world.image, world.table, 5.0).orders
+    assert order.target.node_id not in (*nodes(vseg.backups), 1)
+    repair = Repair(vseg, drained, CopyTarget(fresh, f"store{fresh}"), world.epoch(fresh))
+    assert world.commit(decide_repaired(world.image, world.table, repair))
+    assert drained not in nodes(world.table.vsegs[vseg.id].backups)
+    assert left_on(world.image, world.table, drained)["copies"] == 0
+
+
+def test_the_only_copies_of_a_drained_broker_go_elsewhere() -> None:
+    world = cluster(4, t=(3, 1, [1, 2, 1]))
+    drain(world, 1)
+    assert left_on(world.image, world.table, 1) == {"streamlets": 2, "single": 2, "copies": 0}
+    assert replace(world) == [(3,), (4,)]
+    assert replace(world) == [], "once"
+    assert [one[:3] for one in listed(world)] == [(0, [3, 1], [3]), (2, [4, 1], [4])]
+    assert copies(world) == 2, "its leader makes one first"
+    world.open(1, copies=2)
+    world.open(1, 1, 10, copies=2)
+    assert copied(world, 1, [0]) == [True]
+    assert left_on(world.image, world.table, 1)["single"] == 1
+    move(world)
+    assert alone(world, 3) == [True]
+    assert left_on(world.image, world.table, 1)["streamlets"] == 1
+    record = world.streamlet("t")
+    assert (record.leader, record.replicas, record.sources) == (3, (3,), ())
+    world.commit(decide_free(world.image, world.table, Unneeded()))
+    assert [one[0] for one in listed(world)] == [2]
+
+
+def test_one_that_was_on_its_way_to_the_drained_broker_goes_to_another_one() -> None:
+    """Back to where it is: what its leader has pushed is void then."""
+    world = cluster(3, t=(1, 1, [1]), u=(2, 1, [3, 3]))
+    reassign(world, (2,))
+    drain(world, 2)
+    assert replace(world) == [(1,)]
+    record = world.streamlet("t")
+    assert (record.leader_epoch, copies(world), listed(world)) == (1, 1, [])
+
+
+def test_a_topic_that_goes_back_to_one_copy_there_does_so_elsewhere() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    reassign(world, (2,))
+    assert current_move(world.table, world.streamlet("t")) is not None
+    drain(world, 2)
+    assert replace(world) == [(1,)]
+    assert current_move(world.table, world.streamlet("t")) is None
+    assert alone(world, 1) == [True]
+
+
+def test_the_only_copy_stays_where_nobody_else_can_have_it() -> None:
+    world = cluster(2, t=(1, 1, [1]))
+    drain(world, 1)
+    drain(world, 2)
+    assert replace(world) == []
+    assert world.streamlet("t").replicas == (1,)
+    assert left_on(world.image, world.table, 1)["single"] == 1
+
+
+def test_what_was_changed_meanwhile_is_not_replaced() -> None:
+    world = cluster(4, t=(1, 1, [1]))
+    drain(world, 1)
+    wanted = replacements(world.image, 100)
+    assert reassign(world, (4,)) == [ErrorCode.NONE]
+    assert world.commit(decide_replacements(world.image, world.table, wanted)) == 0
+    assert world.streamlet("t").replicas == (4,)
