@@ -35,7 +35,7 @@ from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, MetadataStore, StoreError
-from kproto.metadata.opening import wait_for_store
+from kproto.metadata.opening import MEMORY, wait_for_store
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Connection, Limits, Server
 from kproto.net.threads import BlockingPool
@@ -99,7 +99,7 @@ class Broker:
             undo.callback(self._directory.close, clean=False)
             try:
                 await self._start_in(self._directory, undo)
-            except (StoreError, JournalCorruptError) as error:
+            except (StoreError, JournalCorruptError, DirectoryError) as error:
                 raise StartError(str(error)) from None
             undo.pop_all()
 
@@ -121,6 +121,8 @@ class Broker:
             registration = Registration(settings.node_id, host, port, settings.broker_rack)
             epoch = (await controller.register_broker(registration)).epoch
             self._controller = controller
+        if settings.kproto_metadata_store != MEMORY:
+            directory.join(self._controller.image.cluster_id)
         self._open_logs(directory, epoch)
         self._groups = GroupCoordinator(
             settings,

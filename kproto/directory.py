@@ -1,7 +1,8 @@
 """The data directory of one broker: who may use it, what it is, and how it was left.
 
 ``LOCK`` is held (flock) while a broker runs. ``identity.json`` names the directory (``store_id``, rule 3):
-a wiped or replaced directory is another store, whatever broker it belongs to. ``clean`` exists only between
+a wiped or replaced directory is another store, whatever broker it belongs to. It also says of which cluster
+the directory is: epochs of another one mean nothing here. ``clean`` exists only between
 a clean stop and the next start; it holds the boot id of the machine, so that a start can tell a killed
 process (page cache kept) from a lost power supply (page cache gone).
 
@@ -22,7 +23,10 @@ from kproto.disk import Disk
 
 log = logging.getLogger(__name__)
 FORMAT_VERSION: Final = 1
+_FILE: Final = "identity.json"
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
+_KAFKA_FILE: Final = "meta.properties"
+"""What every data directory of Apache Kafka has."""
 
 
 class DirectoryError(Exception):
@@ -42,7 +46,8 @@ class LeftAs(Enum):
 
 @dataclass(slots=True)
 class DataDirectory:
-    """An open, locked data directory. ``store_id`` is 32 hex digits, made once per directory."""
+    """An open, locked data directory. ``store_id`` is 32 hex digits, made once per directory; ``cluster_id``
+    is empty until a broker with it has been a member of a cluster."""
 
     path: str
     store_id: str
@@ -50,6 +55,23 @@ class DataDirectory:
     left_as: LeftAs
     disk: Disk
     _lock: int
+    cluster_id: str = ""
+
+    def join(self, cluster_id: str) -> None:
+        """The directory is of this cluster from now on. Raises :class:`DirectoryError` when it is of another
+        one: its records would be taken for rubbish there, and its epochs for others. A full disk puts off
+        that it is noted."""
+        if self.cluster_id and self.cluster_id != cluster_id:
+            raise DirectoryError(
+                f"{self.path}: belongs to cluster {self.cluster_id}, this is cluster {cluster_id}; "
+                "look at kproto.join and kproto.metadata.store, or use another directory"
+            )
+        if not self.cluster_id:
+            self.cluster_id = cluster_id
+            try:
+                _write_identity(self.disk, self._at(_FILE), self.node_id, self.store_id, cluster_id)
+            except OSError as error:
+                log.warning("%s: its cluster cannot be noted: %s", self.path, error.strerror)
 
     def close(self, *, clean: bool) -> None:
         """Give the directory up; ``clean`` leaves the marker of a clean stop, if the disk has room for it:
@@ -76,7 +98,7 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
     """Lock ``path`` (made when absent), read its identity, remove the clean marker.
 
     Raises :class:`DirectoryError` when it cannot be made, another broker runs on it, it belongs to another
-    node id, or it was written by a newer format.
+    node id, it has data of Apache Kafka, or it was written by a newer format.
     """
     try:
         disk.makedirs(path)
@@ -85,8 +107,8 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
         raise DirectoryError(f"{path}: {error.strerror}") from None
     try:
         _lock(lock, path)
-        store_id, new = _identity(path, node_id, disk)
-        return DataDirectory(path, store_id, node_id, _how_left(path, new, disk), disk, lock)
+        store_id, cluster_id, new = _identity(path, node_id, disk)
+        return DataDirectory(path, store_id, node_id, _how_left(path, new, disk), disk, lock, cluster_id)
     except BaseException:
         os.close(lock)
         raise
@@ -99,25 +121,32 @@ def _lock(descriptor: int, path: str) -> None:
         raise DirectoryError(f"{path}: another broker is running on this data directory") from None
 
 
-def _identity(path: str, node_id: int, disk: Disk) -> tuple[str, bool]:
-    """The store id and whether the directory is new."""
-    file = os.path.join(path, "identity.json")
+def _identity(path: str, node_id: int, disk: Disk) -> tuple[str, str, bool]:
+    """The store id, the cluster id (may be empty) and whether the directory is new."""
+    file = os.path.join(path, _FILE)
     try:
         with open(file, "rb") as stream:
             found = json.load(stream)
         version, owner, store_id = int(found["version"]), int(found["node_id"]), str(found["store_id"])
+        cluster_id = str(found.get("cluster_id", ""))
     except FileNotFoundError:
+        if os.path.exists(os.path.join(path, _KAFKA_FILE)):
+            raise DirectoryError(f"{path}: has data of Apache Kafka, which kproto does not read") from None
         store_id = os.urandom(16).hex()
-        document = {"version": FORMAT_VERSION, "node_id": node_id, "store_id": store_id}
-        disk.write_atomically(file, json.dumps(document).encode())
-        return store_id, True
+        _write_identity(disk, file, node_id, store_id, "")
+        return store_id, "", True
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DirectoryError(f"{file}: unreadable ({error})") from None
     if version != FORMAT_VERSION:
         raise DirectoryError(f"{path}: format {version}, this kproto reads format {FORMAT_VERSION}")
     if owner != node_id:
         raise DirectoryError(f"{path}: belongs to node {owner}, this broker is node {node_id}")
-    return store_id, False
+    return store_id, cluster_id, False
+
+
+def _write_identity(disk: Disk, file: str, node_id: int, store_id: str, cluster_id: str) -> None:
+    document = {"version": FORMAT_VERSION, "node_id": node_id, "store_id": store_id, "cluster_id": cluster_id}
+    disk.write_atomically(file, json.dumps(document).encode())
 
 
 def _how_left(path: str, new: bool, disk: Disk) -> LeftAs:

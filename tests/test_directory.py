@@ -93,3 +93,35 @@ def test_a_path_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DirectoryError):
         open_directory(str(tmp_path / "file"), 1, Disk())
+
+
+def test_a_directory_stays_with_its_cluster(tmp_path: Path) -> None:
+    first = open_directory(str(tmp_path), 1, Disk())
+    store_id = first.store_id
+    first.join("ours")
+    first.close(clean=True)
+    again = open_directory(str(tmp_path), 1, Disk())
+    again.join("ours")
+    assert again.store_id == store_id
+    with pytest.raises(DirectoryError, match="belongs to cluster ours, this is cluster theirs"):
+        again.join("theirs")
+    again.close(clean=True)
+
+
+def test_a_directory_from_before_clusters_were_noted_is_of_the_first_one_it_meets(tmp_path: Path) -> None:
+    open_directory(str(tmp_path), 1, Disk()).close(clean=True)
+    file = tmp_path / "identity.json"
+    identity = json.loads(file.read_text())
+    del identity["cluster_id"]
+    file.write_text(json.dumps(identity))
+    old = open_directory(str(tmp_path), 1, Disk())
+    assert (old.store_id, old.cluster_id) == (identity["store_id"], "")
+    old.join("ours")
+    old.close(clean=True)
+    assert open_directory(str(tmp_path), 1, Disk()).cluster_id == "ours"
+
+
+def test_data_of_apache_kafka_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    with pytest.raises(DirectoryError, match="Apache Kafka"):
+        open_directory(str(tmp_path), 1, Disk())

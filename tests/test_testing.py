@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kproto.broker import StartError
 from kproto.net.client import Client
 from kproto.testing import InProcessBroker, SubprocessBroker, kafka_broker
 from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
@@ -104,3 +105,12 @@ def test_the_fixture_gives_each_test_a_broker(pytester: pytest.Pytester, where: 
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", f"--kproto-broker={where}")
     result.assert_outcomes(passed=2)
+
+
+def test_a_directory_whose_metadata_is_another_clusters_is_left_alone(tmp_path: Path) -> None:
+    with kafka_broker(data_dir=str(tmp_path)):
+        pass
+    for file in tmp_path.glob("metadata.sqlite*"):
+        file.unlink()
+    with pytest.raises(StartError, match="belongs to cluster"), kafka_broker(data_dir=str(tmp_path)):
+        pass

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SQLITE_FILE = "metadata.sqlite"
+MEMORY: Final = "memory"
+"""Another cluster with every start."""
 TELL_SECONDS: Final = 3.0
 """A store that answers later than this is waited for visibly."""
 
@@ -42,7 +44,7 @@ async def open_store(kind: str, directory: str, clock: Clock) -> MetadataStore:
 
     ``kind`` is ``sqlite``, ``memory`` (gone when the process ends, topics included) or an ``etcd://`` URL.
     """
-    if kind == "memory":
+    if kind == MEMORY:
         from kproto.metadata.memory import MemoryStore
 
         return MemoryStore(clock)
