@@ -118,7 +118,7 @@ class ReplicaService:
     # Owners
 
     def push(self, _caller: Caller, body: memoryview, reply: Reply) -> None:
-        """Api.PUSH. The body may be borrowed."""
+        """Api.PUSH. The body may be borrowed, unless it is larger than `BYTES_A_TURN`."""
         if not body:
             reply(InternalError.BAD_REQUEST)
             return

@@ -11,6 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from kproto.disk import Buffer
 from kproto.log import due
+from kproto.net.connection import SCRATCH_BYTES
 from kproto.replica import store as store_module
 from kproto.replica.rules import Push
 from kproto.vlog.classes import FlushPolicy
@@ -70,6 +71,11 @@ def test_one_takes_several_turns(frames_before: int) -> None:
     assert answers == [(Push.STORE, owner.end)]
     assert max(disk.writes) == due.BYTES_A_TURN
     assert stored_bytes(station, owner) == wire_bytes(owner)
+
+
+def test_the_memory_of_one_is_nobody_elses() -> None:
+    """Frames that fit it are in a buffer that all connections share, and have to be stored at once."""
+    assert SCRATCH_BYTES < due.BYTES_A_TURN
 
 
 @small_turns
