@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from bench.failover.copies import Found, compare
-from compat_tests.support.cluster import ClusterLoad, own_cluster
+from compat_tests.support.cluster import ClusterLoad, await_copies, own_cluster
 from compat_tests.support.ports import wait_until
+from compat_tests.support.topics import create_topic
 from kproto.log.files import CHUNKS, STREAMS
 from kproto.replica.store import DIRECTORY
 from kproto.replica.stored_file import SUFFIX
@@ -85,3 +87,64 @@ def test_a_missing_copy_is_seen(directories: Directories) -> None:
     finally:
         path.with_suffix(".away").rename(path)
     assert any("is not there" in problem for problem in found.problems)
+
+
+def test_batches_of_tens_of_megabytes_are_the_same_everywhere(tmp_path: Path) -> None:
+    """Beside small ones, while a broker dies; backups write them in several turns."""
+    settings = {"message.max.bytes": str(64 << 20), "kproto.repair.delay.ms": "500"}
+    large = [bytes([number]) * (20 << 20) for number in range(1, 7)]
+    with own_cluster(tmp_path, settings=settings) as cluster:
+        load = ClusterLoad(cluster, partitions=8, producers=2)
+        topic = create_topic(cluster.bootstrap_servers, "large", 3, None, 3)
+        client = Producer(
+            {
+                "bootstrap.servers": cluster.bootstrap_servers,
+                "enable.idempotence": True,
+                "message.max.bytes": 64 << 20,
+                "queue.buffering.max.kbytes": 512 << 10,
+            }
+        )
+        acked: dict[int, int] = {}
+        for number, value in enumerate(large):
+            client.produce(
+                topic,
+                value,
+                partition=number % 3,
+                on_delivery=lambda error, _, number=number: acked.update({number: error}),
+            )
+            if number == 3:
+                wait_until("one is acknowledged", lambda: client.poll(0.05) or acked, 120)
+                cluster.kill(2)
+        assert client.flush(120) == 0
+        assert acked == dict.fromkeys(range(len(large)))
+        cluster.start([2])
+        await_copies(cluster)
+        for partition in range(3):
+            expected = [value for number, value in enumerate(large) if number % 3 == partition]
+            assert read_all(cluster.bootstrap_servers, topic, partition, len(expected)) == expected
+        load.finish()
+    directories = {node.node: Path(cluster.data_dir(node.node)) for node in cluster.nodes}
+    found = compare("sqlite", directories)
+    assert found.problems == []
+    assert found.bytes_compared > 2 * sum(map(len, large))
+
+
+def read_all(bootstrap: str, topic: str, partition: int, count: int) -> list[bytes | None]:
+    """The values of ``count`` records from the start."""
+    client = Consumer(
+        {"bootstrap.servers": bootstrap, "group.id": "nobody", "fetch.message.max.bytes": 64 << 20}
+    )
+    client.assign([TopicPartition(topic, partition, 0)])
+    found: list[bytes | None] = []
+
+    def read() -> bool:
+        message = client.poll(0.2)
+        if message is not None and message.error() is None:
+            found.append(message.value())
+        return len(found) >= count
+
+    try:
+        wait_until(f"{count} records", read, 120)
+    finally:
+        client.close()
+    return found
