@@ -21,15 +21,20 @@ def create(
     partitions: int,
     replicas: int = 3,
     assignment: Sequence[Sequence[int]] | None = None,
+    configs: Mapping[str, str] | None = None,
 ) -> None:
     """Create it, with these nodes for each partition instead of ``replicas`` if given. Raises
     KafkaException."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
+    own = dict(configs or {})
     if assignment is None:
-        wanted = NewTopic(topic, num_partitions=partitions, replication_factor=replicas)
+        wanted = NewTopic(topic, num_partitions=partitions, replication_factor=replicas, config=own)
     else:
         wanted = NewTopic(
-            topic, num_partitions=partitions, replica_assignment=[list(nodes) for nodes in assignment]
+            topic,
+            num_partitions=partitions,
+            replica_assignment=[list(nodes) for nodes in assignment],
+            config=own,
         )
     admin.create_topics([wanted], operation_timeout=GIVE_UP_S, request_timeout=GIVE_UP_S)[topic].result(
         GIVE_UP_S

@@ -4,6 +4,7 @@
     clusters.py  four brokers of kproto or of Apache Kafka, to be killed, paused, wiped and started
     promises.py  producers that remember what they were told; the tests of clients use them, too
     load.py      producers and consumers (librdkafka and Java) that know what they were promised
+    census.py    at the end: how many of the acknowledged records are where they should be, or anywhere
     rounds.py    one round after another: kill, wait, check, wait for redundancy
     copies.py    afterwards: all copies of every virtual segment compared byte by byte, the chains (S9)
     report.py    the table, and the runs for the report's page

@@ -25,6 +25,11 @@ COPIES: Final = 3
 WHOLE_LOOKS: Final = 3
 """Redundancy counts as whole when so many looks in a row say so: a broker that died may not be missed yet."""
 LOOK_S: Final = 0.3
+SETTLED_S: Final = 5.0
+"""Brokers that started a moment ago are left alone for so long after all copies are in sync."""
+HEARTBEATS: Final = 5
+"""In a session: what kproto does by itself. Apache Kafka's brokers send one every 2 s unless they are told:
+with a shorter session, and nothing else changed, they are fenced between two of them, again and again."""
 
 
 class Cluster(Protocol):
@@ -42,6 +47,9 @@ class Cluster(Protocol):
 
     @property
     def bootstrap(self) -> str: ...
+
+    def spare(self, min_insync: int) -> int:
+        """So many brokers may be away at once, whichever, and acks go on."""
 
     def start(self, nodes: Sequence[int]) -> None:
         """Start and wait until they serve."""
@@ -70,15 +78,27 @@ class Cluster(Protocol):
         """Kill what runs."""
 
 
-def await_whole(cluster: Cluster, topic: str, timeout_s: float) -> float:
-    """Seconds until redundancy is whole. Raises TimeoutError."""
-    began, looks = time.monotonic(), 0
-    while looks < WHOLE_LOOKS:
+def await_whole(cluster: Cluster, topic: str, timeout_s: float, stays_s: float = 0.0) -> float:
+    """Seconds until redundancy is whole, and stays so for ``stays_s``. Raises TimeoutError."""
+    began, looks, since = time.monotonic(), 0, 0.0
+    while looks < WHOLE_LOOKS or time.monotonic() - since < stays_s:
         if time.monotonic() - began > timeout_s:
             raise TimeoutError(f"{cluster.name}: redundancy is not whole after {timeout_s} s")
         looks = looks + 1 if cluster.whole(topic) else 0
+        if looks <= 1:
+            since = time.monotonic()
         time.sleep(LOOK_S)
-    return time.monotonic() - began - (WHOLE_LOOKS - 1) * LOOK_S
+    return since - began
+
+
+def session_settings(kind: str, session_ms: int | None) -> dict[str, str]:
+    """The settings of a system's brokers for a session of that length; none for None."""
+    if session_ms is None:
+        return {}
+    found = {"broker.session.timeout.ms": str(session_ms)}
+    if kind == KAFKA:
+        found["broker.heartbeat.interval.ms"] = str(session_ms // HEARTBEATS)
+    return found
 
 
 def leaders(cluster: Cluster, topic: str) -> list[int]:
@@ -112,6 +132,10 @@ class KprotoCluster:
     @property
     def bootstrap(self) -> str:
         return self.local.bootstrap_servers
+
+    def spare(self, min_insync: int) -> int:
+        """New records get their copies on those that are there."""
+        return BROKERS - min_insync
 
     def start(self, nodes: Sequence[int]) -> None:
         self.local.start(nodes)
@@ -175,6 +199,10 @@ class KafkaCluster:
         self.victims = self.nodes
         nodes = kafka_nodes(directory, BROKERS, settings=settings, separate=separate)
         self._processes = dict(enumerate(nodes, start=1))
+
+    def spare(self, min_insync: int) -> int:
+        """Where the copies of a partition are does not change."""
+        return COPIES - min_insync
 
     @property
     def bootstrap(self) -> str:

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,10 +17,18 @@ from rich.console import Console
 
 from bench import options
 from bench.environment import environment
-from bench.failover.clusters import COPIES, KafkaCluster, KprotoCluster, await_whole
+from bench.failover.census import Census
+from bench.failover.clusters import (
+    COPIES,
+    SETTLED_S,
+    KafkaCluster,
+    KprotoCluster,
+    await_whole,
+    session_settings,
+)
 from bench.failover.copies import compare
 from bench.failover.load import FailoverLoad
-from bench.failover.report import runs_of, summary, table
+from bench.failover.report import census_run, runs_of, summary, table
 from bench.failover.rounds import WHOLE_TIMEOUT_S, Round, Rounds, row
 from bench.results import KAFKA, KPROTO, Result, in_short
 from bench.spread import create, leaders
@@ -34,6 +43,10 @@ SETTINGS: Final = {
 """Virtual segments are small, so that every round rolls and repairs some."""
 
 
+SESSION_HELP: Final = "Of brokers of both systems, with five heartbeats in it (as shipped: 3000, Kafka 9000)."
+INSYNC_HELP: Final = "min.insync.replicas of the topic; it has three copies."
+
+
 class Counts(NamedTuple):
     """How many rounds of each kind."""
 
@@ -44,11 +57,20 @@ class Counts(NamedTuple):
     keep_two: bool
 
 
+class Shape(NamedTuple):
+    """The topic and its load."""
+
+    partitions: int
+    rate: int
+    min_insync: int
+
+
 class Session:
-    """One cluster, its load and its results."""
+    """One cluster, its load and its results. What Apache Kafka loses is counted, kproto may lose nothing."""
 
     def __init__(self, cluster: KprotoCluster | KafkaCluster, seed: int, out: Path, console: Console) -> None:
         self.cluster = cluster
+        self.census: Census | None = None
         self.chance = random.Random(seed)
         self.out = out
         self.console = console
@@ -72,22 +94,35 @@ class Session:
         self.results["summary"] = summary(self.results["rounds"])
         (self.out / f"{self.cluster.kind}-rounds.json").write_text(json.dumps(self.results, indent=1))
 
-    def go(self, counts: Counts, partitions: int, rate: int, work: Path) -> None:
+    def go(self, counts: Counts, shape: Shape, work: Path) -> None:
         """All rounds, then the final check. AssertionError and TimeoutError when a promise is broken."""
         self.cluster.start(self.cluster.nodes)
-        create(self.cluster.bootstrap, TOPIC, partitions, replicas=COPIES)
-        leaders(self.cluster.bootstrap, TOPIC)
-        load = FailoverLoad(self.cluster.bootstrap, TOPIC, partitions, rate, work)
+        bootstrap, configs = self.cluster.bootstrap, {"min.insync.replicas": str(shape.min_insync)}
+        create(bootstrap, TOPIC, shape.partitions, replicas=COPIES, configs=configs)
+        leaders(bootstrap, TOPIC)
+        settled_s = await_whole(self.cluster, TOPIC, WHOLE_TIMEOUT_S, SETTLED_S)
+        self.results["settled_s"] = round(settled_s, 1)
+        self.console.print(f"all copies in sync for {SETTLED_S:.0f} s, after {settled_s:.1f} s")
+        forgiving = self.cluster.kind == KAFKA
+        load = FailoverLoad(bootstrap, TOPIC, shape.partitions, shape.rate, work, forgiving)
         try:
             load.await_progress()
             time.sleep(2)
-            turns = Rounds(self.cluster, load, self.chance, self.note, counts.keep_two)
+            spare = self.cluster.spare(shape.min_insync)
+            turns = Rounds(self.cluster, load, self.chance, self.note, counts.keep_two, spare)
             kinds = [turns.kill] * counts.kills + [turns.all_at_once] * counts.all_at_once
             kinds += [turns.pause] * counts.pauses + [turns.restart_all] * counts.restarts
             for number, turn in enumerate(kinds):
                 turn(number)
-            self.results["records"] = load.finish()
-            self.console.print(f"{self.results['records']} records exactly once, in order, at their offsets")
+            self.census = load.finish()
+            self.results["census"] = asdict(self.census)
+            self.results["problems"] = load.problems
+            if self.census.kept:
+                self.console.print(
+                    f"{self.census.acknowledged} acknowledged records, each there once, at its offset"
+                )
+            else:
+                self.console.print(f"{self.census}; the first: {load.problems[:1]}", highlight=False)
             self.results["last_whole_s"] = await_whole(self.cluster, TOPIC, WHOLE_TIMEOUT_S)
         finally:
             load.kill()
@@ -141,6 +176,8 @@ def compare_copies(run: Session, cluster: KprotoCluster, settings: Mapping[str, 
 @click.option("--keep-two", is_flag=True, help="Two brokers that are killed together keep their data.")
 @click.option("--partitions", type=int, default=32, show_default=True)
 @click.option("--rate", type=int, default=800, show_default=True, help="Records per second in all.")
+@click.option("--session-ms", type=click.IntRange(100), help=SESSION_HELP)
+@click.option("--min-insync", type=click.IntRange(1, COPIES), default=2, show_default=True, help=INSYNC_HELP)
 @click.option("--seed", type=int, help="Which brokers and when; printed and kept with the results.")
 @click.option("--metadata", default="sqlite", show_default=True, help="sqlite, or etcd://HOST:PORT/PREFIX.")
 @click.option("--controller", type=click.Choice(["combined", "separate"]), default="combined")
@@ -158,6 +195,8 @@ def command(
     keep_two: bool,
     partitions: int,
     rate: int,
+    session_ms: int | None,
+    min_insync: int,
     seed: int | None,
     metadata: str,
     controller: str,
@@ -167,11 +206,16 @@ def command(
     data_dir: Path | None,
     out: Path,
 ) -> None:
-    """Kill brokers under load, check every promise; exit code 1 and the data kept when kproto breaks one."""
+    """Kill brokers under load, check every promise; exit code 1 and the data kept when kproto breaks one.
+
+    What Apache Kafka loses is told as a figure. The load begins when all copies have been in sync for 5 s.
+    """
     console = options.console()
     seed = time.time_ns() % 1_000_000 if seed is None else seed
     kills = (3 if quick else 10) if rounds is None else rounds
     counts = Counts(kills, all_at_once, pauses, restarts, keep_two)
+    shape = Shape(partitions, rate, min_insync)
+    about = {**shape._asdict(), "session_ms": session_ms or "as shipped"}
     (out / "failover").mkdir(parents=True, exist_ok=True)
     result = Result(
         "failover",
@@ -188,34 +232,47 @@ def command(
         work = Path(tempfile.mkdtemp(prefix="kproto-failover-", dir=data_dir))
         console.print(f"{kind}: seed {seed}, data in {work}", highlight=False)
         settings = kproto_settings(pairs, metadata) if kind == KPROTO else _parsed(kafka_pairs)
+        settings = session_settings(kind, session_ms) | settings
         cluster: KprotoCluster | KafkaCluster
         if kind == KAFKA:
             cluster = KafkaCluster(work / "cluster", controller == "separate", settings)
         else:
             cluster = KprotoCluster(work / "cluster", settings)
         session = Session(cluster, seed, out / "failover", console)
-        failed = _whole(session, counts, partitions, rate, work, settings)
-        result.runs += runs_of(kind, session.results["rounds"], {"partitions": partitions, "rate": rate})
+        failed = _whole(session, counts, shape, work, settings)
         if failed:
             failures.append(kind)
-            result.notes.append(f"{cluster.name} did not get through: {in_short(RuntimeError(failed))}")
-            console.print(f"FAILED: {failed}\nThe data is kept in {work}", highlight=False)
-        else:
-            shutil.rmtree(work, ignore_errors=True)
+        _tell(session, failed, work, about, result)
         result.save(out)
-        console.print(table(cluster.name, session.results["rounds"]))
     options.finish(result, out, console)
     if KPROTO in failures:
         raise SystemExit(1)
 
 
-def _whole(
-    session: Session, counts: Counts, partitions: int, rate: int, work: Path, settings: Mapping[str, str]
-) -> str:
+def _tell(session: Session, failed: str, work: Path, about: Mapping[str, Any], result: Result) -> None:
+    """What came of one cluster, into ``result`` and on the screen. Its data is deleted when all is well."""
+    console, cluster, found = session.console, session.cluster, session.census
+    result.runs += runs_of(cluster.kind, session.results["rounds"], about)
+    if found is not None:
+        result.runs.append(census_run(cluster.kind, found, about))
+        if not found.kept:
+            result.notes.append(f"{cluster.name}: {found}")
+    if failed:
+        result.notes.append(f"{cluster.name} did not get through: {in_short(RuntimeError(failed))}")
+        console.print(f"FAILED: {failed}", highlight=False)
+    if failed or (found is not None and not found.kept):
+        console.print(f"The data is kept in {work}", highlight=False)
+    else:
+        shutil.rmtree(work, ignore_errors=True)
+    title = ", ".join(f"{name} {value}" for name, value in about.items())
+    console.print(table(f"{cluster.name}: {title}", session.results["rounds"]))
+
+
+def _whole(session: Session, counts: Counts, shape: Shape, work: Path, settings: Mapping[str, str]) -> str:
     """All rounds on one cluster and what is checked afterwards: what failed, or nothing."""
     failed, cluster = "", session.cluster
     try:
-        session.go(counts, partitions, rate, work)
+        session.go(counts, shape, work)
         if isinstance(cluster, KprotoCluster) and not compare_copies(session, cluster, settings):
             failed = "copies differ"
     except Exception as error:  # Above all what `promises` and waits raise; the other cluster has its turn.

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from bench.failover.census import Census
 from bench.results import Run
 
 MEANINGS = {
@@ -17,6 +18,7 @@ MEANINGS = {
     "pause": "one broker stopped (SIGSTOP)",
     "restart": "all brokers restarted, one after the other",
 }
+CENSUS = "acknowledged records, at the end"
 FIGURES = ("gap_s", "back_s", "return_gap_s", "recovered_s", "whole_s")
 """Of a round: seconds; see `rounds.Round`."""
 COLUMNS = (
@@ -72,6 +74,13 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
             high = gaps[min(len(gaps) - 1, int(0.9 * len(gaps)))]
             found[kind] = {"rounds": len(gaps), "median": median(gaps), "p90": high, "max": gaps[-1]}
     return found
+
+
+def census_run(system: str, found: Census, parameters: Mapping[str, Any]) -> Run:
+    """What became of the acknowledged records, as a run of its own."""
+    figures = {"acknowledged": found.acknowledged, "lost": found.lost, "at_other_offsets": found.elsewhere}
+    figures |= {"there_twice": found.twice, "values_nobody_sent": found.damaged}
+    return Run(system, CENSUS, 0, dict(parameters), {name: float(n) for name, n in figures.items()})
 
 
 def runs_of(system: str, rows: Sequence[Mapping[str, Any]], parameters: Mapping[str, Any]) -> list[Run]:

@@ -1,0 +1,136 @@
+"""`bench failover`: what it counts at the end, when it begins, and what it does about broken promises."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bench.failover import clusters
+from bench.failover.census import Census
+from bench.failover.clusters import await_whole, session_settings
+from bench.failover.load import FailoverLoad
+from bench.failover.promises import value_of
+from bench.failover.report import census_run
+from bench.failover.rounds import Round, Rounds
+from bench.results import KAFKA, KPROTO
+
+SIZE = 500
+
+
+def log_of(partition: int, *numbers: int) -> dict[int, bytes]:
+    """These records, one after the other."""
+    return {offset: value_of(partition, number, SIZE) for offset, number in enumerate(numbers)}
+
+
+def counted(acked: dict[int, int], values: dict[int, bytes]) -> Census:
+    found = Census()
+    found.add(3, acked, values, SIZE)
+    return found
+
+
+def test_records_where_they_were_acknowledged_are_kept() -> None:
+    found = counted({0: 0, 1: 1}, log_of(3, 0, 1, 2))
+    assert (found, found.kept) == (Census(2, 3), True)
+
+
+def test_what_is_gone_or_elsewhere_or_twice_or_damaged_is_counted() -> None:
+    acked = {number: number for number in range(4)}
+    assert counted(acked, log_of(3, 2, 3)) == Census(4, 2, lost=2, elsewhere=2)
+    assert counted(acked, log_of(3, 0, 1, 1, 2, 3)) == Census(4, 5, elsewhere=2, twice=1)
+    torn = {**log_of(3, 0, 1, 2, 3), 1: b"3:1:torn", 4: b"", 5: value_of(4, 5, SIZE), 6: b"3:x:"}
+    assert counted(acked, torn) == Census(4, 7, lost=1, damaged=4)
+    for one in (Census(1, 1, lost=1), Census(1, 1, elsewhere=1), Census(1, 1, twice=1), Census(damaged=1)):
+        assert not one.kept
+    assert census_run(KAFKA, counted(acked, log_of(3, 2, 3)), {}).metrics["lost"] == 2
+
+
+def test_a_session_comes_with_heartbeats_where_they_would_be_too_few() -> None:
+    assert session_settings(KPROTO, None) == session_settings(KAFKA, None) == {}
+    assert session_settings(KPROTO, 1000) == {"broker.session.timeout.ms": "1000"}
+    told = session_settings(KAFKA, 1000)
+    assert told == {"broker.session.timeout.ms": "1000", "broker.heartbeat.interval.ms": "200"}
+
+
+class Flapping:
+    """Whole or not, look after look, a third of a second apart."""
+
+    name = "flapping"
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, looks: str) -> None:
+        self.looks: Iterator[str] = iter(looks)
+        self.now = 0.0
+        monkeypatch.setattr(clusters, "time", SimpleNamespace(monotonic=lambda: self.now, sleep=self._sleep))
+
+    def _sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def whole(self, _topic: str) -> bool:
+        return next(self.looks) == "y"
+
+
+def test_the_load_waits_until_copies_have_been_in_sync_for_some_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster: Any = Flapping(monkeypatch, "nyyyyyyynyyy" + "y" * 20 + "!")
+    assert await_whole(cluster, "t", 60, 5.0) == pytest.approx(9 * clusters.LOOK_S)
+    assert cluster.now == pytest.approx(9 * clusters.LOOK_S + 5.1, abs=clusters.LOOK_S)
+    brief: Any = Flapping(monkeypatch, "nyyy!")
+    assert await_whole(brief, "t", 60) == pytest.approx(clusters.LOOK_S)
+    with pytest.raises(TimeoutError, match="not whole"):
+        await_whole(Flapping(monkeypatch, "yyyn" * 100), "t", 20, 5.0)  # type: ignore[arg-type]
+
+
+def load(forgiving: bool) -> FailoverLoad:
+    """Without producers."""
+    found = FailoverLoad.__new__(FailoverLoad)
+    found.forgiving, found.problems, found.partitions = forgiving, [], 1
+    found.producers, found.readers = [], []
+    return found
+
+
+class Broken(FailoverLoad):
+    """A reader has found another value."""
+
+    def failures(self) -> list[str]:
+        return ["reader: partition 0, offset 0: another value"]
+
+    def acked(self) -> dict[int, int]:
+        return {0: 60}
+
+
+def test_broken_promises_end_the_load_or_are_told_at_the_end() -> None:
+    strict, forgiving = load(False), load(True)
+    strict.__class__ = forgiving.__class__ = Broken
+    with pytest.raises(AssertionError, match="another value"):
+        strict._await("anything", lambda: False, 5)
+    forgiving._await("what comes all the same", lambda: bool(forgiving.problems), 5)
+    assert forgiving.problems == forgiving.failures()
+    with pytest.raises(AssertionError, match="lost"):
+        strict.forgive(AssertionError("lost"))
+    forgiving.forgive(AssertionError("later"))
+    assert forgiving.problems == forgiving.failures(), "the first ones"
+
+
+def test_rounds_check_nothing_any_more_once_something_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken: Any = load(True)
+    broken.__class__ = Broken
+    checks: list[int] = []
+
+    def another_value(*_: object) -> int:
+        checks.append(1)
+        raise AssertionError("another value")
+
+    monkeypatch.setattr(Broken, "await_read", lambda _self: {0: 60})
+    monkeypatch.setattr(Broken, "verify", another_value)
+    noted: list[Round] = []
+    cluster: Any = None
+    rounds = Rounds(cluster, broken, random.Random(1), noted.append)
+    for number in range(2):
+        rounds._check(Round(number, "restart", [], False))
+    assert len(checks) == 1
+    assert [(this.records, this.checked) for this in noted] == [(60, 0)] * 2
+    broken.forgiving, broken.problems = False, []
+    with pytest.raises(AssertionError, match="another value"):
+        rounds._check(Round(2, "restart", [], False))
