@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.support.cluster import ClusterLoad, own_cluster
+from compat_tests.support.cluster import ClusterLoad, await_copies, lose_disks, own_cluster
 from compat_tests.support.confluent import consumer, read_partition
 from compat_tests.support.load import MemberLoad, verify_seen
 from compat_tests.support.ports import wait_until
@@ -150,3 +150,19 @@ def test_one_copy_waits_for_its_broker(tmp_path: Path) -> None:
         cluster.start([2])
         load.await_progress()
         assert load.finish() > 10
+
+
+def test_topics_are_made_while_a_broker_is_away(tmp_path: Path) -> None:
+    """As with Apache Kafka: it gets replicas, and copies once it is back; another one then loses its disk."""
+    with own_cluster(tmp_path, brokers=4, settings=SMALL) as cluster:
+        cluster.kill(3)
+        cluster.kill(4)
+        load = ClusterLoad(cluster, partitions=6, producers=2, replicas=3)
+        load.await_progress()
+        cluster.start([3, 4])
+        load.await_progress()
+        await_copies(cluster)
+        lose_disks(cluster, 2)
+        load.await_progress()
+        await_copies(cluster)
+        assert load.finish() > 100

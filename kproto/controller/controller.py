@@ -209,7 +209,8 @@ class Controller:
         """Create topics; one outcome per name. See :func:`~kproto.controller.topics.decide_create`."""
 
         def decide() -> Decision[list[TopicOutcome]]:
-            return decide_create(self._image, topics, self._settings, _new_topic_id, self._led())
+            fenced = self._table.fenced
+            return decide_create(self._image, topics, self._settings, _new_topic_id, self._led(), fenced)
 
         try:
             return await self.decide(decide, validate_only)
@@ -239,7 +240,7 @@ class Controller:
         """Add partitions to topics; one outcome per name."""
 
         def decide() -> Decision[list[TopicOutcome]]:
-            return decide_create_partitions(self._image, requests, self._led())
+            return decide_create_partitions(self._image, requests, self._led(), self._table.fenced)
 
         try:
             return await self.decide(decide, validate_only)

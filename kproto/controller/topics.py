@@ -6,7 +6,7 @@ Error codes are those Apache Kafka 4.3 gives for the same request; the sentences
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -14,6 +14,7 @@ from kproto.config import ACTIVE_GROUPS, ConfigError, Settings, validate_topic_c
 from kproto.controller.decision import Decision
 from kproto.controller.names import OFFSETS_TOPIC, PROHIBITED_TOPIC, folded, is_internal, name_problem
 from kproto.controller.placement import placeable, rack_order, spread
+from kproto.controller.rules import is_draining
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
 from kproto.metadata.records import ONLINE
@@ -70,8 +71,11 @@ def decide_create(
     settings: Settings,
     new_id: Callable[[], bytes],
     led: Mapping[int, int],
+    fenced: Collection[int] = (),
 ) -> Decision[list[TopicOutcome]]:
-    """Create topics; a fault in one does not stop the others. ``led`` counts streamlets per leader.
+    """Create topics; a fault in one does not stop the others. ``led`` counts streamlets per leader;
+    ``fenced`` are brokers that are away but registered: as in Apache Kafka they get replicas where live ones
+    are not enough.
 
     Each answer comes in the order of the request; a name asked for twice is refused once for both.
     """
@@ -81,6 +85,7 @@ def decide_create(
     decision = Decision([])
     times = Counter(topic.name for topic in requested)
     order = rack_order(placeable(image, settings.default_replication_factor))
+    away = _away(image, fenced)
     start = min(range(len(order)), key=lambda place: led.get(order[place], 0)) if order else 0
     taken = {folded(name) for name in image.topics}
     left = PARTITIONS_PER_REQUEST
@@ -91,7 +96,7 @@ def decide_create(
                     ErrorCode.INVALID_REQUEST, f"{topic.name!r} is in the request more than once."
                 )
             _check_name(image, topic.name, taken)
-            record, replicas = _new_topic(image, topic, settings, new_id, order, start)
+            record, replicas = _new_topic(image, topic, settings, new_id, order, away, start)
             left -= record.partitions
             _check_budget(left)
         except KafkaError as error:
@@ -109,9 +114,24 @@ def decide_create(
 def _new_streamlet(
     image: MetadataImage, topic_id: bytes, index: int, members: tuple[int, ...]
 ) -> StreamletRecord:
-    """A streamlet that its leader serves at once; the first source of several copies is its owner."""
-    sources = (image.brokers[members[0]].epoch,) if len(members) > 1 else ()
-    return StreamletRecord(topic_id, index, members[0], 0, members, ONLINE, sources)
+    """A streamlet that the first of its live replicas serves at once; that is its only source when there are
+    several."""
+    leader = next(node_id for node_id in members if node_id in image.brokers)
+    sources = (image.brokers[leader].epoch,) if len(members) > 1 else ()
+    return StreamletRecord(topic_id, index, leader, 0, members, ONLINE, sources)
+
+
+def _away(image: MetadataImage, fenced: Collection[int]) -> list[int]:
+    """Registered brokers that are not there, and are to come back."""
+    return [each for each in sorted(fenced) if each not in image.brokers and not is_draining(image, each)]
+
+
+def _spread(
+    order: Sequence[int], away: Sequence[int], start: int, streamlets: int, factor: int
+) -> list[tuple[int, ...]]:
+    """Replicas of each new streamlet: on live brokers, then on those that are away."""
+    live = spread(order, start, streamlets, min(factor, len(order)))
+    return [members + tuple(away[: factor - len(members)]) for members in live]
 
 
 def offsets_topic(image: MetadataImage, settings: Settings) -> NewTopic:
@@ -166,21 +186,22 @@ def _new_topic(
     settings: Settings,
     new_id: Callable[[], bytes],
     order: Sequence[int],
+    away: Sequence[int],
     start: int,
 ) -> tuple[TopicRecord, list[tuple[int, ...]]]:
     """The record of a new topic and the replicas of each of its streamlets."""
     configs = _checked_configs(topic.configs or {})
     active_groups = int(configs.get(ACTIVE_GROUPS, 1))
     if topic.assignments:
-        partitions, replicas = _manual(image, topic, active_groups)
+        partitions, replicas = _manual(image, topic, active_groups, away)
         factor = len(replicas[0])
     else:
         partitions = settings.num_partitions if topic.partitions == UNSET else topic.partitions
         factor = settings.default_replication_factor
         if topic.replication_factor != UNSET:
             factor = topic.replication_factor
-        _check_counts(partitions, factor, len(order))
-        replicas = spread(order, start, -(-partitions // active_groups), factor)
+        _check_counts(partitions, factor, len(order), len(away))
+        replicas = _spread(order, away, start, -(-partitions // active_groups), factor)
     internal = is_internal(topic.name)
     record = TopicRecord(topic.name, new_id(), partitions, factor, active_groups, configs, internal)
     return record._replace(weakest=least_policy(configs)), replicas
@@ -193,7 +214,7 @@ def _checked_configs(configs: Mapping[str, str | None]) -> dict[str, str]:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
 
 
-def _check_counts(partitions: int, factor: int, live: int) -> None:
+def _check_counts(partitions: int, factor: int, live: int, away: int) -> None:
     if partitions < 1:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"A topic has at least 1 partition, not {partitions}.")
     _check_budget(PARTITIONS_PER_REQUEST - partitions)
@@ -201,14 +222,16 @@ def _check_counts(partitions: int, factor: int, live: int) -> None:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR, f"The replication factor is at least 1, not {factor}."
         )
-    if factor > live:
+    if factor > live + away or not live:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"A replication factor of {factor} needs as many live brokers; there are {live}.",
+            f"A replication factor of {factor} needs as many brokers; there are {live + away}.",
         )
 
 
-def _manual(image: MetadataImage, topic: NewTopic, active_groups: int) -> tuple[int, list[tuple[int, ...]]]:
+def _manual(
+    image: MetadataImage, topic: NewTopic, active_groups: int, away: Collection[int]
+) -> tuple[int, list[tuple[int, ...]]]:
     """Partition count and replicas per streamlet of a client's own assignment."""
     if topic.partitions != UNSET or topic.replication_factor != UNSET:
         raise KafkaError(
@@ -221,18 +244,20 @@ def _manual(image: MetadataImage, topic: NewTopic, active_groups: int) -> tuple[
         raise _misassigned(f"The assignment must have each of the partitions 0 to {count - 1} once.")
     _check_budget(PARTITIONS_PER_REQUEST - count)
     for partition in range(count):
-        _check_members(image, members[partition], len(members[0]))
+        _check_members(image, members[partition], len(members[0]), away)
     return count, _per_streamlet([members[partition] for partition in range(count)], 0, active_groups)
 
 
-def _check_members(image: MetadataImage, members: Sequence[int], factor: int) -> None:
+def _check_members(image: MetadataImage, members: Sequence[int], factor: int, away: Collection[int]) -> None:
     if not members:
         raise _misassigned("A partition needs at least one replica.")
     if len(set(members)) != len(members):
         raise _misassigned(f"The replicas {list(members)} name a broker twice.")
     for node_id in members:
-        if node_id not in image.brokers:
-            raise _misassigned(f"There is no live broker {node_id}.")
+        if node_id not in image.brokers and node_id not in away:
+            raise _misassigned(f"There is no broker {node_id}.")
+    if not any(node_id in image.brokers for node_id in members):
+        raise _misassigned(f"None of the brokers {list(members)} is alive.")
     if len(members) != factor:
         raise _misassigned(f"All partitions need {factor} replicas, {list(members)} are {len(members)}.")
 
@@ -257,9 +282,13 @@ def _misassigned(message: str) -> KafkaError:
 
 
 def decide_create_partitions(
-    image: MetadataImage, requested: Sequence[NewPartitions], led: Mapping[int, int]
+    image: MetadataImage,
+    requested: Sequence[NewPartitions],
+    led: Mapping[int, int],
+    fenced: Collection[int] = (),
 ) -> Decision[list[TopicOutcome]]:
-    """Grow topics; new partitions first fill the last streamlet, then begin new ones."""
+    """Grow topics; new partitions first fill the last streamlet, then begin new ones. ``led`` and ``fenced``
+    as for `decide_create`."""
     decision = _too_many(requested)
     if decision is not None:
         return decision
@@ -274,7 +303,7 @@ def decide_create_partitions(
             topic = _growable(image, request)
             left -= request.count - topic.partitions
             _check_budget(left)
-            streamlets = _added_streamlets(image, topic, request, led)
+            streamlets = _added_streamlets(image, topic, request, led, _away(image, fenced))
         except KafkaError as error:
             decision.answer.append(TopicOutcome(request.name, error))
             continue
@@ -303,29 +332,34 @@ def _growable(image: MetadataImage, request: NewPartitions) -> TopicRecord:
 
 
 def _added_streamlets(
-    image: MetadataImage, topic: TopicRecord, request: NewPartitions, led: Mapping[int, int]
+    image: MetadataImage,
+    topic: TopicRecord,
+    request: NewPartitions,
+    led: Mapping[int, int],
+    away: Sequence[int],
 ) -> list[StreamletRecord]:
     """Records of the streamlets that begin with the new partitions; may be none."""
     old, groups = topic.streamlets, topic.active_groups
     new = -(-request.count // groups)
     if request.assignments is not None:
-        replicas = _grown_assignment(image, topic, request)
+        replicas = _grown_assignment(image, topic, request, away)
     else:
         order = rack_order(placeable(image, topic.replication_factor))
-        if topic.replication_factor > len(order) and new > old:
+        there = len(order) + len(away)
+        if (topic.replication_factor > there or not order) and new > old:
             raise KafkaError(
                 ErrorCode.INVALID_REPLICATION_FACTOR,
-                f"New partitions need {topic.replication_factor} live brokers; there are {len(order)}.",
+                f"New partitions need {topic.replication_factor} brokers; there are {there}.",
             )
         start = min(range(len(order)), key=lambda place: led.get(order[place], 0)) if order else 0
-        replicas = spread(order, start, new - old, topic.replication_factor)
+        replicas = _spread(order, away, start, new - old, topic.replication_factor)
     return [
         _new_streamlet(image, topic.topic_id, index, members) for index, members in enumerate(replicas, old)
     ]
 
 
 def _grown_assignment(
-    image: MetadataImage, topic: TopicRecord, request: NewPartitions
+    image: MetadataImage, topic: TopicRecord, request: NewPartitions, away: Collection[int]
 ) -> list[tuple[int, ...]]:
     """Replicas of the new streamlets by the client's assignment of the new partitions."""
     assignment = list(request.assignments or ())
@@ -333,7 +367,7 @@ def _grown_assignment(
     if len(assignment) != added:
         raise _misassigned(f"{added} partitions are added, but {len(assignment)} assignments given.")
     for members in assignment:
-        _check_members(image, members, topic.replication_factor)
+        _check_members(image, members, topic.replication_factor, away)
     last = image.streamlets[topic.topic_id][-1].replicas
     joining = min(added, topic.streamlets * topic.active_groups - topic.partitions)
     _per_streamlet([last, *assignment[:joining]], topic.partitions - 1, topic.active_groups)

@@ -20,7 +20,7 @@ from kproto.controller.topics import (
     offsets_topic,
 )
 from kproto.errors import ErrorCode
-from kproto.metadata import MetadataImage
+from kproto.metadata import Change, MetadataImage
 
 from .worlds import applied, image_of
 
@@ -289,3 +289,48 @@ def test_deletion_can_be_switched_off() -> None:
     decision = decide_delete(with_topic(), [TopicRef("t")], load(None, {"delete.topic.enable": "false"}))
     assert codes(decision) == [("t", ErrorCode.TOPIC_DELETION_DISABLED)]
     assert not decision.writes
+
+
+def away(image: MetadataImage, *nodes: int) -> MetadataImage:
+    """The image after brokers were fenced."""
+    return image.apply(Change(image.revision + 1, {}, tuple(image.brokers[node].key for node in nodes)))
+
+
+def made_while_away(topic: NewTopic, *fenced: int) -> tuple[ErrorCode, list[tuple[int, tuple[int, ...]]]]:
+    """The answer of three brokers of which some are away; leader and replicas of each streamlet."""
+    image = away(image_of(3), *fenced)
+    decision = decide_create(image, [topic], SETTINGS, lambda: b"i" * 16, {}, fenced)
+    after = applied(image, decision.puts)
+    made = [(each.leader, each.replicas) for each in after.streamlets.get(b"i" * 16, ())]
+    return codes(decision)[0][1], made
+
+
+def test_brokers_that_are_away_get_replicas_where_live_ones_are_not_enough() -> None:
+    code, made = made_while_away(NewTopic("t", 3, 3), 2)
+    assert code is ErrorCode.NONE
+    assert [set(replicas) for _, replicas in made] == [{1, 2, 3}] * 3
+    assert {leader for leader, _ in made} == {1, 3}
+    assert made_while_away(NewTopic("t", 1, 2), 2)[1][0][1] in ((1, 3), (3, 1))
+    assert made_while_away(NewTopic("t", 1, 3), 2, 3) == (ErrorCode.NONE, [(1, (1, 2, 3))])
+    assert made_while_away(NewTopic("t", 1, 4), 2)[0] is ErrorCode.INVALID_REPLICATION_FACTOR
+
+
+def test_an_assignment_may_name_brokers_that_are_away_but_not_only_those() -> None:
+    assert made_while_away(manual((0, (2, 1)), (1, (3, 2))), 2) == (
+        ErrorCode.NONE,
+        [(1, (2, 1)), (3, (3, 2))],
+    )
+    assert made_while_away(manual((0, (1, 2)), (1, (2, 3))), 2, 3)[0] is ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert made_while_away(manual((0, (1, 9))), 2)[0] is ErrorCode.INVALID_REPLICA_ASSIGNMENT
+
+
+def test_new_partitions_may_be_kept_by_brokers_that_are_away() -> None:
+    image = away(with_topic(3, replication_factor=3), 2)
+
+    def grown(request: NewPartitions, *fenced: int) -> ErrorCode:
+        return codes(decide_create_partitions(image, [request], {}, fenced))[0][1]
+
+    assert grown(NewPartitions("t", 4), 2) is ErrorCode.NONE
+    assert grown(NewPartitions("t", 4)) is ErrorCode.INVALID_REPLICATION_FACTOR
+    assert grown(NewPartitions("t", 2, [(2, 3, 1)]), 2) is ErrorCode.NONE
+    assert grown(NewPartitions("t", 2, [(2, 3, 1)])) is ErrorCode.INVALID_REPLICA_ASSIGNMENT
