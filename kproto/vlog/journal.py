@@ -139,13 +139,14 @@ class Journal:
         """Where the files are."""
         return self._directory
 
-    def reserve(self, size: int) -> bool:
+    def reserve(self, size: int, beyond: bool = False) -> bool:
         """Count ``size`` bytes for a file about to be created; False when the limit does not allow it.
 
         An eighth of the limit is kept back for the next process: it must be able to write before it has
-        brought what this one leaves behind into segment files.
+        brought what this one leaves behind into segment files. ``beyond``: the limit does not count.
         """
-        if self.bytes + size > self.limit - (0 if self.inherited else self.limit // 8) and self.bytes:
+        most = self.limit - (0 if self.inherited else self.limit // 8)
+        if not beyond and self.bytes and self.bytes + size > most:
             return False
         self.bytes += size
         return True

@@ -432,9 +432,10 @@ class ReplicatedPusher(Pusher):
     # The next segment
 
     def _next_segment(self, size: int) -> None:
-        """Propose a segment for a frame of ``size`` bytes (rules 4, 11 and 13), once its file is there."""
+        """Propose a segment for a frame of ``size`` bytes (rules 4, 11 and 13), once its file is there. The
+        one before stays in the journal until the store knows this one, and others stay behind it."""
         avoided = self._avoided()
-        file = self._space.get(size) if avoided is not None else None
+        file = self._space.get(size, owed=bool(self._unrecorded)) if avoided is not None else None
         if file is None or avoided is None:
             return
         self.roll()

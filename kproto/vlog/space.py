@@ -90,9 +90,10 @@ class Space:
     def _smallest(self) -> int:
         return min(SMALLEST_FILE, self._file_bytes)
 
-    def get(self, frame_bytes: int) -> JournalFile | None:
+    def get(self, frame_bytes: int, owed: bool = False) -> JournalFile | None:
         """A file with room for a frame of ``frame_bytes``, or None: then ``changed`` is called when to try
-        again."""
+        again. ``owed``: without it other files cannot be given back, so that waiting might never end; a small
+        one may be beyond the limit."""
         size = max(self.file_bytes, frame_bytes + FILE_HEADER_SIZE)
         need = min(size, max(self._smallest, frame_bytes + FILE_HEADER_SIZE))
         file = self._journal.acquire(need)
@@ -103,7 +104,10 @@ class Space:
                 return None  # its bytes count until it is deleted
             if size == need:
                 self._press()
-                return None
+                if not owed:
+                    return None
+                self._journal.reserve(size, beyond=True)
+                break
             size = max(size // 2, need)
         return self._create(size, need)
 
