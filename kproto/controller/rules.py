@@ -12,7 +12,7 @@ from typing import Final
 
 from kproto.config import TOPIC_CONFIGS
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import DEFAULT_BROKER, ONLINE, RECOVERING, StreamletRecord, TopicRecord
+from kproto.metadata.records import DEFAULT_BROKER, RECOVERING, StreamletRecord, TopicRecord
 from kproto.metadata.vlogs import CopyTarget, Move, VlogTable, VsegRecord
 
 DRAIN: Final = "kproto.drain"
@@ -70,9 +70,8 @@ def came_later(image: MetadataImage, table: VlogTable, record: StreamletRecord, 
     last time that it led it ended so, or it lives and does not lead it. Who died may have led it to the end.
     """
     epoch = vseg.id.owner_epoch
-    leads_it = record.state == ONLINE and record.sources[-1:] == (epoch,)
-    given = epoch in record.given or (not leads_it and is_current(image, vseg.node_id, epoch))
-    return given and not was_given(table, vseg)
+    gone = not record.is_served_by(epoch) and is_current(image, vseg.node_id, epoch)
+    return (epoch in record.given or gone) and not was_given(table, vseg)
 
 
 def may_begin_move(image: MetadataImage, record: StreamletRecord, target: int) -> bool:
@@ -149,9 +148,8 @@ def leads(image: MetadataImage, record: StreamletRecord | None, node_id: int, ep
     """The broker serves the streamlet under this epoch."""
     return (
         record is not None
-        and record.state == ONLINE
         and record.leader == node_id
-        and record.sources[-1:] == (epoch,)
+        and record.is_served_by(epoch)
         and is_current(image, node_id, epoch)
     )
 

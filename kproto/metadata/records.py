@@ -184,6 +184,11 @@ class TopicRecord(NamedTuple):
         """Number of streamlets; the last one may be partial."""
         return -(-self.partitions // self.active_groups)
 
+    def partitions_of(self, streamlet: int) -> range:
+        """The partitions of the streamlet with that index."""
+        first = streamlet * self.active_groups
+        return range(first, min(first + self.active_groups, self.partitions))
+
     def encode(self) -> bytes:
         fields: list[object] = [
             self.topic_id.hex(),
@@ -291,6 +296,10 @@ class StreamletRecord:
     @property
     def key(self) -> str:
         return streamlet_key(self.topic_id, self.index)
+
+    def is_served_by(self, owner_epoch: int) -> bool:
+        """The owner leads and serves it. With a single copy nobody does in this sense: it has no sources."""
+        return self.state == ONLINE and self.sources[-1:] == (owner_epoch,)
 
     def encode(self) -> bytes:
         replicas = _listed(self.replicas)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
-from kproto.metadata.records import ONLINE, StreamletRecord
+from kproto.metadata.records import StreamletRecord
 from kproto.replica.looking import LostError
 
 if TYPE_CHECKING:
@@ -202,5 +202,5 @@ class HandingOver:
         """Rule 5: this broker leads it under the epoch that it is registered with."""
         me = image.brokers.get(self._node_id)
         epoch = self._epoch()
-        online = record.leader == self._node_id and record.state == ONLINE and record.sources[-1:] == (epoch,)
-        return online and me is not None and me.epoch == epoch
+        serves = record.leader == self._node_id and record.is_served_by(epoch)
+        return serves and me is not None and me.epoch == epoch

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from kproto.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kproto.replica.reach import Metadata
 
 log = logging.getLogger(__name__)
 
@@ -15,18 +19,31 @@ class LostError(Exception):
     """The owner epoch is over (rule 16)."""
 
 
-class Looking:
-    """Calls ``look`` until `close`, or until the owner or broker epoch is over (LostError,
-    STALE_BROKER_EPOCH). What fails otherwise is logged as ``what`` and tried again. On the loop."""
+def if_changed(metadata: Metadata, look: Callable[[], Awaitable[int]]) -> Callable[[], Awaitable[None]]:
+    """``look`` only at another revision than that at which it left nothing to do; it returns how much it
+    leaves."""
+    done_at = -1
 
-    def __init__(self, what: str, look: Callable[[], Awaitable[object]]) -> None:
+    async def look_if_changed() -> None:
+        nonlocal done_at
+        revision = metadata.image.revision
+        if revision != done_at:
+            done_at = -1 if await look() else revision
+
+    return look_if_changed
+
+
+class Looking:
+    """Looks until `close`, or until the owner or broker epoch is over (LostError, STALE_BROKER_EPOCH). What
+    fails otherwise is logged as ``what`` and tried again. On the loop."""
+
+    def __init__(self, what: str) -> None:
         self._what = what
-        self._look = look
         self._task: asyncio.Task[None] | None = None
 
-    def start(self, seconds: float) -> None:
-        """Look from now on, with so many seconds before each time."""
-        self._task = asyncio.get_running_loop().create_task(self._run(seconds))
+    def start(self, seconds: float, look: Callable[[], Awaitable[object]]) -> None:
+        """``look`` from now on, with so many seconds before each time."""
+        self._task = asyncio.get_running_loop().create_task(self._run(seconds, look))
 
     async def close(self) -> None:
         """Stop."""
@@ -34,11 +51,11 @@ class Looking:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _run(self, seconds: float) -> None:
+    async def _run(self, seconds: float, look: Callable[[], Awaitable[object]]) -> None:
         while True:
             await asyncio.sleep(seconds)
             try:
-                await self._look()
+                await look()
             except LostError:
                 return
             except KafkaError as error:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from kproto.errors import KafkaError
 from kproto.log import kept_producers
-from kproto.metadata.records import ONLINE, StreamletRecord
-from kproto.replica.looking import Looking
+from kproto.metadata.records import StreamletRecord
+from kproto.replica.looking import Looking, if_changed
 from kproto.vlog.worker import in_worker
 
 if TYPE_CHECKING:
@@ -84,22 +84,15 @@ class Narrowing:
         self._epoch = epoch
         self._clock = clock
         self._poison = poison
-        self._seen = -1
-        """At which revision nothing was left to do."""
-        self._looking = Looking("going back to one copy", self._look_if_changed)
+        self._looking = Looking("going back to one copy")
 
     def start(self) -> None:
         """Look every second from now on."""
-        self._looking.start(LOOK_SECONDS)
+        self._looking.start(LOOK_SECONDS, if_changed(self._metadata, self.look))
 
     async def close(self) -> None:
         """Stop."""
         await self._looking.close()
-
-    async def _look_if_changed(self) -> None:
-        revision = self._metadata.image.revision
-        if revision != self._seen:
-            self._seen = -1 if await self.look() else revision
 
     async def look(self) -> int:
         """Go on with all that are to have one copy; how many streamlets. Raises KafkaError when the
@@ -127,19 +120,17 @@ class Narrowing:
             if topic.replication_factor > 1:
                 continue
             for record in part:
-                led = record.leader == self._node_id and record.state == ONLINE
-                if led and record.sources[-1:] == (self._epoch(),) and self._node_id in record.replicas:
+                mine = record.leader == self._node_id and record.is_served_by(self._epoch())
+                if mine and self._node_id in record.replicas:
                     move = moves.get((topic_id, record.index))
                     if move is None or move.leader_epoch != record.leader_epoch:
                         yield topic, record
 
     def _partitions(self, topic: TopicRecord, record: StreamletRecord) -> list[Partition] | None:
         """Those of a streamlet, open; None while something of them is elsewhere only."""
-        first = record.index * topic.active_groups
-        indexes = range(first, min(first + topic.active_groups, topic.partitions))
         found: list[Partition] = []
         try:
-            for index in indexes:
+            for index in topic.partitions_of(record.index):
                 lacks = self._logs.may_lack(topic.topic_id, index)
                 partition = None if lacks else self._logs.partition(topic.topic_id, index)
                 if partition is None or next(partition.holes(), None) is not None:

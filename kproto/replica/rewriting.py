@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from kproto.errors import KafkaError
 from kproto.log.reader import RemoteRange, load_blocking, load_nowait
 from kproto.metadata.vlogs import VsegId, VsegRecord
-from kproto.replica.looking import Looking, LostError
+from kproto.replica.looking import Looking, LostError, if_changed
 from kproto.replica.messages import Look, PartitionKey, StateAnswer, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
 from kproto.replica.takeover import floors_of, may_be_in
@@ -111,23 +111,17 @@ class Rewriting:
         self._sides: dict[int, VirtualLogPort] = {}
         """Side virtual logs, by identity, that anything was pushed to."""
         self._unacked = 0
-        self._seen = (-1, False)
-        """At which revision it looked last, and whether anything was without a copy."""
-        self._looking = Looking("pushing again what has no copy", self._look_if_changed)
+        self._looking = Looking("pushing again what has no copy")
         self.bytes = 0
         """Pushed again so far."""
 
     def start(self) -> None:
         """Look every second from now on."""
-        self._looking.start(LOOK_SECONDS)
+        self._looking.start(LOOK_SECONDS, if_changed(self._metadata, self.look))
 
     async def close(self) -> None:
         """Stop."""
         await self._looking.close()
-
-    async def _look_if_changed(self) -> None:
-        if self._seen != (self._metadata.image.revision, False):
-            self._seen = (self._metadata.image.revision, await self.look() > 0)
 
     async def look(self) -> int:
         """Do what is due; how many virtual segments of partitions led here have no copy. Raises LostError,

@@ -289,8 +289,7 @@ class Takeover:
             if topic is None or not self._is_current(claim):
                 continue
             record = image.streamlets[claim.topic_id][claim.streamlet]
-            first = claim.streamlet * topic.active_groups
-            for index in range(first, min(first + topic.active_groups, topic.partitions)):
+            for index in topic.partitions_of(claim.streamlet):
                 key = (claim.topic_id, index)
                 start = table.log_start(*key)
                 parts.append(Part(claim, key, record.sources, start, topic.floor, record.given))

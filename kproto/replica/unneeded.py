@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import ONLINE
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.replica.looking import Looking
 from kproto.replica.messages import Look, PartitionKey, decode_catalog
@@ -59,11 +58,11 @@ class UnneededReports:
         self._epoch = epoch
         self._knows = knows
         self._contents: dict[VsegId, Contents] = {}
-        self._looking = Looking("reporting virtual segments that can be freed", self.look)
+        self._looking = Looking("reporting virtual segments that can be freed")
 
     def start(self) -> None:
         """Look every few seconds from now on."""
-        self._looking.start(LOOK_SECONDS)
+        self._looking.start(LOOK_SECONDS, self.look)
 
     async def close(self) -> None:
         """Stop."""
@@ -149,11 +148,9 @@ def _served(
     for topic_id, part in image.streamlets.items():
         topic = image.topics_by_id[topic_id]
         for record in part:
-            serves = record.state == ONLINE and record.sources[-1:] == (epoch,)
             copies = copying and not record.sources and topic.copies_of(record) > 1
-            if record.leader == node_id and (serves or copies):
-                first = record.index * topic.active_groups
-                for index in range(first, min(first + topic.active_groups, topic.partitions)):
+            if record.leader == node_id and (record.is_served_by(epoch) or copies):
+                for index in topic.partitions_of(record.index):
                     yield topic_id, index, record.sources or (epoch,)
 
 

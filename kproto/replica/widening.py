@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from kproto.metadata.records import ONLINE, StreamletRecord
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.handing_over import Vlogs as Rolling
-from kproto.replica.looking import Looking
+from kproto.replica.looking import Looking, if_changed
 from kproto.replica.rewriting import NOT_NOW, NotHereError
 
 if TYPE_CHECKING:
@@ -80,23 +80,21 @@ class Widening:
         self._tell = done
         self._pushed: dict[Partition, int] = {}
         """What was in one copy under this leader epoch is on its way to others, or there."""
-        self._seen = -1
-        """At which revision nothing was left to do."""
-        self._looking = Looking("making more copies", self._look_if_changed)
+        self._looking = Looking("making more copies")
 
     def start(self) -> None:
         """Look every second from now on."""
-        self._looking.start(LOOK_SECONDS)
+        look = if_changed(self._metadata, self.look)
+
+        async def roll_and_look() -> None:
+            await self.roll()
+            await look()
+
+        self._looking.start(LOOK_SECONDS, roll_and_look)
 
     async def close(self) -> None:
         """Stop."""
         await self._looking.close()
-
-    async def _look_if_changed(self) -> None:
-        revision = self._metadata.image.revision
-        await self.roll()
-        if revision != self._seen:
-            self._seen = -1 if await self.look() else revision
 
     async def look(self) -> int:
         """Go on with all that have to get copies; how many streamlets. Raises LostError, and KafkaError when
@@ -157,9 +155,8 @@ class Widening:
 
     def _partitions(self, topic: TopicRecord, record: StreamletRecord) -> list[Partition]:
         """Those of a streamlet, open."""
-        first = record.index * topic.active_groups
         found: list[Partition] = []
-        for index in range(first, min(first + topic.active_groups, topic.partitions)):
+        for index in topic.partitions_of(record.index):
             partition = self._logs.partition(topic.topic_id, index)
             if partition is None or partition.vlog is None or partition.vlog.copies == 1:
                 raise NotHereError(f"partition {index} still appends without copies")

@@ -22,8 +22,8 @@ def test_only_the_end_of_an_epoch_ends_it(last: Exception) -> None:
             raise outcome
 
     async def scenario() -> None:
-        looking = Looking("looking", look)
-        looking.start(0.0)
+        looking = Looking("looking")
+        looking.start(0.0, look)
         for _ in range(100):
             await asyncio.sleep(0)
         assert calls == [0, 1, 2, 3]
@@ -39,9 +39,9 @@ def test_closing_stops_it() -> None:
         seen.append(1)
 
     async def scenario() -> None:
-        looking = Looking("looking", look)
+        looking = Looking("looking")
         await looking.close()
-        looking.start(0.0)
+        looking.start(0.0, look)
         await asyncio.sleep(0.01)
         await looking.close()
         before = len(seen)
