@@ -5,9 +5,9 @@
 - ``framing``: request headers and frames, size limits. ``batch``: the header of a record batch v2, read and
   stamped in place. ``records``: the records inside. ``compression``, ``crc``: what both need.
 - ``internal``: frames between brokers; ``push``: the head of the most frequent one.
-- ``generated``: one module per API, never edited, over ``primitives``. ``generator`` writes them from Kafka's own message
-  definitions, which are inside the kafka-clients jar (and, for the coordinator's records, the
-  kafka-group-coordinator jar)::
+- ``generated``: one module per API, never edited, over ``primitives``. ``generator`` writes them from
+  Kafka's own message definitions, which are inside the kafka-clients jar (and, for the coordinator's
+  records, the kafka-group-coordinator jar)::
 
       python -m kproto.wire.generator kafka-clients-4.3.1.jar kafka-group-coordinator-4.3.1.jar
 
