@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.log.due import BYTES_A_TURN
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 from kproto.replica.copies import NO_FILE, Copy
 from kproto.replica.copy_files import CopyFiles
+from kproto.replica.copy_syncs import CopySyncs
 from kproto.replica.fences import Fences
 from kproto.replica.rules import (
     Presence,
@@ -41,6 +41,7 @@ from kproto.replica.rules import (
     journal_in_limbo,
     survived,
 )
+from kproto.replica.store_state import read_state, write_state
 from kproto.replica.stored_file import (
     BESIDE,
     SUFFIX,
@@ -62,7 +63,6 @@ from kproto.vlog.frame import (
 )
 from kproto.vlog.space import NO_SPACE
 from kproto.vlog.worker import Works
-from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -77,8 +77,6 @@ STEP: Final = 4 << 20
 """Bytes reserved at a time while a copy grows."""
 FIRST_STEP: Final = 1 << 18
 SWEEP_S: Final = 0.1
-TIMED_SYNC_S: Final = 1.0
-"""Copies of class ``TIMED`` are synced about so often."""
 STATE_RETRY_S: Final = 1.0
 """A full disk has had no room for what the store knows of itself."""
 HELD_S: Final = 60.0
@@ -155,15 +153,21 @@ class ReplicaStore:
         self._unclean = False
         """An earlier process may have left unsynced files."""
         self._loading: dict[VsegId, list[Callable[[], object]]] = {}
-        self._unsynced: list[tuple[Copy, Callable[[], object]]] = []
-        self._syncing = False
-        self._timed: dict[Copy, None] = {}
         self._sweep_due = False
         self._closed = False
         disk.makedirs(self.directory)
         disk.sync_directory(data_dir)
         unique = f"{clock.wall_ms():x}"
         self.files = CopyFiles(self.directory, disk, workers.background, unique, self.poison)
+        self._syncs = CopySyncs(
+            disk,
+            self.directory,
+            workers.acks,
+            workers.background,
+            loop,
+            self._released,
+            self.poison,
+        )
         self.fences = Fences(disk, self.directory, workers.acks, self.poison)
         self._load_state(new_directory)
         self._find_files()
@@ -171,7 +175,7 @@ class ReplicaStore:
     # What a start knows
 
     def _load_state(self, new_directory: bool) -> None:
-        state = self._read_state()
+        state = read_state(self.disk, self.files.at(STATE_FILE))
         same_boot = state.get("boot") == self._boot.hex() and any(self._boot)
         lost = not (same_boot or state.get("clean") or (new_directory and not state))
         self.limbo = {VsegId(*vseg) for vseg in state.get("limbo", ())}
@@ -179,23 +183,6 @@ class ReplicaStore:
         self._unclean = not state.get("clean")
         self.suspect = lost or bool(state.get("suspect"))
         self._write_state()
-
-    def _read_state(self) -> dict[str, Any]:
-        """The content of the state file; empty when there is none or it is damaged, which is as bad as a
-        power loss."""
-        try:
-            fd = self.disk.open(self.files.at(STATE_FILE), write=False)
-        except FileNotFoundError:
-            return {}
-        try:
-            content = self.disk.pread(fd, self.disk.size(fd), 0)
-        finally:
-            self.disk.close(fd)
-        text, _, checksum = content.rpartition(b"\n")
-        if checksum != b"%08x" % crc32c(text):
-            return {}
-        found: dict[str, Any] = json.loads(text)
-        return found
 
     def _write_state(self, clean: bool = False) -> None:
         state = {
@@ -205,8 +192,7 @@ class ReplicaStore:
             "suspect": self.suspect,
             "limbo": sorted(self.limbo),
         }
-        text = json.dumps(state).encode()
-        self.disk.write_atomically(self.files.at(STATE_FILE), text + b"\n%08x" % crc32c(text))
+        write_state(self.disk, self.files.at(STATE_FILE), state)
 
     def _find_files(self) -> None:
         """Files are told by their names; what is left of spares, repairs and deletions goes."""
@@ -325,10 +311,10 @@ class ReplicaStore:
         if verdict not in STORED or copy is None:
             done(verdict, end)
         elif copy.policy == FlushPolicy.SYNCED:
-            self._when_synced(copy, partial(done, verdict, end))
+            self._syncs.when_synced(copy, partial(done, verdict, end))
         else:
             if copy.policy == FlushPolicy.TIMED:
-                self._sync_later(copy)
+                self._syncs.later(copy)
             done(verdict, end)
 
     def _begin(
@@ -447,71 +433,6 @@ class ReplicaStore:
             return None
         return found.chain
 
-    # Syncs
-
-    def _when_synced(self, copy: Copy, answer: Callable[[], object]) -> None:
-        copy.pins += 1
-        self._unsynced.append((copy, answer))
-        self._sync()
-
-    def _sync(self) -> None:
-        """One group of fdatasyncs in the worker for all acks that wait."""
-        if self._syncing or not self._unsynced:
-            return
-        self._syncing = True
-        batch, self._unsynced = self._unsynced, []
-
-        def sync_files() -> None:
-            for copy in dict.fromkeys(copy for copy, _ in batch):
-                self._sync_file(copy)
-
-        def synced(error: BaseException | None) -> None:
-            self._syncing = False
-            self._files_synced([copy for copy, _ in batch], error)
-            if error is None:
-                for _, answer in batch:
-                    answer()
-                self._sync()
-
-        self.workers.acks.submit(sync_files, synced)
-
-    def _files_synced(self, files: Sequence[Copy], error: BaseException | None) -> None:
-        """A worker has done with the descriptors of ``files``."""
-        for copy in files:
-            copy.pins -= 1
-            if self.copies.get(copy.vseg) is not copy:
-                self._retire(copy)
-        if error is not None:
-            self.poison(f"fdatasync of copies: {error}")
-
-    def _sync_file(self, copy: Copy) -> None:
-        """In a worker. A failure is never retried (rule 35)."""
-        if copy.fd != NO_FILE:
-            self.disk.datasync(copy.fd)
-        elif not copy.named:  # of an earlier process, which may not have synced it
-            self.disk.sync_file(copy.path)
-        if not copy.named:
-            self.disk.sync_directory(self.directory)
-            copy.named = True
-
-    def _sync_later(self, copy: Copy) -> None:
-        """Class ``TIMED``: the ack does not wait."""
-        if not self._timed:
-            self.loop.call_later(TIMED_SYNC_S, self._sync_timed)
-        self._timed[copy] = None
-
-    def _sync_timed(self) -> None:
-        copies = [copy for copy in self._timed if copy.fd != NO_FILE]
-        self._timed = {}
-        for copy in copies:
-            copy.pins += 1
-
-        def sync_files() -> None:
-            for copy in copies:
-                self._sync_file(copy)
-
-        self.workers.background.submit(sync_files, partial(self._files_synced, copies))
-
     # Seals
 
     def seal(self, vseg: VsegId, fence: int, done: SealDone) -> None:
@@ -531,7 +452,7 @@ class ReplicaStore:
         elif copy is None:
             done(-1, True)
         elif copy.policy == FlushPolicy.SYNCED and not copy.settled:
-            self._when_synced(copy, partial(done, copy.end, True))
+            self._syncs.when_synced(copy, partial(done, copy.end, True))
         else:
             done(copy.end, True)
 
@@ -690,7 +611,7 @@ class ReplicaStore:
 
         def settle() -> None:
             self.disk.truncate(copy.fd, used)
-            self._sync_file(copy)
+            self._syncs.sync_file(copy)
 
         def settled(error: BaseException | None) -> None:
             copy.pins -= 1
@@ -712,10 +633,15 @@ class ReplicaStore:
         if copy.pins:
             return True
         del self.copies[copy.vseg]
-        self._timed.pop(copy, None)
+        self._syncs.forget(copy)
         self.files.delete(copy.path + BESIDE)
         self.files.give_up(copy)
         return False
+
+    def _released(self, copy: Copy) -> None:
+        """A worker has done with its descriptor."""
+        if self.copies.get(copy.vseg) is not copy:
+            self._retire(copy)
 
     def _retire(self, copy: Copy) -> None:
         """No more frames come: close the file, unless a worker is using the descriptor."""
@@ -735,7 +661,7 @@ class ReplicaStore:
         self.disk.rename(temporary, path)
         old = self.copies.get(vseg)
         if old is not None:
-            self._timed.pop(old, None)
+            self._syncs.forget(old)
             self._retire(old)
         copy = Copy(vseg, path)
         copy.take(found)

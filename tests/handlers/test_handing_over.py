@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,17 @@ class Handing:
         await self.write(self.record.online(broker.epoch))
 
 
+@asynccontextmanager
+async def handing(tmp_path: Path, partitions: int = 1) -> AsyncIterator[Handing]:
+    """Each partition of t has one record; those of the first streamlet take no more, which is partition 0."""
+    async with owner(tmp_path) as world:
+        await world.create("t", (1, 2, 3), partitions=partitions)
+        await produce(world.call, "t", *range(partitions))
+        this = Handing(world)
+        this.refuse()
+        yield this
+
+
 async def waits(answer: asyncio.Future[Any]) -> None:
     """It is not there yet, though the broker had the time to make one."""
     done, _ = await asyncio.wait([answer], timeout=0.05)
@@ -87,16 +99,12 @@ async def waits(answer: asyncio.Future[Any]) -> None:
 @pytest.mark.parametrize("version", [3, 9, 10, 13])
 def test_the_answer_waits_for_the_next_leader_and_names_it(tmp_path: Path, version: int) -> None:
     async def scenario() -> None:
-        async with owner(tmp_path) as world:
-            topic_id = await world.create("t", (1, 2, 3))
-            key = topic_id if version >= 13 else "t"
-            assert (await produce(world.call, key, version=version)).responses
-            this = Handing(world)
-            this.refuse()
-            first = asyncio.ensure_future(produce(world.call, key, version=version))
+        async with handing(tmp_path) as this:
+            call, key = this.world.call, this.record.topic_id if version >= 13 else "t"
+            first = asyncio.ensure_future(produce(call, key, version=version))
             await waits(first)
             await this.give(2)
-            second = asyncio.ensure_future(produce(world.call, key, version=version))
+            second = asyncio.ensure_future(produce(call, key, version=version))
             await waits(second)
             await this.commit()
             expected = (NOT_LEADER, 2, 1, [2]) if version >= 10 else (NOT_LEADER, -1, -1, [])
@@ -107,11 +115,8 @@ def test_the_answer_waits_for_the_next_leader_and_names_it(tmp_path: Path, versi
 
 def test_a_move_that_is_given_up_ends_the_wait_and_nothing_was_stored(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with owner(tmp_path) as world:
-            await world.create("t", (1, 2, 3))
-            await produce(world.call, "t")
-            this = Handing(world)
-            this.refuse()
+        async with handing(tmp_path) as this:
+            world = this.world
             answer = asyncio.ensure_future(produce(world.call, "t"))
             await waits(answer)
             this.refuse(False)
@@ -125,11 +130,8 @@ def test_a_move_that_is_given_up_ends_the_wait_and_nothing_was_stored(tmp_path: 
 
 def test_what_else_is_in_the_request_is_stored(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with owner(tmp_path) as world:
-            await world.create("t", (1, 2, 3), partitions=3)
-            await produce(world.call, "t", 0, 1, 2)
-            this = Handing(world)
-            this.refuse()
+        async with handing(tmp_path, partitions=3) as this:
+            world = this.world
             answer = asyncio.ensure_future(produce(world.call, "t", 1, 0, 2))
             await waits(answer)
             assert [world.partition("t", index).high_watermark for index in range(3)] == [1, 2, 2]
@@ -143,11 +145,8 @@ def test_what_else_is_in_the_request_is_stored(tmp_path: Path) -> None:
 
 def test_no_answer_waits_longer_than_its_request_allows(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with owner(tmp_path) as world:
-            await world.create("t", (1, 2, 3))
-            await produce(world.call, "t")
-            Handing(world).refuse()
-            assert told(await produce(world.call, "t", timeout_ms=20))[0][0] == NOT_LEADER
+        async with handing(tmp_path) as this:
+            assert told(await produce(this.world.call, "t", timeout_ms=20))[0][0] == NOT_LEADER
 
     run(scenario)
 
@@ -156,11 +155,8 @@ def test_no_answer_waits_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
 
     async def scenario() -> None:
-        async with owner(tmp_path) as world:
-            await world.create("t", (1, 2, 3))
-            await produce(world.call, "t")
-            Handing(world).refuse()
-            assert told(await produce(world.call, "t", timeout_ms=600_000))[0][0] == NOT_LEADER
+        async with handing(tmp_path) as this:
+            assert told(await produce(this.world.call, "t", timeout_ms=600_000))[0][0] == NOT_LEADER
 
     run(scenario)
 
@@ -170,11 +166,8 @@ def test_nobody_waits_for_a_leader_that_died(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(holding, "HOLD_SECONDS", 600.0)
 
     async def scenario() -> None:
-        async with owner(tmp_path) as world:
-            await world.create("t", (1, 2, 3))
-            await produce(world.call, "t")
-            this = Handing(world)
-            this.refuse()
+        async with handing(tmp_path) as this:
+            world = this.world
             await this.give(2)
             answer = asyncio.ensure_future(produce(world.call, "t", timeout_ms=600_000))
             await waits(answer)

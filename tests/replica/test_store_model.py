@@ -26,9 +26,9 @@ from kproto.metadata.vlogs import VsegId
 from kproto.replica import copies as copies_module
 from kproto.replica import rules as rules_module
 from kproto.replica import store as store_module
+from kproto.replica.copy_syncs import CopySyncs
 from kproto.replica.fences import Fences
 from kproto.replica.rules import Push
-from kproto.replica.store import ReplicaStore
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from tests.replica.support import OTHER, TOPIC, MemoryDisk, Metadata, Owner, Station
@@ -237,7 +237,7 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
     "what an ack promised (8)": (copies_module, "survived", lambda *_: True),
     "fences refuse (6, 20)": (store_module, "fenced", lambda *_: False),
     "fences are persisted (20)": (Fences, "_persist", no_fence_on_disk),
-    "synced before the ack (8)": (ReplicaStore, "_sync_file", lambda *_: None),
+    "synced before the ack (8)": (CopySyncs, "sync_file", lambda *_: None),
     "chained (6)": (rules_module, "continues", lambda *_: True),
     "same bytes (6, S10)": (rules_module, "same_bytes", lambda *_: True),
     "eligible (22)": (store_module, "eligible", lambda *_: True),
