@@ -27,6 +27,7 @@ from kproto.config.topic_configs import TOPIC_CONFIGS
 
 BOOLEAN, STRING, INT, LONG = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.INT, ConfigType.LONG
 SHORT, DOUBLE, LIST, CLASS = ConfigType.SHORT, ConfigType.DOUBLE, ConfigType.LIST, ConfigType.CLASS
+PASSWORD: Final = ConfigType.PASSWORD
 
 MEGABYTE: Final = 1_048_576
 
@@ -206,7 +207,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "host:port of the internal listener of a broker of the cluster to join; empty: this broker keeps the "
         "metadata itself.",
     ),
-    ("kproto.cluster.secret", STRING, "", None, "What brokers of one cluster show each other."),
+    ("kproto.cluster.secret", PASSWORD, "", None, "What brokers of one cluster show each other."),
     (
         "kproto.backup.stall.ms",
         INT,
@@ -422,7 +423,7 @@ _FIXED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("authorizer.class.name", STRING, ""),
     ("client.quota.callback.class", CLASS, None),
     ("create.topic.policy.class.name", CLASS, None),
-    ("delegation.token.secret.key", ConfigType.PASSWORD, None),
+    ("delegation.token.secret.key", PASSWORD, None),
     ("process.roles", LIST, ("broker", "controller")),
     ("remote.log.storage.system.enable", BOOLEAN, False),
     ("replica.selector.class", STRING, None),
@@ -471,7 +472,7 @@ _DYNAMIC: Final = frozenset(
 
 def _table() -> dict[str, ConfigDef]:
     definitions = [
-        ConfigDef(name, kind, default, doc, validator, dynamic=name in _DYNAMIC)
+        ConfigDef(name, kind, default, doc, validator, dynamic=name in _DYNAMIC, sensitive=kind is PASSWORD)
         for name, kind, default, validator, doc in _ROWS
     ]
     definitions += _topic_synonyms()
@@ -494,7 +495,7 @@ def _table() -> dict[str, ConfigDef]:
             "kproto has only what the default says.",
             only(default),
             enforced=False,
-            sensitive=kind is ConfigType.PASSWORD,
+            sensitive=kind is PASSWORD,
         )
         for name, kind, default in _FIXED
     )

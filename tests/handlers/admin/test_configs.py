@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kproto.config import BROKER_CONFIGS, TOPIC_CONFIGS, ConfigSource
+from kproto.config import BROKER_CONFIGS, TOPIC_CONFIGS, ConfigSource, load
 from kproto.controller import NewTopic, OpType, ResourceType
 from kproto.errors import ErrorCode
+from kproto.handlers.admin.config_view import ConfigViews
+from kproto.metadata import MetadataImage
 from kproto.wire.generated import alter_configs, incremental_alter_configs
 from kproto.wire.generated.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 
@@ -116,6 +118,13 @@ def test_broker_configs(tuned) -> None:
     assert not shown["log.retention.ms"].read_only
     assert shown["delegation.token.secret.key"].is_sensitive
     assert shown["delegation.token.secret.key"].value is None
+
+
+def test_the_secret_of_the_cluster_is_shown_to_nobody() -> None:
+    views = ConfigViews(load(None, {"kproto.cluster.secret": "S3CRET"}), MetadataImage(), 1)
+    (shown,) = [view for view in views.broker() if view.name == "kproto.cluster.secret"]
+    assert shown.sensitive
+    assert "S3CRET" not in repr(views.broker())
 
 
 def test_a_topic_shows_what_it_inherits_in_other_units(tuned) -> None:
