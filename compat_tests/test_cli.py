@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ import pytest
 from confluent_kafka import Producer
 
 from compat_tests.support.broker import answers
-from compat_tests.support.ports import free_port
+from compat_tests.support.ports import free_port, wait_until
+from kproto.local_cluster import LocalCluster
 from kproto.testing import SubprocessBroker
 
 pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
@@ -165,7 +167,9 @@ def test_a_wide_topic_is_few_streamlets_of_several_groups_of_several_segments(kp
 def test_settings_are_shown_and_a_bad_one_is_one_line(kproto: Commands, tmp_path: Path) -> None:
     file = tmp_path / "kproto.toml"
     file.write_text('"num.partitions" = 7\n[log]\nretention.hours = 2\n')
-    shown = {row["name"]: row for row in kproto.json("config", "--config", str(file), "--set", "node.id=3")}
+    given = ("--config", str(file), "--set", "node.id=3", "--set", "kproto.cluster.secret=S")
+    shown = {row["name"]: row for row in kproto.json("config", *given)}
+    assert shown["kproto.cluster.secret"]["value"] == "(hidden)"
     assert (shown["num.partitions"]["value"], shown["num.partitions"]["source"]) == ("7", "set")
     assert shown["log.retention.hours"]["value"] == "2"
     assert shown["node.id"]["value"] == "3"
@@ -190,3 +194,110 @@ def test_a_second_broker_on_the_same_directory_or_port_is_refused(kproto: Comman
         assert what in done.stderr
         assert done.stderr.count("\n") == 1
     assert answers("127.0.0.1", broker.port)
+
+
+WRONG = {
+    ("topic", "create", "t", "--partitions", "99999999999"): "not in the range",
+    ("topic", "create", "t", "--replication", "70000"): "not in the range",
+    ("topic", "create", "\udcff"): "CreateTopics",
+    ("topic", "alter", "t", "--partitions", "99999999999"): "not in the range",
+    ("get-offsets", "--time", "99999999999999999999"): "not in the range",
+    ("consume", "t", "--from-time", "99999999999999999999"): "not in the range",
+    ("produce", "t", "--key-separator", ""): "separates nothing",
+    ("vlogs", "--metrics", "127.0.0.1:x"): "127.0.0.1:x: ",
+    ("vlogs", "--metrics", "127.0.0.1:1"): "127.0.0.1:1: Connection refused",
+    ("topic", "list", "--bootstrap", "127.0.0.1:99999"): "127.0.0.1:99999: ",
+}
+
+
+@pytest.mark.parametrize("words", WRONG, ids="-".join)
+def test_a_wrong_word_is_answered_in_one_line(kproto: Commands, words: tuple[str, ...]) -> None:
+    own = words[0] == "vlogs" or "--bootstrap" in words
+    where = () if own else ("--bootstrap", kproto.broker.bootstrap_servers)
+    raw = [os.fsencode(word) for word in (*COMMAND, *words, *where)]
+    done = subprocess.run(raw, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert done.returncode in (1, 2)
+    last = done.stderr.decode().splitlines()[-1]
+    assert WRONG[words] in last
+    assert "Traceback" not in done.stderr.decode()
+
+
+def test_the_first_of_several_brokers_that_answers_is_asked(kproto: Commands) -> None:
+    there = kproto.broker.bootstrap_servers
+    done = subprocess.run(
+        [*COMMAND, "topic", "list", "--json", "--bootstrap", f"127.0.0.1:1, {there}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(done.stdout) == []
+
+
+def test_topics_that_were_deleted_are_named_beside_one_that_was_not(kproto: Commands) -> None:
+    kproto.run("topic", "create", "there")
+    words = [*COMMAND, "topic", "delete", "absent", "there", "--bootstrap", kproto.broker.bootstrap_servers]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "deleted there\n")
+    assert "absent: UNKNOWN_TOPIC_OR_PARTITION" in done.stderr
+
+
+def test_a_line_of_a_pipe_is_sent_at_once_and_long_lines_in_batches_that_fit(kproto: Commands) -> None:
+    where = ("--bootstrap", kproto.broker.bootstrap_servers)
+    with subprocess.Popen([*COMMAND, "produce", "piped", *where], stdin=subprocess.PIPE) as producing:
+        assert producing.stdin is not None
+        for number in range(2):
+            producing.stdin.write(b"line\n")
+            producing.stdin.flush()
+            wait_until("the line", lambda: _stored(kproto, "piped") == number + 1, 20)  # noqa: B023
+    long = "x" * 5000 + "\n"
+    kproto.run("produce", "long", given=long * 600 + "the end")
+    assert _stored(kproto, "long") == 601
+
+
+def _stored(kproto: Commands, topic: str) -> int:
+    rows = kproto.json("get-offsets")
+    return sum(row["latest"] for row in rows if row["topic"] == topic)
+
+
+def test_chunks_are_shown_with_their_topic_and_other_directories_refused(
+    kproto: Commands, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        kproto.run("produce", name, given="a\n")
+    kproto.broker.terminate()
+    shown = kproto.run("dump-log", kproto.broker.data_dir, "--chunks")
+    assert "one" in shown.partition("Chunks")[2]
+    (tmp_path / "other").mkdir()
+    for words in ((), ("--journal",)):
+        said = kproto.run("dump-log", str(tmp_path / "other"), *words, code=1)
+        assert "is not the data directory of a broker" in said
+    (Path(kproto.broker.data_dir) / "metadata.sqlite").unlink()
+    assert "has no metadata" in kproto.run("dump-log", kproto.broker.data_dir, code=1)
+
+
+def test_a_cluster_that_cannot_start_can_be_started_otherwise(tmp_path: Path) -> None:
+    directory = str(tmp_path / "cluster")
+
+    def start(*words: str) -> tuple[int, str]:
+        command = [*COMMAND, "cluster", "start", "--data-dir", directory, *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = start("--brokers", "1", "--base-port", "0", "--set", "num.partition=3")
+    assert code == 2
+    assert "num.partition: no such broker config" in said
+    assert start("--brokers", "1", "--base-port", "0")[0] == 0
+    try:
+        for words in (("--brokers", "2"), ("--set", "num.partitions=3"), ("--metadata", "etcd://h:1/x")):
+            code, said = start(*words)
+            assert code == 2
+            assert "has a cluster of 1 brokers" in said
+        assert start("--brokers", "1")[0] == 0
+    finally:
+        LocalCluster.open(directory).stop()
+    (tmp_path / "file").write_text("")
+    directory = str(tmp_path / "file")
+    code, said = start()
+    assert code == 2
+    assert "Traceback" not in said

@@ -23,7 +23,7 @@ from kproto.disk import Disk
 
 log = logging.getLogger(__name__)
 FORMAT_VERSION: Final = 1
-_FILE: Final = "identity.json"
+IDENTITY_FILE: Final = "identity.json"
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 _KAFKA_FILE: Final = "meta.properties"
 """What every data directory of Apache Kafka has."""
@@ -69,7 +69,7 @@ class DataDirectory:
         if not self.cluster_id:
             self.cluster_id = cluster_id
             try:
-                _write_identity(self.disk, self._at(_FILE), self.node_id, self.store_id, cluster_id)
+                _write_identity(self.disk, self._at(IDENTITY_FILE), self.node_id, self.store_id, cluster_id)
             except OSError as error:
                 log.warning("%s: its cluster cannot be noted: %s", self.path, error.strerror)
 
@@ -123,7 +123,7 @@ def _lock(descriptor: int, path: str) -> None:
 
 def _identity(path: str, node_id: int, disk: Disk) -> tuple[str, str, bool]:
     """The store id, the cluster id (may be empty) and whether the directory is new."""
-    file = os.path.join(path, _FILE)
+    file = os.path.join(path, IDENTITY_FILE)
     try:
         with open(file, "rb") as stream:
             found = json.load(stream)

@@ -69,9 +69,12 @@ class LocalCluster:
         ``settings``: dotted names to text, for every broker. Raises :class:`ClusterError` when the directory
         has a cluster already.
         """
-        if os.path.exists(os.path.join(directory, FILE)):
+        if cls.exists(directory):
             raise ClusterError(f"{directory} has a cluster already")
-        os.makedirs(directory, exist_ok=True)
+        try:
+            os.makedirs(directory, exist_ok=True)
+        except OSError as error:
+            raise ClusterError(f"{directory}: {error.strerror}") from None
         offsets = (0, INTERNAL_OFFSET, METRICS_OFFSET)
         free = iter(free_ports(3 * brokers) if base_port == 0 else ())
         nodes = [
@@ -83,16 +86,23 @@ class LocalCluster:
         cluster._save()
         return cluster
 
+    @staticmethod
+    def exists(directory: str) -> bool:
+        """Whether `open` has something to open there."""
+        return os.path.exists(os.path.join(directory, FILE))
+
     @classmethod
     def open(cls, directory: str) -> LocalCluster:
         """The cluster that ``directory`` has. Raises :class:`ClusterError` when there is none."""
         try:
             with open(os.path.join(directory, FILE), encoding="utf-8") as file:
                 document = json.load(file)
+            nodes = [Node(**each) for each in document["nodes"]]
+            return cls(directory, _Document(nodes, document["settings"]))
         except FileNotFoundError:
             raise ClusterError(f"{directory} has no cluster; start one with: kproto cluster start") from None
-        nodes = [Node(**each) for each in document["nodes"]]
-        return cls(directory, _Document(nodes, document["settings"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ClusterError(f"{directory}/{FILE}: {getattr(error, 'strerror', None) or error}") from None
 
     @property
     def nodes(self) -> list[Node]:
@@ -170,6 +180,16 @@ class LocalCluster:
     def keeps_metadata(self, node: int) -> bool:
         """Without it the cluster has no controller."""
         return node == 1 and not self._in_etcd
+
+    def discard(self) -> None:
+        """Stop what runs and forget the plan; data and logs stay. Another one can be made here."""
+        self.stop()
+        os.unlink(os.path.join(self.directory, FILE))
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What every broker is told, by dotted name."""
+        return self._document.settings
 
     def forget(self, node: int) -> None:
         """A dead broker that was taken out of the cluster: its directory stays, and is no part of it."""

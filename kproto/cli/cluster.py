@@ -12,6 +12,7 @@ import click
 import kproto
 from kproto.errors import TABLE, ErrorCode
 from kproto.net.client import Client
+from kproto.wire import WireError
 from kproto.wire.generated.api_versions import ApiVersionsRequest
 from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
 from kproto.wire.messages import codec
@@ -25,7 +26,11 @@ FIND_COORDINATOR: Final = 10
 def bootstrap_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--bootstrap``, the same for every command that needs a broker."""
     return click.option(
-        "--bootstrap", default=DEFAULT_BOOTSTRAP, show_default=True, metavar="HOST:PORT", help="Any broker."
+        "--bootstrap",
+        default=DEFAULT_BOOTSTRAP,
+        show_default=True,
+        metavar="HOST:PORT[,HOST:PORT...]",
+        help="Any broker, or several: the first one that answers is asked.",
     )(function)
 
 
@@ -49,6 +54,7 @@ class Session:
 
     client: Client
     versions: dict[int, tuple[int, int]]
+    address: str = "the broker"
 
     def version(self, key: int) -> int:
         """The version to use for an API. Raises ClickException when there is none in common."""
@@ -60,30 +66,54 @@ class Session:
         return chosen
 
     def call(self, key: int, request: Any) -> Any:
-        """Send one request and return its answer."""
-        return self.client.call(key, self.version(key), request)
+        """Send one request and return its answer. Raises ClickException when none comes, or when something
+        in the request is no value that Kafka's protocol has room for."""
+        return self.call_version(key, self.version(key), request)
+
+    def call_version(self, key: int, version: int, request: Any) -> Any:
+        """`call` in one version."""
+        try:
+            return self.client.call(key, version, request)
+        except OSError as error:
+            raise click.ClickException(f"{self.address}: {error.strerror or error}") from None
+        except WireError as error:
+            raise click.ClickException(f"{self.address}: {error}") from None
 
 
 def open_session(host: str, port: int) -> Session:
     """Connect and ask for the broker's versions. Raises ClickException when nobody answers."""
+    where = f"{host}:{port}"
     try:
         client = Client(host, port)
-    except OSError as error:
-        raise click.ClickException(f"{host}:{port}: {error.strerror or error}") from None
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise click.ClickException(f"{where}: {getattr(error, 'strerror', None) or error}") from None
     request = ApiVersionsRequest(client_software_name="kproto", client_software_version=kproto.__version__)
-    answer = client.call(API_VERSIONS, 3, request)
-    require(answer.error_code, f"{host}:{port}")
-    return Session(client, {key.api_key: (key.min_version, key.max_version) for key in answer.api_keys})
+    answer = Session(client, {}, where).call_version(API_VERSIONS, 3, request)
+    require(answer.error_code, where)
+    versions = {key.api_key: (key.min_version, key.max_version) for key in answer.api_keys}
+    return Session(client, versions, where)
+
+
+def open_any(bootstrap: str) -> Session:
+    """A session with the first broker of a list that answers. Raises ClickException when none does."""
+    refused = None
+    for entry in bootstrap.split(","):
+        host, _, port = entry.strip().rpartition(":")
+        if not (port.isascii() and port.isdigit()):
+            raise click.ClickException(f"--bootstrap {bootstrap}: expected HOST:PORT")
+        try:
+            return open_session(host.strip("[]") or "127.0.0.1", int(port))
+        except click.ClickException as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
 
 
 class Cluster:
     """All brokers behind a bootstrap address."""
 
     def __init__(self, bootstrap: str) -> None:
-        host, _, port = bootstrap.rpartition(":")
-        if not port.isdigit():
-            raise click.ClickException(f"--bootstrap {bootstrap}: expected HOST:PORT")
-        self.any = open_session(host or "127.0.0.1", int(port))
+        self.any = open_any(bootstrap)
         self._by_node: dict[int, Session] = {}
         self._addresses: dict[int, tuple[str, int]] = {}
 

@@ -6,11 +6,13 @@ import sys
 from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from kproto.cli.output import print_rows
 from kproto.local_cluster import ClusterError, LocalCluster
 
 DEFAULT_DATA_DIR: Final = "./kproto-cluster"
+COMMAND_LINE: Final = ParameterSource.COMMANDLINE
 _DATA_DIR: Final = click.option(
     "--data-dir",
     metavar="DIR",
@@ -60,12 +62,34 @@ def start(brokers: int, base_port: int, pairs: tuple[str, ...], metadata: str, d
         if not separator:
             raise ClusterError(f"--set {pair}: expected NAME=VALUE")
         settings[name.strip()] = value.strip()
-    try:
+    if LocalCluster.exists(data_dir):
         local = LocalCluster.open(data_dir)
-    except ClusterError:
+        _check_agrees(local, brokers, base_port, settings)
+        local.start()
+    else:
         local = LocalCluster.create(data_dir, brokers, base_port, settings)
-    local.start()
+        try:
+            local.start()
+        except ClusterError:
+            local.discard()
+            raise
     click.echo(f"{len(local.nodes)} brokers; bootstrap servers: {local.bootstrap_servers}")
+
+
+def _check_agrees(local: LocalCluster, brokers: int, base_port: int, settings: dict[str, str]) -> None:
+    """What was said on the command line, and the cluster that is there. Raises ClusterError."""
+    source = click.get_current_context().get_parameter_source
+    first = local.nodes[0]
+    other = {
+        "brokers": brokers != len(local.nodes),
+        "base_port": base_port not in (0, first.port - first.node + 1),
+    }
+    wrong = [name for name, differs in other.items() if differs and source(name) is COMMAND_LINE]
+    if wrong or any(local.settings.get(name) != value for name, value in settings.items()):
+        raise ClusterError(
+            f"{local.directory} has a cluster of {len(local.nodes)} brokers from port {first.port} on, with "
+            "settings of its own: start it without options, or another one with --data-dir"
+        )
 
 
 @cluster.command()

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from kproto.cli.cluster import Cluster, bootstrap_option, require
-from kproto.cli.offsets import EARLIEST, LATEST, look_up
+from kproto.cli.offsets import EARLIEST, LATEST, MILLISECONDS, look_up
 from kproto.wire.batch import iter_batches
 from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from kproto.wire.records import Record, iter_records
@@ -30,7 +30,9 @@ class _Found(NamedTuple):
 @click.command()
 @click.argument("topic")
 @click.option("--from-beginning", is_flag=True, help="Default: only what comes from now on.")
-@click.option("--from-time", type=int, metavar="MS", help="From the first record at or after this time.")
+@click.option(
+    "--from-time", type=MILLISECONDS, metavar="MS", help="From the first record at or after this time."
+)
 @click.option("--partition", "only", type=int, help="Only this partition.")
 @click.option("--max-records", type=int, help="Stop after so many.")
 @click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Stop when nothing came so long.")

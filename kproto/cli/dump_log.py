@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from kproto.cli.cluster import json_option
+from kproto.directory import IDENTITY_FILE
 from kproto.disk import Disk
 from kproto.log.files import SegmentName, parse_name, partition_directory
 from kproto.metadata.opening import SQLITE_FILE
@@ -37,6 +38,7 @@ SEGMENT_COLUMNS: Final = (
     "leader epochs",
 )
 CHUNK_COLUMNS: Final = (
+    "topic",
     "partition",
     "group",
     "segment",
@@ -100,6 +102,8 @@ def dump_log(
     """Show the streamlets, groups, segments and chunks stored in DATA_DIR."""
     from kproto.cli.output import print_json, print_rows, progress
 
+    if not os.path.exists(os.path.join(data_dir, IDENTITY_FILE)):
+        raise click.ClickException(f"{data_dir} is not the data directory of a broker")
     if journal:
         print_rows(_journal_rows(data_dir), JOURNAL_COLUMNS, as_json=as_json, title="Journal")
         return
@@ -142,7 +146,8 @@ def _image(data_dir: str) -> MetadataImage:
     with tempfile.TemporaryDirectory(prefix="kproto-dump-") as copy:
         found = [name for name in os.listdir(data_dir) if name.startswith(SQLITE_FILE)]
         if SQLITE_FILE not in found:
-            raise click.ClickException(f"{data_dir} is not the data directory of a broker")
+            message = f"{data_dir} has no metadata: another broker or etcd keeps it; --journal works here"
+            raise click.ClickException(message)
         for name in found:
             if not name.endswith("-shm"):
                 shutil.copy(os.path.join(data_dir, name), copy)

@@ -80,7 +80,7 @@ def describe(name: str, bootstrap: str, as_json: bool) -> None:
 def _offsets(cluster: Cluster, name: str) -> list[dict[str, Any]]:
     session = cluster.coordinator(name)
     request = OffsetFetchRequest(group_id=name, topics=None)
-    answer = session.client.call(OFFSET_FETCH, OFFSET_FETCH_BY_NAME, request)
+    answer = session.call_version(OFFSET_FETCH, OFFSET_FETCH_BY_NAME, request)
     require(answer.error_code, name)
     committed = {
         (topic.name, partition.partition_index): partition.committed_offset

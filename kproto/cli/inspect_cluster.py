@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from http.client import HTTPException
 from typing import Any, Final
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -73,8 +74,13 @@ def _endpoints(data_dir: str, addresses: tuple[str, ...]) -> list[tuple[str, str
 
 
 def _page(address: str, path: str) -> Any:
-    with urlopen(f"http://{address}{path}", timeout=TIMEOUT_S) as answer:
-        return json.load(answer)
+    """What a broker says there. Raises ClusterError when it says nothing, or is no broker."""
+    try:
+        with urlopen(f"http://{address}{path}", timeout=TIMEOUT_S) as answer:
+            return json.load(answer)
+    except (OSError, HTTPException, ValueError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        raise ClusterError(f"{address}: {getattr(reason, 'strerror', None) or reason}") from None
 
 
 def _fail(message: str) -> None:
@@ -90,7 +96,7 @@ def vlogs(data_dir: str, addresses: tuple[str, ...], as_json: bool) -> None:
     try:
         for name, address in _endpoints(data_dir, addresses):
             rows += [{"broker": name, **row} for row in _page(address, "/vlogs")]
-    except (ClusterError, URLError, OSError) as error:
+    except ClusterError as error:
         _fail(str(error))
     if not as_json:
         rows = [
@@ -113,8 +119,8 @@ def recovery(ctx: click.Context, data_dir: str, addresses: tuple[str, ...], as_j
         return
     try:
         found = _page(_endpoints(data_dir, addresses)[0][1], "/recovery")
-    except (ClusterError, URLError, OSError, IndexError) as error:
-        _fail(str(error) or "no broker is running")
+    except (ClusterError, IndexError) as error:
+        _fail(str(error) if isinstance(error, ClusterError) else "no broker is running")
     if as_json:
         print_json(found)
         return

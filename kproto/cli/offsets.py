@@ -14,6 +14,7 @@ from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsets
 LIST_OFFSETS: Final = 2
 LATEST: Final = -1
 EARLIEST: Final = -2
+MILLISECONDS: Final = click.IntRange(0, 2**63 - 1)
 
 
 def look_up(cluster: Cluster, topics: Iterable[Any], timestamp: int) -> dict[tuple[str, int], int]:
@@ -41,7 +42,9 @@ def look_up(cluster: Cluster, topics: Iterable[Any], timestamp: int) -> dict[tup
 
 @click.command("get-offsets")
 @click.argument("topics", nargs=-1)
-@click.option("--time", "timestamp", type=int, help="Also the first offset at or after this time (ms).")
+@click.option(
+    "--time", "timestamp", type=MILLISECONDS, help="Also the first offset at or after this time (ms)."
+)
 @bootstrap_option
 @json_option
 def get_offsets(topics: tuple[str, ...], timestamp: int | None, bootstrap: str, as_json: bool) -> None:

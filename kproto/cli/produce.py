@@ -6,8 +6,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator
-from itertools import islice
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
@@ -16,8 +15,12 @@ from kproto.wire.compression import NAMES
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kproto.wire.records import Record, build_batch
 
+if TYPE_CHECKING:
+    from io import BufferedIOBase
+
 PRODUCE: Final = 0
 LINES_PER_BATCH: Final = 500
+READ_BYTES: Final = 1 << 16
 TIMEOUT_MS: Final = 30_000
 
 
@@ -33,6 +36,8 @@ def produce(
     """Write each line of standard input to TOPIC as one record, with acks=all."""
     from kproto.cli.output import progress
 
+    if key_separator == "":
+        raise click.ClickException("--key-separator: an empty text separates nothing")
     written = 0
     with Cluster(bootstrap) as cluster, progress("producing", None) as advance:
         found = cluster.topic(topic, create=True)
@@ -40,7 +45,7 @@ def produce(
         if partition is not None and partition not in leaders:
             raise click.ClickException(f"{topic} has no partition {partition}")
         writer = _Writer(cluster, found, leaders, NAMES[compression])
-        for turn, lines in enumerate(_batches(sys.stdin.buffer)):
+        for turn, lines in enumerate(_batches(cast("BufferedIOBase", sys.stdin.buffer))):
             records = [_record(line, key_separator) for line in lines]
             for index, chosen in _by_partition(records, partition, len(leaders), turn).items():
                 writer.write(index, chosen)
@@ -71,14 +76,15 @@ class _Writer:
         require(found.error_code, f"{self._topic.name}-{index}", found.error_message)
 
 
-def _batches(stream: BinaryIO) -> Iterator[list[bytes]]:
-    """Lines as they come: a terminal's or pipe's line is sent at once, a file's by the hundred."""
-    if stream.isatty():
-        for line in iter(stream.readline, b""):
-            yield [line.rstrip(b"\r\n")]
-        return
-    while lines := list(islice(stream, LINES_PER_BATCH)):
-        yield [line.rstrip(b"\r\n") for line in lines]
+def _batches(stream: BufferedIOBase) -> Iterator[list[bytes]]:
+    """Lines as they come: what a terminal or a pipe has is sent at once, a file's lines by the hundred."""
+    rest = b""
+    while data := stream.read1(READ_BYTES):
+        *lines, rest = (rest + data).split(b"\n")
+        for first in range(0, len(lines), LINES_PER_BATCH):
+            yield [line.rstrip(b"\r") for line in lines[first : first + LINES_PER_BATCH]]
+    if rest:
+        yield [rest.rstrip(b"\r")]
 
 
 def _record(line: bytes, separator: str | None) -> Record:

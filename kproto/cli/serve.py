@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 import click
 
-from kproto.config import ConfigError, Settings, load
+from kproto.config import BROKER_CONFIGS, ConfigError, Settings, load
 
 CONFIG_ERROR_EXIT: Final = 2
 DEFAULT_DATA_DIR: Final = "./kproto-data"
 DEFAULT_LISTEN: Final = "127.0.0.1:9092"
 INTERNAL_PORT_OFFSET: Final = 1000
+HIDDEN: Final = "(hidden)"
 
 _OPTIONS: Final = (
     click.option("--node-id", type=int, help="Kafka's node.id of this broker (default 1)."),
@@ -89,6 +91,14 @@ def settings_from(
         fail(str(error))
 
 
+def _called() -> str:
+    """How this command was called, so that what is printed can be typed: it may not be on the PATH."""
+    name = sys.argv[0]
+    folder, _, last = name.rpartition("/")
+    known = not folder or folder in os.environ.get("PATH", "").split(":")
+    return "kproto" if last != "kproto" or known else name
+
+
 @click.command()
 @_with_options
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
@@ -102,8 +112,8 @@ def serve(quiet: bool, **flags: Any) -> None:
             click.echo(f"kproto broker {settings.node_id} serves Kafka clients on {host}:{port}")
             click.echo(f"data in {settings.log_dirs}; stop with Ctrl-C. Try next, in another terminal:")
             where = "" if (host, port) == ("127.0.0.1", 9092) else f" --bootstrap {host}:{port}"
-            click.echo(f"  echo hello | kproto produce greetings{where}")
-            click.echo(f"  kproto consume greetings --from-beginning{where}")
+            click.echo(f"  echo hello | {_called()} produce greetings{where}")
+            click.echo(f"  {_called()} consume greetings --from-beginning{where}")
 
     try:
         sys.exit(run(settings, announce))
@@ -120,7 +130,11 @@ def config(as_json: bool, **flags: Any) -> None:
     from kproto.cli.output import print_rows
 
     rows = [
-        {"name": name, "value": value, "source": "set" if explicit else "default"}
+        {
+            "name": name,
+            "value": HIDDEN if value and BROKER_CONFIGS[name].sensitive else value,
+            "source": "set" if explicit else "default",
+        }
         for name, value, explicit in settings.effective()
     ]
     print_rows(rows, ("name", "value", "source"), as_json=as_json, title="Effective settings")

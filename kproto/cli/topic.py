@@ -27,6 +27,8 @@ TIMEOUT_MS: Final = 30_000
 SET: Final = 0
 DELETE: Final = 1
 DEFAULT_SOURCE: Final = 5
+COUNT: Final = click.IntRange(-1, 2**31 - 1)
+COPIES: Final = click.IntRange(-1, 2**15 - 1)
 
 
 @click.group()
@@ -66,8 +68,8 @@ def list_topics(internal: bool, bootstrap: str, as_json: bool) -> None:
 
 @topic.command()
 @click.argument("name")
-@click.option("--partitions", type=int, default=-1, help="Default: the broker's num.partitions.")
-@click.option("--replication", type=int, default=-1, help="Default: default.replication.factor.")
+@click.option("--partitions", type=COUNT, default=-1, help="Default: the broker's num.partitions.")
+@click.option("--replication", type=COPIES, default=-1, help="Default: default.replication.factor.")
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A topic config; may be repeated.")
 @bootstrap_option
 def create(name: str, partitions: int, replication: int, pairs: tuple[str, ...], bootstrap: str) -> None:
@@ -91,9 +93,10 @@ def delete(names: tuple[str, ...], bootstrap: str) -> None:
     with Cluster(bootstrap) as cluster:
         states = [DeleteTopicState(name=name) for name in names]
         request = DeleteTopicsRequest(topics=states, topic_names=list(names), timeout_ms=TIMEOUT_MS)
-        for answer in cluster.any.call(DELETE_TOPICS, request).responses:
-            require(answer.error_code, answer.name or "?", answer.error_message)
-            click.echo(f"deleted {answer.name}")
+        answers = cluster.any.call(DELETE_TOPICS, request).responses
+    for answer in sorted(answers, key=lambda each: each.error_code != 0):
+        require(answer.error_code, answer.name or "?", answer.error_message)
+        click.echo(f"deleted {answer.name}")
 
 
 @topic.command()
@@ -139,7 +142,7 @@ def describe(name: str, bootstrap: str, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Set a topic config.")
 @click.option("--unset", "removed", multiple=True, metavar="NAME", help="Back to the default.")
-@click.option("--partitions", type=int, help="Raise the number of partitions.")
+@click.option("--partitions", type=COUNT, help="Raise the number of partitions.")
 @bootstrap_option
 def alter(
     name: str, pairs: tuple[str, ...], removed: tuple[str, ...], partitions: int | None, bootstrap: str
