@@ -32,6 +32,10 @@ class Census:
     """At other offsets than they were acknowledged for, and nowhere else."""
     twice: int = 0
     """There more than once."""
+    disordered: int = 0
+    """Behind one of the same producer that was sent later. With Apache Kafka idempotent producers may have
+    such ones when leaders change before they have stored anything: a leader that does not know a producer
+    takes whatever sequence number comes first, also of a batch behind others that were refused elsewhere."""
     damaged: int = 0
     """Values that nobody sent."""
 
@@ -51,16 +55,21 @@ class Census:
             self.lost += not where
             self.elsewhere += bool(where) and offset not in where
             self.twice += len(where) > 1
+        newest = -1
+        for number in sorted(acked, key=lambda each: acked[each]):
+            self.disordered += number < newest
+            newest = max(newest, number)
 
     @property
     def kept(self) -> bool:
-        """Every acknowledged record is there once, at its offset."""
-        return not (self.lost or self.elsewhere or self.twice or self.damaged)
+        """Every acknowledged record is there once, at its offset, in order."""
+        return not (self.lost or self.elsewhere or self.twice or self.disordered or self.damaged)
 
     def __str__(self) -> str:
         return (
             f"lost {self.lost} of {self.acknowledged} acknowledged records; {self.elsewhere} at other "
-            f"offsets, {self.twice} there twice, {self.damaged} values that nobody sent"
+            f"offsets, {self.disordered} out of order, {self.twice} there twice, {self.damaged} values that "
+            "nobody sent"
         )
 
 

@@ -255,8 +255,7 @@ def _tell(session: Session, failed: str, work: Path, about: Mapping[str, Any], r
     result.runs += runs_of(cluster.kind, session.results["rounds"], about)
     if found is not None:
         result.runs.append(census_run(cluster.kind, found, about))
-        if not found.kept:
-            result.notes.append(f"{cluster.name}: {found}")
+        result.notes.append(f"{cluster.name}: {found}.")
     if failed:
         result.notes.append(f"{cluster.name} did not get through: {in_short(RuntimeError(failed))}")
         console.print(f"FAILED: {failed}", highlight=False)

@@ -43,7 +43,15 @@ def test_what_is_gone_or_elsewhere_or_twice_or_damaged_is_counted() -> None:
     assert counted(acked, log_of(3, 0, 1, 1, 2, 3)) == Census(4, 5, elsewhere=2, twice=1)
     torn = {**log_of(3, 0, 1, 2, 3), 1: b"3:1:torn", 4: b"", 5: value_of(4, 5, SIZE), 6: b"3:x:"}
     assert counted(acked, torn) == Census(4, 7, lost=1, damaged=4)
-    for one in (Census(1, 1, lost=1), Census(1, 1, elsewhere=1), Census(1, 1, twice=1), Census(damaged=1)):
+    overtaken = {124: 0, 125: 1, 0: 2, 1: 3, 126: 4}
+    assert counted(overtaken, log_of(3, 124, 125, 0, 1, 126)) == Census(5, 5, disordered=2)
+    for one in (
+        Census(disordered=1),
+        Census(1, 1, lost=1),
+        Census(1, 1, elsewhere=1),
+        Census(1, 1, twice=1),
+        Census(damaged=1),
+    ):
         assert not one.kept
     assert census_run(KAFKA, counted(acked, log_of(3, 2, 3)), {}).metrics["lost"] == 2
 
