@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.config import host_and_port
@@ -19,15 +19,15 @@ from kproto.controller import Controller
 from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
 from kproto.controller.registration import Registration
-from kproto.controller.rules import is_current, is_draining, may_hold
+from kproto.controller.rules import is_draining, may_hold
 from kproto.controller.service import ControllerService
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.forwarding import RemoteController
+from kproto.leaving import Leaving
 from kproto.log.manager import OPENED_PER_LOOK
 from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
 from kproto.metadata.client import Forward, MetadataClient
-from kproto.metadata.records import ONLINE, StreamletRecord
 from kproto.metadata.suspects import SUSPICION_SECONDS, Suspects
 from kproto.net.internal import InternalListener
 from kproto.net.peers import Address, Peers
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from kproto.directory import DataDirectory
     from kproto.log.manager import LogManager
     from kproto.log.partition import Partition
-    from kproto.metadata.vlogs import VsegRecord
     from kproto.replica.messages import PartitionKey
     from kproto.vlog.manager import VlogManager
     from kproto.vlog.ports import OpenVseg
@@ -73,9 +72,6 @@ SEAT_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2)
 """Seconds before each look whether a controller that closed its connection still listens."""
 ENOUGH_OTHERS: Final = 2
 """Backups of the usual three copies."""
-LEAVE_LOOK_SECONDS: Final = 0.002
-SUCCESSION_SECONDS: Final = 1.0
-"""How long who leaves waits for its successors: so long its clients can ask it who that is."""
 STARTS_SECONDS: Final = 0.2
 STARTS_AT_ONCE: Final = 100
 """Log starts in one transaction (rule 19b)."""
@@ -519,77 +515,22 @@ class ClusterMember:
     # Stop
 
     async def leave(self) -> None:
-        """End in peace (rule 12b): refuse appends, wait until all is durable, have the controller give what
-        this broker leads to others, and leave the members when they lead. Nothing when it does not work in
-        time: then the death of this process is noticed as any other."""
+        """End in peace (`leaving`). Nothing when that does not work in time: then the death of this process
+        is noticed as any other."""
         if self._vlogs is None or self._on_fenced is None:
             return
         self._on_fenced = None
         if self._handing_over is not None:
             await self._handing_over.close()
+        leaving = Leaving(
+            self.node_id, self.epoch, self.controller, self._client, lambda: self._acting, self._vlogs
+        )
         try:
             async with asyncio.timeout(FINISH_SECONDS):
-                self._vlogs.retire()
-                while not self._vlogs.retired():
-                    await asyncio.sleep(LEAVE_LOOK_SECONDS)
-                if await self._retire():
-                    await self._succeeded()
-                    if self._client is not None and self._acting is None:
-                        await self._client.leave()
-                    else:
-                        await self.controller.propose("leave", None)
-                    await self._replaced()
-                    if self._client is not None:
-                        await self._client.close()
+                await leaving.leave()
         except (KafkaError, TimeoutError) as error:
             why = str(error) or "no answer in time"
             log.warning("this broker could not hand over what it leads: %s", why)
-
-    async def _retire(self) -> bool:
-        """All is durable and nothing is appended any more: the controller gets to know where the virtual logs
-        end, so that nothing has to be sealed, and has others lead. Raises KafkaError."""
-        assert self._vlogs is not None
-        ends = [list(end) for end in self._vlogs.finish()]
-        more = True
-        while more:
-            answer = await self.controller.propose("retire", {"vsegs": ends})
-            if not answer["closed"]:
-                return False
-            more = answer["more"]
-        self._vlogs.recorded()
-        return True
-
-    async def _succeeded(self) -> None:
-        """Wait until others serve what they were given: as long as this broker is a member it hears that, and
-        tells it to its clients. Who takes long goes on without it."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SUCCESSION_SECONDS):
-                await self._until(lambda image: not any(map(self._is_awaited, _records(image))))
-
-    def _is_awaited(self, record: StreamletRecord) -> bool:
-        return record.state != ONLINE and self.epoch in record.given
-
-    async def _replaced(self) -> None:
-        """The controller itself goes when others lead what this broker led and have other backups: nobody
-        else could decide that."""
-        while (controller := self._acting) is not None and controller.image.brokers:
-            image, table = controller.image, controller.table
-            unled = any(record.sources and _is_unled(image, record) for record in _records(image))
-            if not unled and not any(self._is_backup(image, vseg) for vseg in table.open_vsegs()):
-                return
-            await asyncio.sleep(LEAVE_LOOK_SECONDS)
-
-    def _is_backup(self, image: MetadataImage, vseg: VsegRecord) -> bool:
-        """A live owner pushes to this broker."""
-        mine = any(target.node_id == self.node_id for target in vseg.backups)
-        return mine and is_current(image, vseg.node_id, vseg.id.owner_epoch)
-
-    async def _until(self, holds: Callable[[MetadataImage], bool]) -> None:
-        """Wait for an image of which something holds."""
-        seen: MetadataImage | None = None
-        while (image := self.controller.image) is seen or not holds(image):
-            seen = image
-            await asyncio.sleep(LEAVE_LOOK_SECONDS)
 
     @property
     def _acting(self) -> Controller | None:
@@ -630,11 +571,3 @@ class ClusterMember:
         await synced.wait()
         for worker in (*self._workers, self._fill_worker):
             worker.close()
-
-
-def _records(image: MetadataImage) -> Iterator[StreamletRecord]:
-    return (record for part in image.streamlets.values() for record in part)
-
-
-def _is_unled(image: MetadataImage, record: StreamletRecord) -> bool:
-    return record.state != ONLINE or record.leader not in image.brokers
