@@ -45,18 +45,20 @@ def decide_give_up(
     table: VlogTable,
     records: Iterable[StreamletRecord],
     is_vain: Callable[[VsegId], bool],
+    named: bool = True,
 ) -> Decision[list[VsegRecord]]:
     """Give up what is `hopeless` of the streamlets; the answer: those virtual segments. Copies that come back
-    later are none any more."""
+    later are none any more: not ``named`` one by one, none is given up while it may come back."""
     decision: Decision[list[VsegRecord]] = Decision([])
     known = (find_streamlet(image, record.topic_id, record.index) for record in records)
     found = {
         vseg.id: vseg for one in known if one is not None for vseg in hopeless(image, table, one, is_vain)
     }
-    for _, vseg in sorted(found.items())[:PER_TRANSACTION]:
-        lost = vseg._replace(backups=(), lost=True)
-        decision.puts[lost.key] = lost.encode()
-        decision.answer.append(lost)
+    lost = [vseg for _, vseg in sorted(found.items()) if named or not rules.is_away(image, table, vseg)]
+    for vseg in lost[:PER_TRANSACTION]:
+        record = vseg._replace(backups=(), lost=True)
+        decision.puts[record.key] = record.encode()
+        decision.answer.append(record)
     return decision
 
 

@@ -84,8 +84,8 @@ async def elect(
 ) -> list[KafkaError | None]:
     """Elect leaders; one entry of the answer per partition, None where the chosen one leads.
 
-    Not ``named`` one by one, partitions with leaders lose nothing, as in Apache Kafka: those with the old
-    records that they wait for may only be away.
+    Not ``named`` one by one, partitions lose nothing that a broker may have which is only away, be there a
+    leader or not: in Apache Kafka, too, such an election needs a live replica.
     """
     answers: list[KafkaError | None] = []
     waiting: dict[int, StreamletRecord] = {}
@@ -104,8 +104,8 @@ async def elect(
         wishes = [Wish(one.topic_id, one.index, one.replicas[0]) for one in records]
         await controller.decide(lambda: decide_moves(controller.image, controller.table, wishes))
     else:
-        controller.proposals.accept_loss(losses(controller.image, controller.table, records))
-        await _give_up(controller, records)
+        controller.proposals.accept_loss(losses(controller.image, controller.table, records), named)
+        await _give_up(controller, records, named)
     loop = asyncio.get_running_loop()
     until = loop.time() + min(seconds, MOST_SECONDS)
     while True:
@@ -133,11 +133,11 @@ def _lacking(controller: Controller, name: PartitionName) -> StreamletRecord | N
     return record if hopeless(image, table, record, controller.proposals.is_vain) else None
 
 
-async def _give_up(controller: Controller, records: Sequence[StreamletRecord]) -> None:
+async def _give_up(controller: Controller, records: Sequence[StreamletRecord], named: bool) -> None:
     """Give up closed virtual segments that nobody has a copy of, and that these wait for."""
     is_vain = controller.proposals.is_vain
     while lost := await controller.decide(
-        lambda: decide_give_up(controller.image, controller.table, records, is_vain)
+        lambda: decide_give_up(controller.image, controller.table, records, is_vain, named)
     ):
         for line in told(lost):
             log.error("%s", line)

@@ -321,10 +321,10 @@ class ControllerLoop:
             )
             controller.proposals.recoveries.closed(closed, self._clock.monotonic())
 
-    def _accept_loss(self, vsegs: Sequence[VsegId]) -> list[bool]:
+    def _accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> list[bool]:
         """See :meth:`Sealing.accept_loss`."""
         self._wake.set()
-        return self._sealing.accept_loss(vsegs)
+        return self._sealing.accept_loss(vsegs, named)
 
     def _look_at(self, at: float | None, now: float) -> None:
         if self._timer is not None:

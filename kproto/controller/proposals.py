@@ -104,8 +104,10 @@ class Proposals:
         self.stuck: Callable[[], Sequence[str]] = list
         """What recoveries wait for, one line each; the loop sets it."""
         self.repairs: Callable[[], dict[str, int]] = dict
-        self.accept_loss: Callable[[Sequence[VsegId]], list[bool]] = lambda vsegs: [False for _ in vsegs]
-        """Gives up what copies in limbo may have lost; the loop sets it."""
+        self.accept_loss: Callable[[Sequence[VsegId], bool], list[bool]] = lambda vsegs, _: [
+            False for _ in vsegs
+        ]
+        """Gives up what copies in limbo may have lost (`Sealing.accept_loss`); the loop sets it."""
         self.is_vain: Callable[[VsegId], bool] = lambda _: False
         """Whether the owner of a virtual segment was asked for its copy, and has none; the loop sets it."""
         self.heard_since: Callable[[int, int], bool] = lambda *_: False
@@ -316,7 +318,7 @@ class Proposals:
             self.leaving.discard((node_id, epoch))
 
     async def _accept_loss(self, node_id: int, epoch: int, args: object) -> list[bool]:  # noqa: ARG002
-        return self.accept_loss(_vsegs(args))
+        return self.accept_loss(_vsegs(args), True)
 
     async def _auto_create(self, node_id: int, epoch: int, args: object) -> list[list[Any]]:  # noqa: ARG002
         names = items(args.get("names") if isinstance(args, dict) else args, "names")

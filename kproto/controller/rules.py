@@ -197,6 +197,12 @@ def may_come_back(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> f
     return frozenset(target for target in (*vseg.backups, *owner) if not may_hold(image, target))
 
 
+def is_away(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
+    """A broker that may have all of it is no member, so that it may come back with it. One that is a member
+    with another data directory has nothing to bring."""
+    return any(target.node_id not in image.brokers for target in may_come_back(image, table, vseg))
+
+
 def sealed_end(start: int, positions: Sequence[int]) -> int:
     """Where a sealing virtual segment ends: what all copies hold that answered (rule 21).
 

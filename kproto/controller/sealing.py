@@ -118,15 +118,19 @@ class Sealing:
         self._loss_patience = max(patience, session)
         self._may_lose = may_lose
         self._progress: dict[VsegId, _Progress] = {}
-        self._accepted: set[VsegId] = set()
+        self._accepted: dict[VsegId, bool] = {}
+        """Whose loss is accepted; True: even if who has it may only be away."""
 
-    def accept_loss(self, vsegs: Sequence[VsegId]) -> list[bool]:
+    def accept_loss(self, vsegs: Sequence[VsegId], named: bool = True) -> list[bool]:
         """An operator gives up what copies in limbo may have lost; True for those that are sealing.
 
-        It counts only for what has no eligible copy: then the longest copy in limbo decides.
+        It counts only for what has no eligible copy: then the longest copy in limbo decides. Where no copy is
+        here, it counts while brokers are away that may have one if partitions were ``named``.
         """
         known = [vseg in self._progress for vseg in vsegs]
-        self._accepted.update(vseg for vseg in vsegs if vseg in self._progress)
+        for vseg in vsegs:
+            if vseg in self._progress:
+                self._accepted[vseg] = named or self._accepted.get(vseg, False)
         return known
 
     def asked(self, ask: Ask) -> None:
@@ -163,7 +167,7 @@ class Sealing:
         ids = {vseg.id for vseg in sealing}
         for gone in [vseg for vseg in self._progress if vseg not in ids]:
             del self._progress[gone]
-        self._accepted &= ids
+        self._accepted = {vseg: named for vseg, named in self._accepted.items() if vseg in ids}
         plan = SealPlan([], [], [], None)
         looks: list[float] = []
         for vseg in sealing:
@@ -229,7 +233,8 @@ class Sealing:
             return Close(vseg.id, vseg.start, ())
         here = rules.live_copies(image, vseg)
         owner = CopyTarget(vseg.node_id, vseg.store_id)
-        if not here and vseg.id in self._accepted and not rules.may_hold(image, owner):
+        lost = self._accepted.get(vseg.id, False) or not rules.is_away(image, table, vseg)
+        if not here and vseg.id in self._accepted and lost and not rules.may_hold(image, owner):
             log.error("the loss of all that virtual segment %s held is accepted", vseg.id)
             return Close(vseg.id, vseg.start, ())
         told = {target: progress.copies[target].position for target in here if target in progress.copies}

@@ -28,7 +28,12 @@ class Acting:
         self.world = world
         self.decided = 0
         self.accepted: list[VsegId] = []
-        self.proposals = SimpleNamespace(accept_loss=self.accepted.extend, is_vain=lambda _: False)
+        self.named: list[bool] = []
+        self.proposals = SimpleNamespace(accept_loss=self._accept_loss, is_vain=lambda _: False)
+
+    def _accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> None:
+        self.accepted.extend(vsegs)
+        self.named.append(named)
 
     @property
     def image(self) -> Any:
@@ -177,11 +182,22 @@ def test_an_unclean_election_gives_up_what_waits_and_nothing_else() -> None:
     assert world.streamlet("t").leader in world.image.brokers
 
 
-def test_an_unclean_election_that_finds_nobody() -> None:
+@pytest.mark.parametrize("named", [False, True])
+def test_an_unclean_election_that_finds_nobody(named: bool) -> None:
     acting, lost = without_copies()
-    answers = electing(acting, ElectionType.UNCLEAN, [("t", 0)], nothing)
+    answers = electing(acting, ElectionType.UNCLEAN, [("t", 0)], nothing, named)
     assert answers == [ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE]
-    assert acting.accepted == [lost]
+    assert (acting.accepted, acting.named) == ([lost], [named])
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_closed_ones_without_a_copy_here_are_given_up_where_they_are_named(named: bool) -> None:
+    """Of a partition without a leader, too: all who have it may be back in a moment."""
+    acting, lost = without_copies()
+    closed = acting.table.vsegs[lost]._replace(end=700)
+    acting.world.commit(Decision(None, {closed.key: closed.encode()}))
+    electing(acting, ElectionType.UNCLEAN, [("t", 0)], nothing, named)
+    assert acting.table.vsegs[lost].lost == named
 
 
 def test_all_partitions_are_those_of_all_topics() -> None:

@@ -118,6 +118,24 @@ def test_without_its_disk_an_owner_helps_nobody() -> None:
     assert give_up(world) == [gone.id]
 
 
+def test_not_named_itself_a_partition_gives_up_nothing_that_may_only_be_away() -> None:
+    """Found by simulation: brokers that were fenced for a moment had all of it."""
+    for back, expected in (("", 0), ("another", 1)):
+        world, gone = lost(back)
+        decision = decide_give_up(world.image, world.table, [world.streamlet("t")], never, named=False)
+        assert [vseg.id for vseg in decision.answer] == [gone.id] * expected
+        assert len(decision.puts) == expected
+
+
+def test_a_listed_copy_may_only_be_away_too() -> None:
+    world, gone = lost("another")
+    world.fence(gone.backups[0].node_id)
+    assert not decide_give_up(world.image, world.table, [world.streamlet("t")], never, named=False).answer, (
+        "it was a member with another disk, and may come back with that one"
+    )
+    assert give_up(world) == [gone.id]
+
+
 def test_making_a_copy_was_tried_in_vain() -> None:
     world, gone = lost("store1")
 

@@ -168,6 +168,34 @@ def test_an_operator_can_give_up_what_no_copy_is_left_of() -> None:
     assert (closed.end, closed.backups) == (closed.start, ())
 
 
+def test_an_election_of_all_partitions_gives_up_nothing_that_may_only_be_away() -> None:
+    """Found by simulation: all who had a copy were fenced for a moment, and what they had was given up. Those
+    that are back with other disks have it no more."""
+    world = owner_died()
+    vseg = world.plan().asks[0].vseg
+    gone = [1, *(target.node_id for target in world.table.vsegs[vseg].backups)]
+    for node in gone[1:]:
+        world.fence(node)
+    assert world.close() == []
+    world.sealing.accept_loss([vseg], named=False)
+    for node in gone:
+        assert world.close() == [], f"{node} may come back"
+        world.register(node, store=f"new{node}")
+    (closed,) = world.close()
+    assert closed.empty
+
+
+def test_what_partitions_were_named_for_stays_accepted() -> None:
+    world = owner_died()
+    asks = world.plan().asks
+    for ask in asks:
+        world.fence(ask.target.node_id)
+    assert world.close() == []
+    for named in (False, True, False):
+        world.sealing.accept_loss([asks[0].vseg], named)
+    assert [closed.empty for closed in world.close()] == [True]
+
+
 def test_what_no_copy_is_left_of_may_still_be_with_its_owner() -> None:
     world = owner_died()
     owner = world.table.open_vsegs()[0]
