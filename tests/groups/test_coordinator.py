@@ -387,6 +387,24 @@ async def test_commits_of_one_turn_share_a_batch_and_wait_for_durability(world: 
 
 
 @scenario("t")
+async def test_the_last_member_has_left_when_that_is_durable(world: World) -> None:
+    """It was answered before: a broker killed then waited for the session of who had said goodbye."""
+    await world.call(FIND, 3, key="g")
+    member = await stable_member(world, "g")
+    world.port.auto = False
+    gone = [MemberIdentity(member_id=member.member_id)]
+    leaving = asyncio.ensure_future(world.call(LEAVE, 5, group_id="g", members=gone))
+    await asyncio.sleep(0.01)
+    assert not leaving.done()
+    world.port.partition(partition_of("g", 50)).sync()
+    answer = await leaving
+    assert (answer.error_code, [one.error_code for one in answer.members]) == (0, [0])
+    world.port.auto = True
+    world.restart()
+    assert (await described(world, "g")).group_state == "Empty"
+
+
+@scenario("t")
 async def test_a_refused_write_is_told_in_the_groups_words(world: World) -> None:
     await world.call(FIND, 3, key="g")
     await commit(world, "g", 1)

@@ -13,6 +13,7 @@ from collections.abc import Awaitable
 
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.groups.answers import answered
 from kproto.handlers.groups.model import Leaving
 from kproto.handlers.groups.shard import Shard
 from kproto.wire.generated.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
@@ -26,8 +27,15 @@ def handle(
     else:
         leaving = [Leaving(request.member_id, None)]
 
-    def leave(shard: Shard) -> LeaveGroupResponse:
-        return _response(ctx.version, leaving, shard.leave(request.group_id, leaving))
+    def leave(shard: Shard) -> LeaveGroupResponse | Awaitable[LeaveGroupResponse]:
+        errors, stored = shard.leave(request.group_id, leaving)
+
+        def response(outcome: ErrorCode) -> LeaveGroupResponse:
+            return (
+                _fail(outcome) if outcome is not ErrorCode.NONE else _response(ctx.version, leaving, errors)
+            )
+
+        return response(ErrorCode.NONE) if stored is None else answered(stored, response)
 
     if not request.group_id:
         return _fail(ErrorCode.INVALID_GROUP_ID)

@@ -178,13 +178,21 @@ class Shard:
         self._timers.schedule(entry, entry.group.wake_at)
         return error
 
-    def leave(self, group_id: str, leaving: Sequence[Leaving]) -> list[ErrorCode]:
+    def leave(
+        self, group_id: str, leaving: Sequence[Leaving]
+    ) -> tuple[list[ErrorCode], asyncio.Future[ErrorCode] | None]:
+        """One error per member; when the last one left, also what comes once that is durable (as in Apache
+        Kafka): after a crash the group would wait for the session of a member that had said goodbye."""
         entry = self.entries.get(group_id)
         if entry is None:
-            return [ErrorCode.UNKNOWN_MEMBER_ID] * len(leaving)
+            return [ErrorCode.UNKNOWN_MEMBER_ID] * len(leaving), None
         errors, effects = entry.group.leave(self._now(), leaving)
         self._run(entry, effects)
-        return errors
+        if not any(isinstance(effect, Store) for effect in effects):
+            return errors, None
+        stored = self._patience.new_answer()
+        self.log.when_idle(lambda: None if stored.done() else stored.set_result(ErrorCode.NONE))
+        return errors, stored
 
     def wake(self, entry: Entry) -> None:
         """The moment ``entry`` asked to be woken at has come."""
