@@ -13,9 +13,9 @@ from __future__ import annotations
 import logging
 import os
 from struct import Struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kproto.log.epochs import EpochCache
+from kproto.log.epochs import UNDEFINED, EpochCache
 from kproto.log.producers import Producers
 from kproto.log.segment import read_file
 from kproto.wire.crc import crc32c
@@ -26,12 +26,28 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FILE: Final = "producers"
-EPOCHS: Final = "epochs"
+EPOCHS: Final = "leader-epochs"
 """The same of leader epochs, written when a partition goes back to one copy: indexes of segments that were
-brought over, or adopted, do not know those before them."""
+brought over, or adopted, do not know those before them. Journals of earlier processes may have chunks of then
+that are stale."""
 _HEAD: Final = Struct(">Iq")
 """CRC-32C of the rest, offset; the state follows (`Producers.encode`)."""
 _CRC_SIZE: Final = 4
+_LED: Final = Struct(">i")
+"""In front of leader epochs: the one under which they were written down."""
+
+
+class Floor(NamedTuple):
+    """Where a partition went back to one copy, and under which leader epoch."""
+
+    offset: int
+    epoch: int
+
+    def is_stale(self, next_offset: int, epoch: int) -> bool:
+        """A chunk of ``epoch`` that ends at ``next_offset`` is no part of the log: when all of that was below
+        ``offset``, the leader appended under newer ones already. A process before it left the chunk in its
+        journal; backups had not got it when its virtual segments were sealed (rules 15 and 33)."""
+        return next_offset > self.offset and epoch < self.epoch
 
 
 def keep(partition: Partition) -> None:
@@ -50,8 +66,8 @@ def packed(partition: Partition) -> bytes:
 
 
 def packed_epochs(partition: Partition) -> bytes:
-    """The same of leader epochs."""
-    return _packed(partition.log_end_offset, partition.epochs.encode())
+    """The same of leader epochs, for `complete_epochs` and `floor`."""
+    return _packed(partition.log_end_offset, _LED.pack(partition.leader_epoch) + partition.epochs.encode())
 
 
 def _packed(offset: int, state: bytes) -> bytes:
@@ -73,14 +89,29 @@ def _read(partition: Partition, file: str) -> tuple[int, bytes] | None:
     return None
 
 
+def _read_epochs(partition: Partition) -> tuple[Floor, EpochCache] | None:
+    kept = _read(partition, EPOCHS)
+    if kept is None:
+        return None
+    offset, state = kept
+    return Floor(offset, *_LED.unpack_from(state)), EpochCache.decode(state[_LED.size :])
+
+
+def floor(partition: Partition) -> Floor:
+    """Before the chunks in old journals are looked at: which of them are stale."""
+    kept = _read_epochs(partition)
+    return kept[0] if kept is not None else Floor(0, UNDEFINED)
+
+
 def complete_epochs(partition: Partition) -> None:
     """It is open: below the offset at which leader epochs were written down, those are the true ones."""
-    kept = _read(partition, EPOCHS)
-    if kept is None or kept[0] > partition.log_end_offset:
+    kept = _read_epochs(partition)
+    if kept is None or kept[0].offset > partition.log_end_offset:
         return
-    known, found = EpochCache.decode(kept[1]), partition.epochs
+    (offset, _), known = kept
+    found = partition.epochs
     for epoch, start in zip(found.epochs, found.starts, strict=True):
-        if start >= kept[0]:
+        if start >= offset:
             known.note(epoch, start)
     known.cut_front(partition.log_start_offset)
     partition.epochs = known

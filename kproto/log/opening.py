@@ -290,15 +290,19 @@ def _apply(partition: Partition, runs: list[JournalRun]) -> None:
     """Append what only the journal has (`ports.JournalRun`).
 
     A chunk of an older leader epoch than the last one in the log is stale (rule 25): an earlier start could
-    not use it, because something before it was lost with the page cache, and the log went on without it.
+    not use it, because something before it was lost with the page cache, and the log went on without it. Or
+    it is older than the takeover after which the log went back to one copy (`kept_producers.Floor`).
     """
+    floor = kept_producers.floor(partition)
     for run in runs:
         if run.next_offset <= partition.log_end_offset:
             continue
         data = memoryview(run.read(run.position, run.length))
         for at, size, fields in hop(data):
-            base_offset = fields[0]
-            if base_offset + fields[6] < partition.log_end_offset or fields[2] < partition.epochs.last:
+            base_offset, next_offset, epoch = fields[0], fields[0] + fields[6] + 1, fields[2]
+            if next_offset <= partition.log_end_offset or epoch < partition.epochs.last:
+                continue
+            if floor.is_stale(next_offset, epoch):
                 continue
             chunk = data[at : at + size]
             if partition.log_end_offset < base_offset <= partition.log_start_offset:

@@ -200,7 +200,7 @@ class _Recovery:
                     file.sync()
                 self._disk.sync_directory(directory)
         for partition, chunks in found.items():
-            self._result.chunks[partition] = _ordered(chunks)
+            self._result.chunks[partition] = ordered(chunks)
         return self._result
 
     def _headers(self, directory: str) -> dict[tuple[int, int], list[tuple[FileHeader, str]]]:
@@ -325,8 +325,10 @@ class _Recovery:
         self._result.losses.append(line)
 
 
-def _ordered(found: list[ScannedChunk]) -> list[ScannedChunk]:
-    """The chunks of one partition by offset. A later attempt replaces what an earlier one left above."""
+def ordered(found: list[ScannedChunk]) -> list[ScannedChunk]:
+    """The chunks of one partition, as they were found in all journals, by offset. A later attempt replaces
+    what an earlier one left above: what an owner had that was never acknowledged, and others have no copy of,
+    is in its journal until somebody has opened the partition."""
     found.sort(key=_ATTEMPT_AND_OFFSET)
     chunks: list[ScannedChunk] = []
     end = -1

@@ -18,6 +18,9 @@ from kproto.log.manager import LogManager
 from kproto.log.partition import Partition
 from kproto.log.ports import JournalRun, LogPorts
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
+from kproto.vlog.recovery import ordered
+from kproto.vlog.scan import ScannedChunk
+from kproto.wire.batch import HEADER
 from kproto.wire.records import NO_PRODUCER, Producer, Record, build_batch
 
 TOPIC_ID = bytes(range(16))
@@ -61,8 +64,14 @@ class Journal:
             self.waiting.append((position, callback))
 
     def runs(self, key: tuple[bytes, int]) -> list[JournalRun]:
+        """As a start finds them, in order of offset, without what a later leader epoch replaced."""
+        stored = self.stored.get(key, [])
+        chunks = []
+        for i, (base, end, data) in enumerate(stored):
+            epoch = HEADER.unpack_from(data)[2]
+            chunks.append(ScannedChunk(*key, 0, 0, 0, base, end, epoch, epoch, len(data), 0, "", i))
         found = []
-        for base, end, data in self.stored.get(key, []):
+        for base, end, data in (stored[chunk.file_position] for chunk in ordered(chunks)):
             found.append(
                 JournalRun(lambda at, size, data=data: data[at : at + size], 0, len(data), base, end)
             )

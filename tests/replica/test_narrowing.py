@@ -26,6 +26,7 @@ from kproto.metadata.records import RECOVERING
 from kproto.metadata.vlogs import Move
 from kproto.replica import narrowing
 from kproto.replica.narrowing import Narrowing
+from kproto.wire.records import Producer
 from tests.log.replicated import ME, OTHER, Replicated, check_all
 from tests.log.support import TOPIC_ID, batch
 from tests.log.test_take_over import Stints
@@ -105,6 +106,17 @@ class Case(Stints):
         self.log.take_over(known)
         self.one_copy()
 
+    def unsealed(self) -> None:
+        """This broker led it, and is killed with chunks in its journal that no backup has."""
+        log = self.log
+        log.lead(ME)
+        log.take_over(len(self.sealed.chunks))
+        self.append()
+        for _ in range(self.random.randint(1, 3)):
+            log.partition().append(memoryview(bytearray(self.chunk())))
+        log.journal.push()
+        log.restart(LeftAs.KILLED)
+
     def whole(self) -> None:
         """Everything is brought over."""
         partition = self.log.partition()
@@ -171,7 +183,12 @@ def test_a_start_finds_everything_that_was_there(seed: int, left_as: LeftAs) -> 
         for _ in range(case.random.choice((0, 2, 4))):
             case.random.choice((case.mine, case.mine, case.others, case.stop))()
         count = case.random.randint(1, 40)
-        case.taken(count, case.random.choice((0, count, case.random.randint(0, count))))
+        if case.random.random() < 0.5:
+            case.unsealed()
+            count = 0 if case.sealed.chunks else 1
+        count += len(case.sealed.chunks)
+        fresh = count - len(case.sealed.chunks)
+        case.taken(fresh, case.random.choice((0, count, case.random.randint(0, count))))
         if case.random.random() < 0.5:
             case.append()
         case.whole()
@@ -183,6 +200,38 @@ def test_a_start_finds_everything_that_was_there(seed: int, left_as: LeftAs) -> 
             case.check()
             case.append()
         assert not case.poisoned
+
+
+@pytest.mark.parametrize("then", ["nothing", "appended", "appended and deleted"])
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_what_no_backup_had_is_no_part_of_it(case: Case, then: str, length: int) -> None:
+    """It is in the journal of an earlier process here yet, at the offset of what is appended now (15, 33)."""
+    log = case.log
+    first, stale, new = batch(5), batch(*[7] * 3, producer=Producer(1, 0, 0)), batch(*[3] * length)
+    log.partition().append(memoryview(bytearray(first)))
+    case.sealed.add(first, log.epoch)
+    log.partition().append(memoryview(bytearray(stale)))
+    log.journal.push()
+    log.restart(LeftAs.KILLED)
+    case.taken(0, 1)
+    case.whole()
+    assert case.look() == 1
+    if then != "nothing":
+        log.partition().append(memoryview(bytearray(new)))
+        case.sealed.add(new, log.epoch)
+        log.journal.push()
+    if then == "appended and deleted":
+        log.tick(100.0)  # it is in files, and not looked for in the journal any more
+        del log.journal.stored[TOPIC_ID, 0][2]
+        case.sealed.log_start = log.partition().delete_records(-1)
+        log.tick(100.0)
+    for left_as in (LeftAs.KILLED, LeftAs.CLEAN, LeftAs.KILLED):
+        case.lose(left_as)
+        partition = log.partition()
+        ends = partition.log_start_offset, partition.log_end_offset, partition.high_watermark
+        assert ends == (case.sealed.log_start, case.sealed.end, case.sealed.end)
+        if then != "appended and deleted":  # nobody knows leader epochs of what is deleted
+            case.check()
 
 
 def test_the_controller_is_told_of_the_leader_epoch_under_which_it_was_ready(case: Case) -> None:
