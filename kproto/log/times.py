@@ -59,22 +59,29 @@ def offset_for_time(partition: Partition, timestamp: int, limit: int) -> Lookup:
             if found is not None:
                 return found
         known = _end(segment)
-        yield from _know_times(segment)
-        if segment.max_ts < timestamp:
-            continue
-        start = yield from _start_for(segment, timestamp)
-        offset = max(start, partition.log_start_offset)
-        end = min(limit, _end(segment))
-        while offset < end:
-            window = yield from _window(partition, offset, end)
-            if not window:
-                break
-            for chunk, fields in window:
-                if fields[8] >= timestamp:
-                    found = _record(chunk, fields, partition.log_start_offset, timestamp)
-                    if found is not None:
-                        return found
-                offset = fields[0] + fields[6] + 1
+        found = yield from _local_time(partition, segment, limit, timestamp)
+        if found is not None:
+            return found
+    return None
+
+
+def _local_time(partition: Partition, segment: Segment, limit: int, timestamp: int) -> Lookup:
+    """`offset_for_time` within a segment that is here."""
+    yield from _know_times(segment)
+    if segment.max_ts < timestamp:
+        return None
+    start = yield from _start_for(segment, timestamp)
+    offset, end = max(start, partition.log_start_offset), min(limit, _end(segment))
+    while offset < end:
+        window = yield from _window(partition, offset, end)
+        if not window:
+            break
+        for chunk, fields in window:
+            if fields[8] >= timestamp:
+                found = _record(chunk, fields, partition.log_start_offset, timestamp)
+                if found is not None:
+                    return found
+            offset = fields[0] + fields[6] + 1
     return None
 
 

@@ -40,13 +40,13 @@ async def watch_changes(members: Members, layout: Layout, after_revision: int) -
                     raise CompactedError(f"{members}: changes up to {response.compact_revision} are gone")
                 if response.canceled:
                     break
-                for mod, events in groupby(response.events, lambda event: event.kv.mod_revision):
-                    change = await _change(members, layout, mod, list(events)) if mod >= start else None
-                    if change is not None and change.revision > seen:
-                        if change.revision != seen + 1:
-                            raise StoreError(f"{members}: revision {change.revision} came after {seen}")
-                        seen = change.revision
-                        yield change
+                for change in await _changes(members, layout, start, response.events):
+                    if change.revision <= seen:
+                        continue
+                    if change.revision != seen + 1:
+                        raise StoreError(f"{members}: revision {change.revision} came after {seen}")
+                    seen = change.revision
+                    yield change
         except grpc.aio.AioRpcError as error:
             members.refuse(error)
         except asyncio.InvalidStateError:  # the stream ended before it was written to
@@ -68,6 +68,13 @@ def _create(layout: Layout, start: int) -> Any:
             key=layout.root, range_end=after(layout.root), start_revision=start - 1
         )
     )
+
+
+async def _changes(members: Members, layout: Layout, start: int, events: Sequence[Any]) -> list[Change]:
+    """Those of kproto's among ``events``, from etcd's revision ``start`` on."""
+    transactions = groupby(events, lambda event: event.kv.mod_revision)
+    found = [await _change(members, layout, mod, list(some)) for mod, some in transactions if mod >= start]
+    return [change for change in found if change is not None]
 
 
 async def _change(members: Members, layout: Layout, mod: int, events: Sequence[Any]) -> Change | None:
