@@ -117,6 +117,8 @@ class VlogManager:
     _replication: Replication | None = None
     """With backups only."""
     _drain_until: float | None = None
+    _removing = 0
+    """Bytes of journal files that are being deleted, and count until then."""
 
     def __init__(
         self,
@@ -423,9 +425,11 @@ class VlogManager:
 
     def _remove(self, path: str, counted: int) -> None:
         """Delete a file in the thread."""
+        self._removing += counted
         self._clean_worker.submit(partial(self._disk.unlink, path), partial(self._removed, counted))
 
     def _removed(self, counted: int, error: BaseException | None) -> None:
+        self._removing -= counted
         if error is not None:
             self.poison(f"deleting a journal file: {error}")
             return
@@ -460,14 +464,16 @@ class VlogManager:
             self.journal.unreserve(file.size)
         return kept
 
-    def _press(self) -> None:
-        """A file is wanted and the limit or the disk says no: hurry, and close what nobody appends to."""
+    def _press(self) -> bool:
+        """A file is wanted and the limit or the disk says no: hurry, and close what nobody appends to. True
+        when room will come of it: something is closed, or being deleted."""
         if not self.cleaner.closed:
             for pusher in self._pushers.values():
                 if pusher.idle and pusher.klass.copies == 1:
                     pusher.roll()
         self.cleaner.press()
         self._sync_inherited()
+        return bool(self.cleaner.closed) or self._removing > 0
 
     def _room_changed(self) -> None:
         blocked = self.poisoned is not None or self.space.full

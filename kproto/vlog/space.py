@@ -26,8 +26,8 @@ NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 class Space:
     """Hands out journal files. ``changed()`` is called when ``full`` changes or room appears;
-    ``poison(reason)`` for errors that are no lack of space (rule 35); ``press()`` asks the cleaner to
-    hurry."""
+    ``poison(reason)`` for errors that are no lack of space (rule 35); ``press()`` asks the cleaner to hurry,
+    and tells whether it has anything to give back."""
 
     __slots__ = (
         "_changed",
@@ -51,7 +51,7 @@ class Space:
         worker: Works,
         file_bytes: int,
         changed: Callable[[], object],
-        press: Callable[[], object],
+        press: Callable[[], bool],
         poison: Callable[[str], object],
     ) -> None:
         self._journal = journal
@@ -92,8 +92,8 @@ class Space:
 
     def get(self, frame_bytes: int, owed: bool = False) -> JournalFile | None:
         """A file with room for a frame of ``frame_bytes``, or None: then ``changed`` is called when to try
-        again. ``owed``: without it other files cannot be given back, so that waiting might never end; a small
-        one may be beyond the limit."""
+        again. Where waiting might never end, a small one may be beyond the limit: when nothing is closed that
+        could be given back, or without this one (``owed``) nothing can be."""
         size = max(self.file_bytes, frame_bytes + FILE_HEADER_SIZE)
         need = min(size, max(self._smallest, frame_bytes + FILE_HEADER_SIZE))
         file = self._journal.acquire(need)
@@ -103,8 +103,7 @@ class Space:
             if self._journal.shrink():
                 return None  # its bytes count until it is deleted
             if size == need:
-                self._press()
-                if not owed:
+                if self._press() and not owed:
                     return None
                 self._journal.reserve(size, beyond=True)
                 break

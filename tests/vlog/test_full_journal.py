@@ -45,3 +45,24 @@ def test_who_was_alone_for_a_moment_goes_on_though_others_filled_the_journal_mea
     assert shared.high_watermark == shared.log_end_offset
     assert alone.high_watermark == alone.log_end_offset
     world.check()
+
+
+def test_virtual_logs_whose_open_files_fill_the_journal_go_on() -> None:
+    """The first ones took their share when they were few. Nothing is closed that could make room, and none of
+    them can be closed without a next one (found by attack)."""
+    sizes = {"kproto__journal__bytes": str(4 * MEGABYTE), "kproto__virtual__segment__bytes": str(MEGABYTE)}
+    world = ClusterWorld.begin(kproto__vlogs__per__broker="8", **sizes)
+    parts = []
+    for index in range(8):
+        parts.append(world.partition(index=index))
+        parts[-1].append()
+        world.flow()
+    for _ in range(299):
+        for part in parts:
+            part.append(5_000)
+        world.flow()
+    world.pass_time(10)
+    assert len({part.vlog.vlog_id for part in parts}) > 4
+    assert [part.high_watermark for part in parts] == [300] * 8
+    assert world.manager.journal.bytes < 8 * MEGABYTE
+    world.check()
