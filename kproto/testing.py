@@ -37,7 +37,14 @@ if TYPE_CHECKING:
 START_TIMEOUT_S: Final = 30.0
 """Longer than a start ever takes; a broker that needs more is reported as failed."""
 
-_DEFAULTS: Final = {"group.initial.rebalance.delay.ms": "0"}
+Setting = str | int | float | bool
+
+_DEFAULTS: Final[Mapping[str, Setting]] = {"group.initial.rebalance.delay.ms": "0"}
+
+
+def _text(value: Setting) -> str:
+    """As Kafka writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def free_port() -> int:
@@ -50,11 +57,13 @@ def free_port() -> int:
 class _TestBroker:
     """Where a broker for tests listens and keeps its data."""
 
-    def __init__(self, settings: Mapping[str, str] | None = None, data_dir: str | None = None) -> None:
-        """``settings``: Kafka's dotted names to text values. ``data_dir``: kept afterwards when given."""
-        self._settings = {**_DEFAULTS, **(settings or {})}
+    def __init__(
+        self, settings: Mapping[str, Setting] | None = None, data_dir: str | os.PathLike[str] | None = None
+    ) -> None:
+        """``settings``: Kafka's dotted names to values. ``data_dir``: kept afterwards when given."""
+        self._settings = {name: _text(value) for name, value in {**_DEFAULTS, **(settings or {})}.items()}
         self._own_directory = data_dir is None
-        self.data_dir = data_dir or tempfile.mkdtemp(prefix="kproto-test-")
+        self.data_dir = tempfile.mkdtemp(prefix="kproto-test-") if data_dir is None else os.fspath(data_dir)
         self.host = "127.0.0.1"
         self.port = 0
 
@@ -71,8 +80,10 @@ class _TestBroker:
 class InProcessBroker(_TestBroker):
     """A broker on an event loop of its own in a background thread."""
 
-    def __init__(self, settings: Mapping[str, str] | None = None, data_dir: str | None = None) -> None:
-        """``settings``: Kafka's dotted names to text values. ``data_dir``: kept afterwards when given."""
+    def __init__(
+        self, settings: Mapping[str, Setting] | None = None, data_dir: str | os.PathLike[str] | None = None
+    ) -> None:
+        """``settings``: Kafka's dotted names to values. ``data_dir``: kept afterwards when given."""
         super().__init__(settings, data_dir)
         self._ready = threading.Event()
         self._failure: BaseException | None = None
@@ -131,8 +142,10 @@ class InProcessBroker(_TestBroker):
 class SubprocessBroker(_TestBroker):
     """A broker in a process of its own: it can be killed and started again with its data."""
 
-    def __init__(self, settings: Mapping[str, str] | None = None, data_dir: str | None = None) -> None:
-        """``settings``: Kafka's dotted names to text values. ``data_dir``: kept afterwards when given."""
+    def __init__(
+        self, settings: Mapping[str, Setting] | None = None, data_dir: str | os.PathLike[str] | None = None
+    ) -> None:
+        """``settings``: Kafka's dotted names to values. ``data_dir``: kept afterwards when given."""
         super().__init__(settings, data_dir)
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
@@ -150,6 +163,7 @@ class SubprocessBroker(_TestBroker):
         command += ["--listen", self.bootstrap_servers, "--data-dir", self.data_dir]
         for name, value in self._settings.items():
             command += ["--set", f"{name}={value}"]
+        os.makedirs(self.data_dir, exist_ok=True)
         log_path = os.path.join(self.data_dir, "broker.log")
         with open(log_path, "ab") as log:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -194,7 +208,10 @@ class SubprocessBroker(_TestBroker):
 
 @contextmanager
 def kafka_broker(
-    settings: Mapping[str, str] | None = None, *, subprocess: bool = False, data_dir: str | None = None
+    settings: Mapping[str, Setting] | None = None,
+    *,
+    subprocess: bool = False,
+    data_dir: str | os.PathLike[str] | None = None,
 ) -> Iterator[InProcessBroker | SubprocessBroker]:
     """Start a broker, yield it, stop it. See :class:`InProcessBroker` and :class:`SubprocessBroker`."""
     kind = SubprocessBroker if subprocess else InProcessBroker

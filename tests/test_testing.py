@@ -107,6 +107,14 @@ def test_the_fixture_gives_each_test_a_broker(pytester: pytest.Pytester, where: 
     result.assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize("subprocess", [False, True])
+def test_settings_may_be_numbers_and_the_directory_a_path(tmp_path: Path, subprocess: bool) -> None:
+    settings = {"num.partitions": 3, "delete.topic.enable": False}
+    with kafka_broker(settings, subprocess=subprocess, data_dir=tmp_path / "new") as broker:
+        assert produce_one(broker.port, "t") == 0
+    assert (tmp_path / "new" / "metadata.sqlite").exists()
+
+
 def test_a_directory_whose_metadata_is_another_clusters_is_left_alone(tmp_path: Path) -> None:
     with kafka_broker(data_dir=str(tmp_path)):
         pass
