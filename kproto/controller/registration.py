@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from kproto.controller.decision import Decision
 from kproto.metadata import BrokerRecord, MetadataImage
-from kproto.metadata.records import BROKER_EPOCH_KEY, MOVED, NO_LEADER, POWER_LOST
-from kproto.metadata.vlogs import VlogTable
+from kproto.metadata.records import BROKER_EPOCH_KEY, MOVED, NO_LEADER, POWER_LOST, StreamletRecord
+from kproto.metadata.vlogs import VlogTable, start_key
 
 
 class Registration(NamedTuple):
@@ -32,7 +32,8 @@ def decide_register(
     Streamlets of one copy that it led get the next leader epoch at once: a restarted broker never continues
     an old one, even when its disk looks perfect. A streamlet without leader that prefers this broker gets it
     back. Streamlets with more copies become due for recovery, and its open virtual segments sealing, by
-    derivation (rule 19b). Another data directory than before is no copy of anything (rule 3).
+    derivation (rule 19b). Another data directory than before is no copy of anything (rule 3); what it had the
+    only copy of begins anew in it, whatever log start the store has from before.
     """
     node_id = registration.node_id
     broker = BrokerRecord(
@@ -51,7 +52,8 @@ def decide_register(
     if node_id in table.fenced:
         decision.deletes.append(broker.fenced_key)
     before = image.brokers.get(node_id) or table.fenced.get(node_id)
-    if before is not None and before.store_id != broker.store_id:
+    anew = before is not None and before.store_id != broker.store_id
+    if before is not None and anew:
         decision.puts[f"{MOVED}{node_id}"] = str(before.epoch).encode()
     if registration.power_lost:
         decision.puts[f"{POWER_LOST}{node_id}"] = str(last_epoch).encode()
@@ -62,4 +64,12 @@ def decide_register(
             returning = record.leader == NO_LEADER and record.replicas[0] == node_id
             if record.leader == node_id or returning:
                 decision.puts[record.key] = record.led_by(node_id).encode()
+                decision.deletes += _known_starts(image, table, record) if anew else ()
     return decision
+
+
+def _known_starts(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> list[str]:
+    """The keys of log starts of a streamlet: a later leader takes what is below them for deleted (44)."""
+    groups = image.topics_by_id[record.topic_id].active_groups
+    keys = ((record.topic_id, record.index * groups + at) for at in range(groups))
+    return [start_key(*key) for key in keys if key in table.starts]
