@@ -405,6 +405,21 @@ async def test_the_last_member_has_left_when_that_is_durable(world: World) -> No
 
 
 @scenario("t")
+async def test_a_deleted_group_is_gone_with_those_who_were_about_to_join_it(world: World) -> None:
+    await world.call(FIND, 3, key="g")
+    await commit(world, "g", 1)
+    protocols = [JoinGroupRequestProtocol(name="range", metadata=subscription("t"))]
+    about = {"session_timeout_ms": 10_000, "protocol_type": "consumer", "protocols": protocols}
+    promised = await world.call(JOIN, 9, group_id="g", **about)
+    assert promised.error_code == ErrorCode.MEMBER_ID_REQUIRED
+    deleted = await world.call(DELETE_GROUPS, 2, groups_names=["g"])
+    assert [one.error_code for one in deleted.results] == [0]
+    assert (await described(world, "g")).group_state == "Dead"
+    late = await world.call(JOIN, 9, group_id="g", member_id=promised.member_id, **about)
+    assert late.error_code == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+@scenario("t")
 async def test_a_refused_write_is_told_in_the_groups_words(world: World) -> None:
     await world.call(FIND, 3, key="g")
     await commit(world, "g", 1)

@@ -279,7 +279,11 @@ class Group:
 
     def is_quiet(self) -> bool:
         """Nothing would be lost by forgetting it: no member, nobody about to be one, no write under way."""
-        return self.state is State.EMPTY and not self.pending and not self._storing
+        return self.is_memberless() and not self.pending
+
+    def is_memberless(self) -> bool:
+        """Nobody is a member, and no write says otherwise; somebody may have asked to be one."""
+        return self.state is State.EMPTY and not self._storing
 
     def snapshot(self) -> Snapshot:
         """The current generation with the assignments its members have now."""

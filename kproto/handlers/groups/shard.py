@@ -371,17 +371,21 @@ class Shard:
                     if (entry := self.entries.get(group)) is not None:
                         entry.offsets.drop(topic, partition)
                 if group_id is not None:
-                    self._forget(group_id)
+                    self._forget(group_id, asked=answer is not None)
             if answer is not None and not answer.done():
                 answer.set_result(error)
 
         if pairs:
             self.log.put(pairs, done)
 
-    def _forget(self, group_id: str) -> None:
-        """Its tombstone is durable; a group somebody joined meanwhile lives on and is stored anew later."""
+    def _forget(self, group_id: str, *, asked: bool) -> None:
+        """Its tombstone is durable; a group somebody joined meanwhile lives on and is stored anew later. When
+        a client ``asked`` for this, who only has a member id does not count: as in Apache Kafka it is unknown
+        then, and asks for another one."""
         entry = self.entries.get(group_id)
-        if entry is not None and entry.group.is_quiet() and not entry.offsets:
+        if entry is None or entry.offsets:
+            return
+        if entry.group.is_quiet() or (asked and entry.group.is_memberless()):
             entry.group.kill(self._now(), ErrorCode.COORDINATOR_NOT_AVAILABLE)
             del self.entries[group_id]
 
