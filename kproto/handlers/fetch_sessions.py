@@ -133,11 +133,11 @@ class SessionCache:
 
     __slots__ = ("_random", "_sessions", "evictions", "slots")
 
-    def __init__(self, slots: int, seed: int | None = None) -> None:
+    def __init__(self, slots: int) -> None:
         self.slots = slots
         self.evictions = 0
         self._sessions: dict[int, Session] = {}
-        self._random = random.Random(seed)
+        self._random = random.Random()
 
     def __len__(self) -> int:
         return len(self._sessions)

@@ -79,9 +79,9 @@ class BatchHeader(NamedTuple):
         return bool(self.attributes & CONTROL)
 
 
-def read_header(buf: Buf, at: int = 0) -> BatchHeader:
-    """The header at ``at``; the caller knows that 61 bytes are there (else struct.error)."""
-    return BatchHeader._make(HEADER.unpack_from(buf, at))
+def read_header(buf: Buf) -> BatchHeader:
+    """The header at the front; the caller knows that 61 bytes are there (else struct.error)."""
+    return BatchHeader._make(HEADER.unpack_from(buf))
 
 
 def hop(data: Buf, at: int = 0) -> Iterator[tuple[int, int, Fields]]:
