@@ -87,8 +87,7 @@ def changes_leader(services: Services, topic: TopicRecord | None, index: int) ->
         return streamlet.leader in image.brokers
     if leader_of(image, streamlet) != services.node_id:
         return False
-    stream = services.logs.streams.get(topic.topic_id)
-    partition = stream.partitions.get(index) if stream is not None else None
+    partition = services.logs.opened(topic.topic_id, index)
     if partition is None or partition.lost:
         return False
     vlog = partition.vlog

@@ -279,7 +279,7 @@ class LogManager:
         except BaseException:
             self._close(partition)
             raise
-        self.unopened.opened(*key)
+        self.unopened.drop(*key)
 
     def size_bytes(self, topic_id: bytes, index: int) -> int:
         """Bytes of a partition, without opening it: by its checkpoint entry and its chunks in the journal.

@@ -81,8 +81,8 @@ class Unopened:
 
     # Both
 
-    def opened(self, topic_id: bytes, index: int) -> None:
-        """The partition is open with all that was known of it."""
+    def drop(self, topic_id: bytes, index: int) -> None:
+        """The partition is open now, with all that was known of it."""
         self.drop_taken(topic_id, index)
         self._released.pop((topic_id, index), None)
         self.drop_runs(topic_id, index)
