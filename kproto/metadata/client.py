@@ -92,6 +92,7 @@ class MetadataClient:
         "_due",
         "_heard",
         "_image",
+        "_leaving",
         "_listeners",
         "_loop",
         "_node_id",
@@ -132,6 +133,7 @@ class MetadataClient:
         self._tries: dict[asyncio.Timeout, int] = {}
         """Ends each request that is under way; whom it was sent to."""
         self._closed = False
+        self._leaving = False
         self._node_id = -1
         """Known once the image has this broker."""
         self.cluster_id = cluster_id
@@ -234,6 +236,7 @@ class MetadataClient:
     async def leave(self) -> None:
         """Be no member any more (rule 12b). Other than after a proposal the image does not say so: who is
         no member is told no changes. Raises KafkaError."""
+        self._leaving = True
         body = encode_json({"kind": "leave", "args": None})
         await self._ask(Api.PROPOSE, body, PROPOSAL_SECONDS, self._loop.time() + REQUEST_SECONDS)
 
@@ -364,6 +367,8 @@ class MetadataClient:
             except (PeerError, NotController):
                 await asyncio.sleep(RETRY_SECONDS)
             except (KafkaError, WireError) as error:
+                if self._leaving:
+                    return  # no member any more, as it wanted
                 log.warning("changes of the metadata were not to be had: %s", error)
                 await asyncio.sleep(self._session)
             except Exception:

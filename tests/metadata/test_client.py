@@ -437,6 +437,32 @@ def test_a_broker_that_leaves_waits_for_no_image():
     run(test)
 
 
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_broker_that_left_does_not_complain_that_it_is_no_member(caplog, leaves):
+    async def test() -> None:
+        office = Office()
+        await office.found()
+        member = Member([office.port])
+        await member.join()
+        office.held_changes = held = asyncio.Event()
+        before = office.asked.count(Api.CHANGES)
+        await office.put({"configs/default": b"{}"})
+        await until(lambda: office.asked.count(Api.CHANGES) > before)
+        if leaves:
+            await member.client.leave()
+        office.epochs[member.node_id] += 1
+        held.set()
+        if leaves:
+            await asyncio.sleep(0.1)
+        else:
+            await until(lambda: "were not to be had" in caplog.text)
+        await member.close()
+        office.close()
+
+    run(test)
+    assert ("were not to be had" in caplog.text) is not leaves
+
+
 @pytest.mark.parametrize("through", ["heartbeat", "proposal", "image", "new epoch", "older metadata"])
 def test_a_fenced_broker_learns_it_once(through):
     async def test() -> None:
