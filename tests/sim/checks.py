@@ -729,6 +729,9 @@ class Checks:
             return
         if partition.leader_epoch != consumer.epoch:
             return
+        for chunk in chunks:
+            ((_, _, fields),) = hop(memoryview(chunk))
+            self._look_for_stale(ledger, (record.topic_id, ledger.index), fields[0], fields[2])
         for pid, known in producers.items():
             told = partition.producers.get(pid)
             if told is None or told.next_seq != known.next_seq or told.batches[-1:] != known.batches[-1:]:
@@ -740,3 +743,14 @@ class Checks:
             if fields[0] >= partition.log_start_offset and partition.epoch_of(fields[0]) != fields[2]:
                 world.failed(f"S14: {ledger.name}: {fields[0]} is of epoch {fields[2]}, no other")
         world.count("read to the end")
+
+    def _look_for_stale(self, ledger: Any, key: PartitionKey, base: int, epoch: int) -> None:
+        """25, 33: whoever began to lead without a chunk of an earlier leader epoch never has it. A leader
+        that goes on under the next epoch, as it is (18b), may have appended it meanwhile."""
+        earlier = self.leaders.get((*key, epoch))
+        for later, end in ledger.first_ends.items():
+            leader = self.leaders.get((*key, later), earlier)
+            if later > epoch and base >= end and earlier not in (None, leader):
+                self.world.failed(
+                    f"25: {ledger.name} has epoch {epoch} at {base}, but ended at {end} under {later}"
+                )

@@ -68,6 +68,8 @@ class Ledger:
         self.acked: dict[int, None] = {}
         self.ends: dict[int, int] = {}
         """By leader epoch: up to where it acknowledged or showed the log."""
+        self.first_ends: dict[int, int] = {}
+        """By leader epoch: the smallest end that it showed."""
         self.log_start = 0
         """The largest one that was seen or confirmed."""
         self.asked_start = 0
@@ -85,6 +87,7 @@ class Ledger:
 
     def expect_end(self, epoch: int, high_watermark: int, who: str) -> None:
         """A leader of ``epoch`` has everything that earlier ones acknowledged or showed (S1, S3)."""
+        self.first_ends[epoch] = min(high_watermark, self.first_ends.get(epoch, high_watermark))
         for earlier, end in self.ends.items():
             if earlier < epoch and end > high_watermark:
                 self.world.failed(

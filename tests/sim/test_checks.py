@@ -15,6 +15,7 @@ from kproto.vlog.kept import KEPT
 from tests.replica.support import ME, OTHER, Owner
 
 from .checks import Checks
+from .clients import Ledger
 from .disk import SimDisk
 from .parts import STORE_IS_DOWN, installed
 from .plan import plan_of
@@ -87,3 +88,17 @@ def test_who_has_the_store_and_found_it_down_need_not_start_though_it_is_back() 
     assert not world.store.down
     assert [world.may_fail(world.nodes[number], STORE_IS_DOWN) for number in (1, 2)] == [True, False]
     assert not world.may_fail(world.nodes[1], "something else")
+
+
+def test_what_comes_back_behind_where_a_later_leader_began_is_caught() -> None:
+    world = World(0, plan_of(0))
+    checks, ledger = Checks(world), Ledger(world, "t", 0, 3)
+    checks.leaders = {(*KEY, 1): "n2 at first", (*KEY, 2): "n2 again", (*KEY, 4): "n3", (*KEY, 5): "n3"}
+    ledger.expect_end(2, 7, "n2 again")
+    ledger.expect_end(2, 5, "n2 again, and was overtaken")
+    ledger.expect_end(5, 8, "n3, as it was")
+    for base, epoch in ((4, 1), (5, 2), (8, 3), (8, 4), (8, 5)):
+        checks._look_for_stale(ledger, KEY, base, epoch)
+    assert not world.problems
+    checks._look_for_stale(ledger, KEY, 5, 1)
+    assert ["25: t-0 has epoch 1 at 5" in problem for problem in world.problems] == [True]
