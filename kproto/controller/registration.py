@@ -33,7 +33,8 @@ def decide_register(
     an old one, even when its disk looks perfect. A streamlet without leader that prefers this broker gets it
     back. Streamlets with more copies become due for recovery, and its open virtual segments sealing, by
     derivation (rule 19b). Another data directory than before is no copy of anything (rule 3); what it had the
-    only copy of begins anew in it, whatever log start the store has from before.
+    only copy of begins anew in it, or after a loss of power with what is left, perhaps below the log start
+    that the store has from before.
     """
     node_id = registration.node_id
     broker = BrokerRecord(
@@ -64,7 +65,8 @@ def decide_register(
             returning = record.leader == NO_LEADER and record.replicas[0] == node_id
             if record.leader == node_id or returning:
                 decision.puts[record.key] = record.led_by(node_id).encode()
-                decision.deletes += _known_starts(image, table, record) if anew else ()
+                if anew or registration.power_lost:
+                    decision.deletes += _known_starts(image, table, record)
     return decision
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -279,7 +280,8 @@ def test_who_leads_it_again_has_to_say_anew_what_is_unneeded() -> None:
     assert unneeded.free(world.image, world.table) == [], "its chunks of the first time are read again"
 
 
-def test_what_is_lost_with_the_only_copy_has_no_log_start_when_it_gets_copies_again() -> None:
+@pytest.mark.parametrize("lost", [{"store": "another"}, {"power_lost": True}])
+def test_what_is_lost_with_the_only_copy_has_no_log_start_when_it_gets_copies_again(lost: Any) -> None:
     """The log begins anew in another data directory. Whoever led it next, of the copies made since, took all
     that was acknowledged below the old start for deleted (found by attack)."""
     world = cluster(4, t=(2, 2, [1, 2]))
@@ -290,7 +292,7 @@ def test_what_is_lost_with_the_only_copy_has_no_log_start_when_it_gets_copies_ag
     assert (alone(world, 1), alone(world, 2, [1])) == ([True], [True])
     world.register(1)
     assert world.table.log_start(topic_id, 0) == 500, "it is still there"
-    world.register(1, store="another")
+    world.register(1, **lost)
     assert reassign(world, (1, 2), (2, 1)) == [ErrorCode.NONE] * 2
     assert copied(world, 1, [0]) == [True]
     assert world.table.log_start(topic_id, 0) == 0
