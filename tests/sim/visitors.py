@@ -157,7 +157,8 @@ class Visitors:
             numbers = random.sample(list(self.world.nodes), min(copies, len(self.world.nodes)))
             rows = tuple((index, tuple(numbers)) for index in range(partitions))
             if random.random() < 0.3:
-                rows = random.choice((rows[1:], ((0, (1, 1)),), ((0, (1, 9)),), ((0, ()),)))
+                late = rows[1:] or ((1, tuple(numbers)),)  # with no row it would have one copy
+                rows = random.choice((late, ((0, (1, 1)),), ((0, (1, 9)),), ((0, ()),)))
             new = NewTopic(name, assignments=rows, configs=configs)
         elif random.random() < 0.1:
             new = random.choice((new._replace(partitions=0), new._replace(replication_factor=9)))
