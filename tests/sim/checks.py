@@ -349,11 +349,13 @@ class Checks:
         ]
 
     def _counts(self, record: VsegRecord, topic_id: bytes, index: int) -> bool:
-        """What was pushed for a topic of one copy is of use only if it was not cancelled."""
+        """What was pushed for a topic of one copy is of use only if it was not cancelled. Visitors make some,
+        too, whose only copies leave a broker that is drained, or are to."""
         topic = self.world.image.topics_by_id[topic_id]
-        if topic.name not in self.singles:
+        sources = self.world.image.partition_streamlet(topic, index).sources
+        if sources and topic.name not in self.singles:
             return True
-        return record.id.owner_epoch in self.world.image.partition_streamlet(topic, index).sources
+        return record.id.owner_epoch in sources
 
     def _look_at_first_copies(self, topic_id: bytes, index: int) -> None:
         """Rule 45, of a streamlet that just got sources: what was given up before was not checked for it."""
