@@ -46,13 +46,16 @@ class MemoryLog:
         self.auto = auto
         self.refuse: ErrorCode | None = None
         self.appends = 0
+        self.most = 1 << 20
+        """Bytes of the largest batch that is taken."""
 
     def partition(self, index: int) -> MemoryPartition:
         return self.partitions.setdefault(index, MemoryPartition())
 
     def append(self, index: int, batch: bytearray, done: Done) -> None:
-        if self.refuse is not None:
-            done(-1, KafkaError(self.refuse))
+        refused = self.refuse or (ErrorCode.MESSAGE_TOO_LARGE if len(batch) > self.most else None)
+        if refused is not None:
+            done(-1, KafkaError(refused))
             return
         self.appends += 1
         self.partition(index).append(batch, done)
@@ -62,6 +65,9 @@ class MemoryLog:
     def bounds(self, index: int) -> tuple[int, int]:
         partition = self.partition(index)
         return partition.start, partition.end
+
+    def most_bytes(self, index: int) -> int:
+        return self.most
 
     async def scan(self, index: int) -> AsyncIterator[memoryview]:
         partition = self.partition(index)

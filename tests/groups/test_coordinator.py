@@ -555,6 +555,19 @@ async def test_deleting_a_group_catches_commits_under_way(world: World) -> None:
     assert await everything(world, "g") == {}
 
 
+@scenario(*(f"t{i}" for i in range(25)))
+async def test_a_group_whose_tombstones_are_larger_than_a_batch_can_be_deleted(world: World) -> None:
+    group = "g" * 30_000
+    await world.call(FIND, 3, key=group)
+    for index in (0, 1):
+        topics = [OffsetCommitRequestTopic(name=f"t{i}", partitions=partitions(1, index)) for i in range(25)]
+        assert set(await commit(world, group, 1, topics=topics)) == {0}
+    deleted = await world.call(DELETE_GROUPS, 2, groups_names=[group])
+    assert deleted.results[0].error_code == 0
+    world.restart()
+    assert await everything(world, group) == {}
+
+
 @scenario("t", "u")
 async def test_offset_delete(world: World) -> None:
     await world.call(FIND, 3, key="g")

@@ -56,6 +56,52 @@ def test_large_writes_are_split_between_batches_never_inside() -> None:
     run(scenario())
 
 
+def test_no_batch_is_larger_than_the_log_takes_and_one_refused_write_takes_no_other_with_it() -> None:
+    async def scenario() -> None:
+        port = MemoryLog()
+        port.most = 10_000
+        log = keyed(port, garbage_bytes=100_000)
+        done: list[ErrorCode] = []
+        for i in range(1000):
+            log.put([(b"k%d" % (i % 100), bytes(i))], done.append)
+            if i == 500:
+                log.put([(b"large", bytes(10_000))], done.append)
+        await asyncio.sleep(0)
+        assert done.count(ErrorCode.NONE) == 1000
+        assert done.count(ErrorCode.MESSAGE_TOO_LARGE) == 1
+        await asyncio.sleep(0.01)
+        assert log.checkpoints == 1
+        assert len(await reload(port)) == 100
+
+    run(scenario())
+
+
+def test_a_checkpoint_that_fails_is_not_tried_with_every_write() -> None:
+    """Each try writes anew what is live."""
+
+    async def scenario() -> None:
+        port = MemoryLog()
+        log = keyed(port, garbage_bytes=20_000)
+        for i in range(50):
+            log.put([(b"live%d" % i, bytes(50))], None)
+        log.put([(b"large", bytes(5_000))], None)
+        await asyncio.sleep(0)
+        port.most = 1_000
+        for _ in range(1000):
+            log.put([(b"k", bytes(100))], None)
+            await asyncio.sleep(0)
+        written = sum(len(batch) for _, _, batch in port.partition(0).batches)
+        assert written < 2 * 1000 * 200
+        port.most = 10_000
+        for _ in range(3_000):
+            log.put([(b"k", bytes(100))], None)
+            await asyncio.sleep(0)
+        assert log.checkpoints
+        assert len(await reload(port)) == 52
+
+    run(scenario())
+
+
 def test_nothing_is_reported_or_visible_before_it_is_durable() -> None:
     async def scenario() -> None:
         port = MemoryLog(auto=False)

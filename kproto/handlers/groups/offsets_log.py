@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 
 from kproto.check import check
 from kproto.errors import ErrorCode, KafkaError
-from kproto.wire.batch import CONTROL, read_header
+from kproto.wire.batch import CONTROL, HEADER_SIZE, read_header
 from kproto.wire.records import Record, build_batch, iter_records
 
 _log = logging.getLogger(__name__)
@@ -32,12 +32,20 @@ Done = Callable[[ErrorCode], None]
 """Called once when a write is durable (NONE) or has been refused."""
 
 BATCH_BYTES = 256 * 1024
-"""A batch is closed when it has this many bytes of records; one write is never split."""
+"""A batch with more than one write has at most so many bytes, or what the log takes when that is less; one
+write is never split."""
 GARBAGE_BYTES = 4 * 1024 * 1024
 """Checkpoint when this much (and more than what is live) in the log is superseded."""
 RECORD_OVERHEAD = 12
 """Bytes a record has beside its key and value, about."""
+RECORD_MOST = 24
+"""The same at most: lengths of up to five bytes each, attributes, differences of time and offset."""
 LOAD_SLICE_RECORDS = 200
+
+
+def weight(key: bytes, value: bytes | None) -> int:
+    """Bytes of a record in a batch, at most."""
+    return len(key) + len(value or b"") + RECORD_MOST
 
 
 class OffsetsLogPort(Protocol):
@@ -50,6 +58,10 @@ class OffsetsLogPort(Protocol):
 
     def bounds(self, index: int) -> tuple[int, int]:
         """Log start and log end offset. KafkaError when this broker does not lead the partition."""
+        ...
+
+    def most_bytes(self, index: int) -> int:
+        """Bytes of the largest batch that is taken. KafkaError as from `bounds`."""
         ...
 
     def scan(self, index: int) -> AsyncIterator[memoryview]:
@@ -104,6 +116,9 @@ class KeyedLog:
         self._checkpoint: asyncio.Task[None] | None = None
         self._cut = 0
         self._bytes_after_cut = 0
+        self._failed_at = 0
+        """`garbage_bytes` when a checkpoint last failed: the next one waits for as much again, because it
+        writes most of what is live anew."""
         self._closed = False
 
     # ---- loading ------------------------------------------------------------------------------------
@@ -146,6 +161,15 @@ class KeyedLog:
             self._flush_scheduled = True
             asyncio.get_running_loop().call_soon(self._flush)
 
+    @property
+    def room(self) -> int:
+        """Bytes of records, as `weight` counts them, that surely fit into one batch now."""
+        try:
+            most = self._port.most_bytes(self.index)
+        except KafkaError:
+            most = BATCH_BYTES  # the append will say it
+        return min(BATCH_BYTES, most) - HEADER_SIZE
+
     def keys_underway(self) -> list[bytes]:
         """Keys with a write that is not durable yet."""
         return list(self._underway)
@@ -168,13 +192,14 @@ class KeyedLog:
         if self._closed:
             self._finish(writes, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return
-        start = 0
-        size = 0
+        room = self.room
+        start = size = 0
         for i, write in enumerate(writes):
-            if size >= BATCH_BYTES:
+            more = sum(weight(key, value) for key, value in write.pairs)
+            if i > start and size + more > room:
                 self._append(writes[start:i])
                 start, size = i, 0
-            size += sum(len(key) + len(value or b"") + RECORD_OVERHEAD for key, value in write.pairs)
+            size += more
         self._append(writes[start:])
 
     def _append(self, writes: list[_Write]) -> None:
@@ -230,7 +255,7 @@ class KeyedLog:
     def _consider_checkpoint(self) -> None:
         if self._checkpoint is not None or self._closed:
             return
-        if self.garbage_bytes > max(self._garbage_limit, self._live_bytes):
+        if self.garbage_bytes > max(self._garbage_limit, self._live_bytes, 2 * self._failed_at):
             self._checkpoint = asyncio.get_running_loop().create_task(self.checkpoint())
             self._checkpoint.add_done_callback(self._checkpoint_ended)
 
@@ -239,6 +264,7 @@ class KeyedLog:
         if task.cancelled():
             return
         error = task.exception()
+        self._failed_at = 0 if error is None else self.garbage_bytes
         if isinstance(error, KafkaError):
             _log.warning("checkpoint of __consumer_offsets-%d: %s", self.index, error)
         elif error is not None:
@@ -247,8 +273,8 @@ class KeyedLog:
     async def checkpoint(self) -> None:
         """Rewrite what is live before the present log end, then give up the log before it.
 
-        KafkaError when the log refuses (a full disk): everything is as before, and the next write tries
-        again.
+        KafkaError when the log refuses (a full disk): everything is as before, but for garbage that the try
+        may have made. Another one comes when there is twice the garbage.
         """
         cut = self._cut = self._port.bounds(self.index)[1]
         self._bytes_after_cut = 0
@@ -263,15 +289,19 @@ class KeyedLog:
         """Put the values of ``keys`` again, a batch at a time; keys that move by themselves are skipped."""
         pairs: list[Pair] = []
         size = 0
+        room = self.room
         for key in keys:
             stored = self.live.get(key)
+            if stored is None:
+                continue
+            if pairs and size + weight(key, stored.value) > room:
+                await self._put_and_wait(pairs)
+                pairs, size = [], 0
+                room, stored = self.room, self.live.get(key)
             if stored is None or stored.offset >= cut or key in self._underway:
                 continue
             pairs.append((key, stored.value))
-            size += len(key) + len(stored.value) + RECORD_OVERHEAD
-            if size >= BATCH_BYTES:
-                await self._put_and_wait(pairs)
-                pairs, size = [], 0
+            size += weight(key, stored.value)
         if pairs:
             await self._put_and_wait(pairs)
         else:

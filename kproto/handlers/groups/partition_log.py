@@ -51,6 +51,10 @@ class PartitionLog:
         partition = self._partition(index)
         return partition.log_start_offset, partition.log_end_offset
 
+    def most_bytes(self, index: int) -> int:
+        config = self._partition(index).config
+        return min(config.max_message_bytes, config.segment_bytes)
+
     async def scan(self, index: int) -> AsyncIterator[memoryview]:
         """Batches of the live log. What is read is copied, so segment memory may be reused meanwhile."""
         partition = self._partition(index)

@@ -35,7 +35,7 @@ from kproto.handlers.groups.offsets import (
     expired,
     subscribed_topics,
 )
-from kproto.handlers.groups.offsets_log import KeyedLog, Pair
+from kproto.handlers.groups.offsets_log import KeyedLog, Pair, weight
 from kproto.handlers.groups.records import GroupKey, OffsetKey
 from kproto.handlers.groups.states import State
 from kproto.handlers.groups.timers import Patience, Timers
@@ -45,7 +45,6 @@ log = logging.getLogger(__name__)
 
 TopicPartition = tuple[str, int]
 
-TOMBSTONES_PER_WRITE: Final = 2_000
 LOAD_SLICE: Final = 200
 
 _AS_COORDINATOR: Final = {
@@ -348,23 +347,26 @@ class Shard:
         group_id: str | None,
         answer: asyncio.Future[ErrorCode] | None = None,
     ) -> None:
-        """Write tombstones for ``offsets`` and, last, for the group; apply each write when it is durable."""
-        start = 0
-        while len(offsets) - start > TOMBSTONES_PER_WRITE:
-            self._write_tombstones(offsets[start : start + TOMBSTONES_PER_WRITE], None, None)
-            start += TOMBSTONES_PER_WRITE
-        self._write_tombstones(offsets[start:], group_id, answer)
+        """Write tombstones for ``offsets`` and, last, for the group, in as many writes as that takes; apply
+        each when it is durable."""
+        last: list[Pair] = [] if group_id is None else [(records.group_key(group_id), None)]
+        room = self.log.room - sum(weight(*pair) for pair in last)
+        pairs: list[Pair] = [(records.offset_key(*offset), None) for offset in offsets]
+        start = size = 0
+        for i, pair in enumerate(pairs):
+            size += weight(*pair)
+            if i > start and size > room:
+                self._write_tombstones(offsets[start:i], pairs[start:i], None, None)
+                start, size = i, weight(*pair)
+        self._write_tombstones(offsets[start:], pairs[start:] + last, group_id, answer)
 
     def _write_tombstones(
         self,
         offsets: Sequence[tuple[str, str, int]],
+        pairs: Sequence[Pair],
         group_id: str | None,
         answer: asyncio.Future[ErrorCode] | None,
     ) -> None:
-        pairs: list[Pair] = [(records.offset_key(*offset), None) for offset in offsets]
-        if group_id is not None:
-            pairs.append((records.group_key(group_id), None))
-
         def done(error: ErrorCode) -> None:
             if error is ErrorCode.NONE:
                 for group, topic, partition in offsets:
