@@ -130,14 +130,15 @@ def _lacking(controller: Controller, name: PartitionName) -> StreamletRecord | N
     if topic is None or not 0 <= name[1] < topic.partitions:
         return None
     record = image.partition_streamlet(topic, name[1])
-    return record if hopeless(image, table, record, controller.proposals.is_vain) else None
+    proposals = controller.proposals
+    return record if hopeless(image, table, record, proposals.is_vain, proposals.is_bad) else None
 
 
 async def _give_up(controller: Controller, records: Sequence[StreamletRecord], named: bool) -> None:
     """Give up closed virtual segments that nobody has a copy of, and that these wait for."""
-    is_vain = controller.proposals.is_vain
+    is_vain, is_bad = controller.proposals.is_vain, controller.proposals.is_bad
     while lost := await controller.decide(
-        lambda: decide_give_up(controller.image, controller.table, records, is_vain, named)
+        lambda: decide_give_up(controller.image, controller.table, records, is_vain, named, is_bad)
     ):
         for line in told(lost):
             log.error("%s", line)

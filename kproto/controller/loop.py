@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kproto.controller.controller import Controller
     from kproto.metadata import MetadataImage
     from kproto.metadata.records import BrokerRecord, StreamletRecord
-    from kproto.metadata.vlogs import VsegId
+    from kproto.metadata.vlogs import VsegId, VsegRecord
 
 log = logging.getLogger(__name__)
 
@@ -157,7 +157,8 @@ class ControllerLoop:
         proposals.clock = self._clock.monotonic
         proposals.stuck = lambda: self._stuck
         proposals.accept_loss = self._accept_loss
-        proposals.is_vain = self._repairs.is_vain
+        proposals.is_vain, proposals.is_bad = self._repairs.is_vain, self._repairs.is_bad
+        proposals.disowned = self._disowned
         proposals.heard_since = self.sessions.heard_since
         proposals.repairs = lambda: {"running": self._repairs.running, "short": self._short}
         self._note_found()
@@ -427,6 +428,10 @@ class ControllerLoop:
             self._repairs.ordered(repair)
             self._begin(self._repair(repair))
         return plan.look_at
+
+    def _disowned(self, vseg: VsegRecord, node_id: int, epoch: int) -> None:
+        self._repairs.disowned(vseg, node_id, epoch)
+        self._upkeep_stale = True
 
     async def _repair(self, repair: Repair) -> None:
         """Have one copy made and list it (rule 17)."""

@@ -50,7 +50,7 @@ from kproto.controller.giving_up import told
 from kproto.controller.moves import HandOver, decide_handed_over
 from kproto.controller.reassignment import Copied, decide_copied
 from kproto.controller.recoveries import Recoveries, summary
-from kproto.controller.recovery import Attempt, decide_commit
+from kproto.controller.recovery import Attempt, IsBad, decide_commit, none_is_bad
 from kproto.controller.repair import decide_disowned
 from kproto.controller.retiring import decide_retire
 from kproto.controller.single import decide_alone
@@ -64,7 +64,7 @@ from kproto.controller.vsegs import (
 )
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import StreamletRecord
-from kproto.metadata.vlogs import VsegId
+from kproto.metadata.vlogs import VsegId, VsegRecord
 
 if TYPE_CHECKING:
     from kproto.controller.controller import Controller
@@ -84,7 +84,9 @@ class Proposals:
         "_kinds",
         "accept_loss",
         "clock",
+        "disowned",
         "heard_since",
+        "is_bad",
         "is_vain",
         "leaving",
         "recoveries",
@@ -110,6 +112,10 @@ class Proposals:
         """Gives up what copies in limbo may have lost (`Sealing.accept_loss`); the loop sets it."""
         self.is_vain: Callable[[VsegId], bool] = lambda _: False
         """Whether the owner of a virtual segment was asked for its copy, and has none; the loop sets it."""
+        self.is_bad: IsBad = none_is_bad
+        """Whether a broker cannot vouch for its listed copy, the last one; the loop sets it."""
+        self.disowned: Callable[[VsegRecord, int, int], object] = none_is_bad
+        """Told that (`Repairs.disowned`); the loop sets it."""
         self.heard_since: Callable[[int, int], bool] = lambda *_: False
         """Whether a broker was heard since another one began; the loop sets it."""
         self.leaving: set[tuple[int, int]] = set()
@@ -302,11 +308,17 @@ class Proposals:
     async def _disown(self, node_id: int, epoch: int, args: object) -> list[bool]:
         controller = self._controller
         vsegs = _vsegs(args)
-        return await controller.decide(
+        answers = await controller.decide(
             lambda: decide_disowned(
                 controller.image, controller.table, node_id, epoch, vsegs, self.heard_since
             )
         )
+        for each, done in zip(vsegs, answers, strict=True):
+            vseg = controller.table.vsegs.get(each)
+            listed = vseg is not None and any(target.node_id == node_id for target in vseg.backups)
+            if vseg is not None and listed and not vseg.open and not done:
+                self.disowned(vseg, node_id, epoch)
+        return answers
 
     async def _leave(self, node_id: int, epoch: int, args: object) -> bool:  # noqa: ARG002
         """A broker that ends in peace is no member from now on; others lead what it led (rule 12b)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
@@ -34,14 +34,24 @@ def due_streamlets(image: MetadataImage) -> list[StreamletRecord]:
     ]
 
 
+IsBad = Callable[[VsegRecord, int, int], bool]
+"""Whether a broker (node id, epoch) said that its listed copy is of no use."""
+
+
+def none_is_bad(vseg: VsegRecord, node_id: int, epoch: int) -> bool:  # noqa: ARG001
+    """Listed copies count."""
+    return False
+
+
 class Sources:
     """What the virtual segments of owner epochs allow, looked up once per epoch."""
 
-    __slots__ = ("_image", "_known", "_table")
+    __slots__ = ("_image", "_is_bad", "_known", "_table")
 
-    def __init__(self, image: MetadataImage, table: VlogTable) -> None:
+    def __init__(self, image: MetadataImage, table: VlogTable, is_bad: IsBad = none_is_bad) -> None:
         self._image = image
         self._table = table
+        self._is_bad = is_bad
         self._known: dict[int, tuple[list[VsegRecord], list[VsegRecord]]] = {}
 
     def sealed(self, record: StreamletRecord) -> bool:
@@ -77,10 +87,15 @@ class Sources:
             orphans = [
                 vseg
                 for vseg in vsegs
-                if not vseg.open and rules.needs_copy(vseg) and not rules.live_copies(self._image, vseg)
+                if not vseg.open and rules.needs_copy(vseg) and not self._has_copy(vseg)
             ]
             known = self._known[epoch] = (sealing, orphans)
         return known
+
+    def _has_copy(self, vseg: VsegRecord) -> bool:
+        brokers = self._image.brokers
+        bad = {one for one, broker in brokers.items() if self._is_bad(vseg, one, broker.epoch)}
+        return any(target.node_id not in bad for target in rules.live_copies(self._image, vseg))
 
 
 def candidates(

@@ -53,7 +53,7 @@ def wanted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> i
 class Repairs:
     """Which copies are missing since when, and what is under way. ``delay`` is in seconds."""
 
-    __slots__ = ("_busy", "_delay", "_failed", "_missing", "_retry_at", "_vain")
+    __slots__ = ("_bad", "_busy", "_delay", "_failed", "_missing", "_retry_at", "_vain")
 
     def __init__(self, delay: float) -> None:
         self._delay = delay
@@ -63,6 +63,8 @@ class Repairs:
         self._failed: dict[VsegId, set[tuple[int, int]]] = {}
         """Sources and targets that did not work."""
         self._vain: set[VsegId] = set()
+        self._bad: set[tuple[VsegRecord, int, int]] = set()
+        """Records, and (node id, epoch) of brokers that cannot vouch for the last listed copy."""
 
     @property
     def running(self) -> int:
@@ -88,9 +90,24 @@ class Repairs:
         """Its owner was asked for its copy, and has none."""
         return vseg in self._vain
 
+    def disowned(self, vseg: VsegRecord, node_id: int, epoch: int) -> None:
+        """A broker cannot vouch for its copy, which stays listed because it is the last (`decide_disowned`).
+        That is so until copies of it are listed anew, or that broker is started again."""
+        self._bad.add((vseg, node_id, epoch))
+
+    def is_bad(self, vseg: VsegRecord, node_id: int, epoch: int) -> bool:
+        """The broker said so."""
+        return (vseg, node_id, epoch) in self._bad
+
     def plan(self, image: MetadataImage, table: VlogTable, now: float) -> RepairPlan:
         """What to copy now; the oldest virtual segments first."""
-        short = [vseg for _, vseg in sorted(table.vsegs.items()) if _is_short(image, table, vseg)]
+        self._bad = {bad for bad in self._bad if table.vsegs.get(bad[0].id) == bad[0]}
+        without = {vseg.id for vseg, node_id, epoch in self._bad if rules.is_current(image, node_id, epoch)}
+        short = [
+            vseg
+            for _, vseg in sorted(table.vsegs.items())
+            if vseg.id in without or _is_short(image, table, vseg)
+        ]
         ids = {vseg.id for vseg in short}
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
         self._retry_at = {vseg: at for vseg, at in self._retry_at.items() if vseg in ids}

@@ -61,8 +61,12 @@ def owner_has_all(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> b
     """The owner's own files are a copy of all that is in it, and here: nothing of it was given to others, nor
     lost with the power. (What others have synced, the owner may have had in memory only: any flush policy.)
     """
-    kept = vseg.id.owner_epoch > table.power_lost_upto.get(vseg.node_id, -1)
-    return kept and not was_given(table, vseg) and owner_holds(image, table, vseg)
+    return kept_its_power(table, vseg) and not was_given(table, vseg) and owner_holds(image, table, vseg)
+
+
+def kept_its_power(table: VlogTable, vseg: VsegRecord) -> bool:
+    """The owner's machine has not lost its power since that owner epoch."""
+    return vseg.id.owner_epoch > table.power_lost_upto.get(vseg.node_id, -1)
 
 
 def came_later(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:

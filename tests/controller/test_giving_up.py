@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from kproto.controller.decision import Decision
 from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
 from kproto.controller.giving_up import decide_give_up, hopeless, told
+from kproto.controller.proposals import Proposals
 from kproto.controller.recovery import Sources, candidates, stuck
 from kproto.controller.repair import Repairs, decide_repaired
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
@@ -163,6 +169,97 @@ def test_what_failed_elsewhere_says_nothing_about_the_copy_of_the_owner() -> Non
     assert not repairs.is_vain(gone.id)
     repairs.ended(order, False, 12.0)
     assert repairs.is_vain(gone.id)
+
+
+def disowned(world: World, vseg: VsegRecord, repairs: Repairs, node: int) -> bool:
+    """A broker says that it cannot vouch for its copy; whether it is off the list."""
+
+    async def decide(decision: Callable[[], Any]) -> Any:
+        return world.commit(decision())
+
+    controller: Any = SimpleNamespace(image=world.image, table=world.table, decide=decide)
+    proposals = Proposals(controller)
+    proposals.disowned = repairs.disowned
+    told = proposals.handle(node, world.epoch(node), "disown", {"vsegs": [list(vseg.id)]})
+    (done,) = asyncio.run(told)
+    return bool(done)
+
+
+def bad_last_copy(copies: int = 3, power_lost: bool = True) -> tuple[World, VsegRecord, Repairs]:
+    """All machines lost their power, perhaps but for the owner's, and no copy is whole: all say so."""
+    world = cluster(4, t=(1, copies, [1]))
+    vseg = world.open(1, 0, 0, copies)
+    world.open(1, 1, 500, copies)
+    world.register(1, power_lost=power_lost)
+    world.register(2, 3, 4, power_lost=True)
+    record, repairs = world.table.vsegs[vseg.id], Repairs(0.0)
+    if not power_lost:
+        record = record._replace(backups=record.backups[:1])
+        world.table.given_upto[record.id.owner_epoch, 0] = 0
+        _put(world, record)
+    told = [disowned(world, record, repairs, target.node_id) for target in record.backups]
+    assert told == [True] * (len(told) - 1) + [False], "the last one stays listed"
+    return world, world.table.vsegs[record.id], repairs
+
+
+def in_vain(world: World, vseg: VsegRecord, repairs: Repairs) -> None:
+    """Nobody that is asked for a copy has one."""
+    now = 10.0
+    while not repairs.is_vain(vseg.id):
+        (order,) = [one for one in repairs.plan(world.image, world.table, now).orders if one.vseg == vseg]
+        repairs.ordered(order)
+        repairs.ended(order, False, now)
+        now += 10.0
+        assert now < 200.0
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_a_last_copy_that_is_none_can_be_given_up_once_its_owner_was_asked(copies: int) -> None:
+    """Found by simulation: the power of all was lost, the last listed copy was not whole, and stayed listed;
+    what waited for it had no leader for ever, and no command helped."""
+    world, vseg, repairs = bad_last_copy(copies)
+    streamlet = world.streamlet("t")
+
+    def found() -> list[VsegRecord]:
+        return hopeless(world.image, world.table, streamlet, repairs.is_vain, repairs.is_bad)
+
+    assert found() == [], "its owner may have it"
+    in_vain(world, vseg, repairs)
+    assert found() == [vseg]
+    assert hopeless(world.image, world.table, streamlet, repairs.is_vain) == []
+    give = decide_give_up(world.image, world.table, [streamlet], repairs.is_vain, False, repairs.is_bad)
+    assert [one.id for one in world.commit(give)] == [vseg.id]
+    assert world.table.vsegs[vseg.id].lost
+
+
+def test_a_last_copy_counts_again_when_its_broker_does_not_say_so_any_more() -> None:
+    for again in ("started", "listed"):
+        world, vseg, repairs = bad_last_copy()
+        in_vain(world, vseg, repairs)
+        (last,) = vseg.backups
+        if again == "started":
+            world.register(last.node_id)
+        else:
+            _put(world, vseg._replace(backups=()))
+            repairs.plan(world.image, world.table, 300.0)
+            _put(world, vseg)
+        assert hopeless(world.image, world.table, world.streamlet("t"), always, repairs.is_bad) == []
+
+
+def test_what_an_owner_wrote_that_kept_its_power_is_not_given_up() -> None:
+    world, vseg, repairs = bad_last_copy(power_lost=False)
+    world.table.given_upto.clear()
+    in_vain(world, vseg, repairs)
+    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.is_vain, repairs.is_bad) == []
+
+
+def test_who_is_not_listed_disowns_nothing() -> None:
+    world, vseg, _ = bad_last_copy()
+    repairs = Repairs(0.0)
+    (last,) = vseg.backups
+    other = next(node for node in (2, 3, 4) if node != last.node_id)
+    assert not disowned(world, vseg, repairs, other)
+    assert not repairs.is_bad(vseg, other, world.epoch(other))
 
 
 def test_it_is_emptied_and_freed_when_all_leaders_have_pushed_what_they_had_of_it() -> None:

@@ -12,7 +12,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from kproto.controller.repair import wanted_copies
-from kproto.controller.rules import may_lose, topics_in
+from kproto.controller.rules import kept_its_power, may_lose, topics_in
 from kproto.errors import KafkaError
 from kproto.log.epochs import EpochCache
 from kproto.log.producers import Producers
@@ -21,6 +21,7 @@ from kproto.metadata.store import Change
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica import messages
 from kproto.replica.stored_file import file_name, inspect
+from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import (
     ENTRY,
     ENTRY_SIZE,
@@ -82,6 +83,8 @@ class Checks:
         """Store id to copies that may have lost something."""
         self.gone: set[str] = set()
         """Stores that exist no more."""
+        self.accepted: set[VsegId] = set()
+        """Given up by command, with what the power took of all their copies, and of their owner's."""
         self.at_owner: set[VsegId] = set()
         """Virtual segments that may be nowhere but with their owner for a while."""
         self.singles = {topic.name for topic in world.plan.topics if topic.copies == 1}
@@ -286,6 +289,10 @@ class Checks:
             self.unseen |= not targets
         if known is not None:
             self._look_at_gained(record, known)
+            gone = record.policy != FlushPolicy.SYNCED and not kept_its_power(table, record)
+            if record.lost and not known.lost and gone and not self._copies(known):
+                self.accepted.add(vseg)
+                world.count("given up with the power")
         if record.emptied and known is not None and not known.emptied:
             world.count("pushed again")
             self._elsewhere(record)
@@ -386,7 +393,9 @@ class Checks:
             self.world.failed(f"S15: {topic.name} has its first copies, but nothing has {missing - there}")
 
     def _elsewhere(self, record: VsegRecord) -> None:
-        """S15, rule 45: what was live in it is in other virtual segments, too."""
+        """S15, rule 45: what was live in it is in other virtual segments, too, but for an accepted loss."""
+        if record.id in self.accepted:
+            return
         missing = set(self._live(record))
         for other in self.world.table.vsegs.values():
             if missing and other.id != record.id and not other.emptied:
