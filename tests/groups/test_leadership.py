@@ -279,6 +279,52 @@ def test_commits_fail_when_ownership_is_lost(tmp_path: Path) -> None:
     run(scenario)
 
 
+def test_offsets_that_waited_for_a_commit_are_not_told_when_the_group_moved(tmp_path: Path) -> None:
+    """No offset without an error would mean that there is none: the consumer would begin elsewhere."""
+
+    async def scenario() -> None:
+        async with running(tmp_path, 2) as cluster:
+            here, _ = await prepared(cluster)
+            assert await commit(here, 3) == 0
+            shard = here.groups._shards[INDEX]
+            shard.commit(GROUP, [("t", 0, Committed(5, -1, "", 0))])
+            topic = OffsetFetchRequestTopic(name="t", partition_indexes=[0])
+            asked = asyncio.ensure_future(
+                here.call(FETCH, 7, group_id=GROUP, topics=[topic], require_stable=True)
+            )
+            await asyncio.sleep(0)
+            assert not shard.log.idle, "appended, not durable yet"
+            here.groups._terms.clear()
+            here.groups._end_terms()
+            here.lose_ownership()
+            answer = await asked
+            assert (answer.error_code, answer.topics) == (ErrorCode.NOT_COORDINATOR, [])
+
+    run(scenario)
+
+
+def test_a_group_that_moves_when_it_has_just_been_read_has_no_offsets_to_tell(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running(tmp_path, 2) as cluster:
+            here, there = await prepared(cluster)
+            assert await commit(here, 3) == 0
+            await cluster.lead(INDEX, there.node_id)
+            here.port.gate.clear()
+            await cluster.lead(INDEX, here.node_id)
+            asked = asyncio.ensure_future(committed(here))
+            await asyncio.sleep(0)
+
+            def move(_: object) -> None:
+                here.groups._terms.clear()
+                here.groups._end_terms()
+
+            here.groups._loading[INDEX].task.add_done_callback(move)
+            here.port.gate.set()
+            assert await asked == (ErrorCode.NOT_COORDINATOR, -2)
+
+    run(scenario)
+
+
 def test_a_deleted_offsets_topic_has_no_coordinators(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with running(tmp_path, 2) as cluster:

@@ -216,6 +216,8 @@ class GroupCoordinator:
             return fail(error.code)
         except TimeoutError:
             return fail(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        if shard.unloaded:  # since it was loaded, before this went on
+            return fail(ErrorCode.NOT_COORDINATOR)
         result = use(shard)
         return await result if isinstance(result, Awaitable) else result
 

@@ -89,6 +89,8 @@ def _fetch(
 
     async def look_up_later(shard: Shard) -> _Answer:
         await shard.settled()
+        if shard.unloaded:
+            return fail(ErrorCode.NOT_COORDINATOR)
         entry = shard.find(group_id)
         offsets = entry.offsets if entry is not None else Offsets()
         return _Answer(group_id, _look_up(ctx, offsets, topics), ErrorCode.NONE)

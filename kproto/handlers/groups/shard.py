@@ -85,6 +85,8 @@ class Shard:
         term: int = 0,
     ) -> None:
         self.term = term
+        self.unloaded = False
+        """The term is over: that no group is here says nothing any more."""
         self.entries: dict[str, Entry] = {}
         self.log = log_
         self._clock = clock
@@ -129,6 +131,7 @@ class Shard:
 
     def unload(self, error: ErrorCode) -> None:
         """This broker does not coordinate these groups any more: answer whatever waits with ``error``."""
+        self.unloaded = True
         self.log.close()
         self._patience.close(error)
         for entry in self.entries.values():
@@ -259,7 +262,8 @@ class Shard:
         return answer
 
     def settled(self) -> Awaitable[None]:
-        """Everything written so far is durable: the offsets a require_stable fetch may show."""
+        """Everything written so far is durable, the offsets a require_stable fetch may show; or refused, as
+        when the shard was unloaded meanwhile."""
         settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.log.when_idle(lambda: None if settled.done() else settled.set_result(None))
         return settled
