@@ -75,10 +75,20 @@ class RemoteController:
         """See :class:`~kproto.metadata.client.ControllerPort`."""
         return await self._port.propose(kind, args)
 
+    async def _decided(self, kind: str, args: object) -> Any:
+        """`propose` on behalf of a client. That this broker was fenced is no answer for one (Java producers
+        give up): it has to ask again, as when there is no controller."""
+        try:
+            return await self._port.propose(kind, args)
+        except KafkaError as error:
+            if error.code is ErrorCode.STALE_BROKER_EPOCH:
+                raise _unreachable() from error
+            raise
+
     async def auto_create(self, names: Sequence[str]) -> list[TopicOutcome]:
         """Create topics that a client asked for by name, with the controller's defaults."""
         try:
-            rows = await self._port.propose("auto_create", list(names))
+            rows = await self._decided("auto_create", list(names))
             return [_outcome(self.image, *row) for row in rows]
         except KafkaError as error:
             return [TopicOutcome(name, error) for name in names]
@@ -86,7 +96,7 @@ class RemoteController:
     async def ensure_offsets_topic(self) -> TopicRecord:
         """``__consumer_offsets``, created when missing; :class:`KafkaError` when it cannot be."""
         if OFFSETS_TOPIC not in self.image.topics:
-            await self._port.propose("offsets_topic", None)
+            await self._decided("offsets_topic", None)
         topic = self.image.topics.get(OFFSETS_TOPIC)
         if topic is None:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} could not be created.")
@@ -97,7 +107,7 @@ class RemoteController:
         while self._producer_id >= self._producer_id_end:
             async with self._refilling:
                 if self._producer_id >= self._producer_id_end:
-                    first, count = await self._port.propose("producer_ids", None)
+                    first, count = await self._decided("producer_ids", None)
                     self._producer_id, self._producer_id_end = first, first + count
         self._producer_id += 1
         return self._producer_id - 1

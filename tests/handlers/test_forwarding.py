@@ -251,6 +251,26 @@ def test_without_any_controller_proposals_are_answered_with_errors():
     asyncio.run(ask())
 
 
+def test_clients_of_a_broker_that_was_fenced_are_told_to_try_again():
+    """STALE_BROKER_EPOCH is no answer for a client: a Java producer gives up when InitProducerId says it."""
+
+    class Fenced(Unreachable):
+        async def propose(self, kind: str, args: object) -> None:
+            raise KafkaError(ErrorCode.STALE_BROKER_EPOCH, "This broker has been fenced.")
+
+    remote = RemoteController(Fenced())
+
+    async def ask() -> None:
+        (outcome,) = await remote.auto_create(["a"])
+        assert outcome.error.code == ErrorCode.NOT_CONTROLLER
+        for call in (remote.ensure_offsets_topic(), remote.next_producer_id()):
+            with pytest.raises(KafkaError) as refused:
+                await call
+            assert refused.value.code == ErrorCode.NOT_CONTROLLER
+
+    asyncio.run(ask())
+
+
 def test_an_offsets_topic_that_is_there_needs_no_controller():
     topic = TopicRecord("__consumer_offsets", bytes(16), 1, 1, 1, {}, True)
     port = Unreachable()
