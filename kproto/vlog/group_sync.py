@@ -1,5 +1,5 @@
 """flush.messages=N and flush.ms=T as Kafka honours them: acks do not wait, a group fdatasync follows when
-due.
+due, or when a journal file takes no more.
 
 One fdatasync covers all partitions of the virtual log, so their number does not matter.
 """
@@ -31,6 +31,7 @@ class GroupSync:
         "_deadline",
         "_ends",
         "_files",
+        "_left",
         "_loop",
         "_older",
         "_poison",
@@ -53,6 +54,8 @@ class GroupSync:
         """Segment files with what partitions had before they came here: synced first."""
         self._deadline = float("inf")
         self._running = False
+        self._left = False
+        """Some of the files take no more frames."""
         self.syncs = 0
 
     def add(self, older: Iterable[LogSegment]) -> None:
@@ -82,10 +85,13 @@ class GroupSync:
             self._arm(self._clock.monotonic() + earliest / 1000)
 
     def left(self, file: JournalFile, position: int) -> None:
-        """``file`` gets no more frames; its unsynced ones are synced when due, with those of the next
-        file."""
+        """``file`` gets no more frames; its unsynced ones are synced now, though none may be due for long:
+        until then the file is not given back, nor any that was closed later, and a full journal has no next
+        file in which some would become due."""
         if file in self._files:
             self._files[file] = position
+            self._left = True
+            self._start()
 
     def _arm(self, at: float) -> None:
         if at < self._deadline:
@@ -102,6 +108,7 @@ class GroupSync:
         if self._running or not self._files:
             return
         self._running = True
+        self._left = False
         self._deadline = float("inf")
         files, self._files = self._files, {}
         older, self._older = self._older, {}
@@ -124,7 +131,10 @@ class GroupSync:
                 del self._ends[part]
             else:
                 self._since[part] = end
-        if any(self._ends[part] - since >= part.config.flush_messages for part, since in self._since.items()):
+        due = any(
+            self._ends[part] - since >= part.config.flush_messages for part, since in self._since.items()
+        )
+        if due or self._left:
             self._start()
             return
         earliest = min((part.config.flush_ms for part in self._since), default=NEVER)

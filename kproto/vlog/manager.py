@@ -55,7 +55,7 @@ SETTLE_S: Final = 1.0
 SYNCS_AT_ONCE: Final = 500
 """Segment files synced at once for old journal files."""
 DRAIN_S: Final = 5.0
-"""How long the end of the process waits for backups and controller."""
+"""How long the end of the process waits for backups, controller and disk."""
 
 
 def _nobody() -> None:
@@ -600,9 +600,10 @@ class VlogManager:
     @property
     def stuck(self) -> bool:
         """Waiting helps no more: the directory is poisoned, the disk is full, or, since the first `drain`,
-        backups and controller had `DRAIN_S` and several stall times to answer. A `drain` would not end."""
+        backups, controller and disk had `DRAIN_S` and several stall times. A `drain` might not end; what was
+        acknowledged is in the journal."""
         late = self._drain_until is not None and self._clock.monotonic() >= self._drain_until
-        return self.poisoned is not None or self.space.full or (late and self._replication is not None)
+        return self.poisoned is not None or self.space.full or late
 
     def drain(self) -> bool:
         """Push what is pending; True when everything appended is durable. Call until it is, or `stuck`."""

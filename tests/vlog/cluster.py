@@ -380,7 +380,7 @@ class SimVsegs:
 
 
 class ClusterWorld(World):
-    """A `World` whose topics have ``copies`` copies."""
+    """A `World` whose topics have ``copies`` copies; without ``others`` a broker that is no cluster."""
 
     loop: SimLoop
     vsegs: SimVsegs
@@ -398,7 +398,8 @@ class ClusterWorld(World):
         world = ClusterWorld("/data", manager._disk, loop, 1, settings, manager, poison, [])
         world.vsegs = SimVsegs(others)
         world.backups = SimBackups(world.vsegs)
-        manager.replicate(world.backups, world.vsegs, lambda *_: copies)
+        if others:
+            manager.replicate(world.backups, world.vsegs, lambda *_: copies)
         manager.members_changed(range(1, others + 1))
         return world
 

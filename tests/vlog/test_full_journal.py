@@ -66,3 +66,79 @@ def test_virtual_logs_whose_open_files_fill_the_journal_go_on() -> None:
     assert [part.high_watermark for part in parts] == [300] * 8
     assert world.manager.journal.bytes < 8 * MEGABYTE
     world.check()
+
+
+def alone(**config: str) -> tuple[ClusterWorld, ClusterPartition, ClusterPartition]:
+    """A broker without others and a partition with ``config`` and one record, one without, in a journal of
+    4 MB."""
+    world = ClusterWorld.begin(1, 0, kproto__journal__bytes=str(4 * MEGABYTE))
+    parts = world.partition(topic=1, **config), world.partition(topic=2)
+    for part in parts:
+        part.append()
+    world.flow()
+    return world, *parts
+
+
+def test_a_sync_that_is_not_due_for_long_holds_up_no_file() -> None:
+    """The file of a virtual log is pinned while it has records that are to be synced some time, and its next
+    one, with which they would be, waits for this one (found by attack: no acks of this broker any more)."""
+    world, timed, _ = alone(flush__messages="1000000")
+    for _ in range(2000):
+        timed.append(5_000)
+        world.flow()
+    world.pass_time(10)
+    assert timed.high_watermark == timed.log_end_offset
+    assert world.manager.journal.bytes <= 4 * MEGABYTE
+    world.check()
+
+
+def test_a_sync_that_is_not_due_for_long_holds_up_no_other_virtual_log() -> None:
+    """Nobody appends to its partition any more, so it would not become due."""
+    world, timed, other = alone(flush__messages="1000000")
+    for _ in range(300):
+        timed.append(5_000)
+        world.flow()
+    for _ in range(2000):
+        other.append(5_000)
+        world.flow()
+    world.pass_time(10)
+    assert other.high_watermark == other.log_end_offset
+    assert timed.high_watermark == timed.log_end_offset
+    world.check()
+
+
+def test_a_file_that_is_left_during_a_sync_is_synced_by_the_next_one() -> None:
+    world, timed, _ = alone(flush__messages="400")
+    worker = world.manager._timed_worker
+    worker.held = True  # type: ignore[attr-defined]
+    for _ in range(500):
+        timed.append(5_000)
+        world.flow()
+    world.pass_time(10)
+    assert world.manager.cleaner.closed, "the files that are being synced stay"
+    worker.release()  # type: ignore[attr-defined]
+    world.pass_time(10)
+    assert not world.manager.cleaner.closed
+    world.check()
+
+
+def test_a_process_without_backups_ends_though_its_disk_does_not_answer() -> None:
+    """What is acknowledged is in the journal."""
+    world, _, _ = alone()
+    part = world.partition(topic=3, flush__messages="1")
+    part.append()
+    world.flow()
+    world.manager._sync_worker.held = True  # type: ignore[attr-defined]
+    part.append()
+    world.flow()
+    for _ in range(300):
+        if world.manager.drain() or world.manager.stuck:
+            break
+        world.loop.advance(0.1)
+        world.manager.tick()
+    assert world.manager.stuck
+    assert not world.manager.drain()
+    assert part.high_watermark == 1
+    world.manager.close()
+    recovered = world.recover()
+    assert len(recovered.chunks[part.topic_id, part.index]) == 2
