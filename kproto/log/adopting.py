@@ -6,9 +6,9 @@ offset, since a leader gives an offset away once. Everything else is removed: wh
 does not connect. What is in no file here is a hole (`Partition.holes`), read from other brokers until it is
 brought over.
 
-Files come in runs: segments of one group with consecutive numbers, each beginning where the one before ended.
-Holes are only between runs, so that the end of one file per run has to be found out, from its index or by
-hopping over its chunks.
+Files come in runs: segments of one group with consecutive numbers, each beginning where the one before ended,
+as its index and its size say. Holes are only between runs, so that the end of one file per run has to be
+found out by hopping over its chunks.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _adopt_files(partition: Partition, taken: TakenOver, sealed: EpochCache, ent
     partition.has_directory = True
     adopted: list[Segment] = []
     end = 0
-    for run in _runs(sorted(names, key=by_offset)):
+    for run in _runs(partition, sorted(names, key=by_offset)):
         segments = _adopt_run(partition, run, taken, sealed, entry, end)
         if segments:
             adopted += segments
@@ -173,14 +173,17 @@ def _adopt_files(partition: Partition, taken: TakenOver, sealed: EpochCache, ent
     return end
 
 
-def _runs(names: Sequence[SegmentName]) -> Iterator[list[SegmentName]]:
-    """Files whose neighbours are sure to be contiguous."""
+def _runs(partition: Partition, names: Sequence[SegmentName]) -> Iterator[list[SegmentName]]:
+    """Files whose neighbours are sure to be contiguous: no name is missing between them, and none was cut."""
     run: list[SegmentName] = []
-    for name in names:
-        if run and (name.group_base, name.number) != (run[-1].group_base, run[-1].number + 1):
+    before: Segment | None = None
+    for name, segment in zip(names, segments_of(partition, names, None), strict=True):
+        follows = run and (name.group_base, name.number) == (run[-1].group_base, run[-1].number + 1)
+        if before is not None and not (follows and before.load_summary()):
             yield run
             run = []
         run.append(name)
+        before = segment
     yield run
 
 

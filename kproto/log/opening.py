@@ -208,6 +208,7 @@ def _chunks(path: str, trusted: int) -> Iterator[tuple[int, int, tuple[int, ...]
     try:
         at, origin, window = 0, 0, memoryview(b"")
         wanted = HEADER_SIZE
+        trusted = min(trusted, os.stat(path).st_size)
         while True:
             if at + wanted > origin + len(window):
                 origin, window = at, memoryview(os.pread(descriptor, max(HOP_WINDOW, wanted), at))

@@ -278,6 +278,36 @@ def test_files_that_are_here_are_not_read_from_others(tmp_path: Path) -> None:
     assert log.sealed.reads == 0
 
 
+@pytest.mark.parametrize("left_as", [LeftAs.CLEAN, LeftAs.KILLED])
+@pytest.mark.parametrize("index", ["kept", "lost"])
+@pytest.mark.parametrize("number", [0, 1, -3, -2])
+def test_what_is_missing_at_the_end_of_a_file_is_read_from_others(
+    tmp_path: Path, number: int, index: str, left_as: LeftAs
+) -> None:
+    """Found by damaging files of a cluster: half a chunk stayed part of the file, could never be read, and
+    the copies were not asked."""
+    sealed = Sealed()
+    log = Replicated(tmp_path, sealed)
+    log.sources = (7,)
+    log.lead(OTHER)
+    for _ in range(30):
+        sealed.add(batch(20_000, time=START), log.epoch)
+    log.lead(ME)
+    log.take_over(0)
+    log.partition().flush()
+    segment = log.partition().segments[number]
+    assert len({one.group.base_offset for one in log.partition().segments[-3:-1]}) == 1
+    log.restart(left_as)
+    os.truncate(segment.path, 30_000)
+    if index == "lost" and os.path.exists(segment.index_path):
+        os.unlink(segment.index_path)
+    log.take_over(30)
+    (hole,) = log.partition().holes()
+    assert hole[0] == segment.base_offset + 1
+    assert hole[1] in (segment.next_offset, sealed.end)
+    check_all(log)
+
+
 async def no_file_read(*_: object) -> list[memoryview]:
     raise AssertionError("no file is read")
 
