@@ -69,7 +69,8 @@ def test_no_batch_is_larger_than_the_log_takes_and_one_refused_write_takes_no_ot
         await asyncio.sleep(0)
         assert done.count(ErrorCode.NONE) == 1000
         assert done.count(ErrorCode.MESSAGE_TOO_LARGE) == 1
-        await asyncio.sleep(0.01)
+        while not log.checkpoints:
+            await asyncio.sleep(0)
         assert log.checkpoints == 1
         assert len(await reload(port)) == 100
 
