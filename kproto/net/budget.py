@@ -5,6 +5,11 @@ Beyond the bound connections are not read until enough has been sent or dropped.
 use only half of it, so that stalled senders cannot keep small requests out; one connection at a time (the
 *privileged* one) may go beyond that half, so that several large frames can never wait for each other. The
 last eighth is for connections that hold nothing: peers that do not read their answers cannot fill it.
+
+Somebody can always go on. While half frames alone hold more than their half and nobody is privileged, the
+first of them that asks is. A frame that does not fit into the bound waits until nothing else is held, but
+others may always hold something (a long poll is enough): after a while one is let in all the same (`lend`).
+So ``used`` is at most the limit, one frame of the largest size, and one read.
 """
 
 from collections.abc import Callable
@@ -18,7 +23,17 @@ class MemoryBudget:
     Invariants: ``used >= partial >= 0``; a waiter is called at most once for each time it waits.
     """
 
-    __slots__ = ("_waiters", "_wake_at", "limit", "partial", "partial_limit", "privileged", "soft", "used")
+    __slots__ = (
+        "_lent",
+        "_waiters",
+        "_wake_at",
+        "limit",
+        "partial",
+        "partial_limit",
+        "privileged",
+        "soft",
+        "used",
+    )
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -33,6 +48,7 @@ class MemoryBudget:
         """Bytes reserved for half-received frames."""
         self.privileged: object | None = None
         """The one connection whose half-received frame may grow beyond ``partial_limit``."""
+        self._lent = False
         self._waiters: dict[object, Callable[[], None]] = {}
 
     def free(self) -> int:
@@ -65,9 +81,30 @@ class MemoryBudget:
         if self.partial + extra <= self.partial_limit:
             return True
         others = self.used - self.partial
-        if self.privileged is None and (self.used + rest <= self.limit or others == 0):
-            self.privileged = owner
+        if self.used + rest <= self.limit or others == 0:
+            self._privilege(owner)
+        return self.may_go_on(owner, 1)
+
+    def may_go_on(self, owner: object, half: int) -> bool:
+        """Whether ``owner``, with ``half`` bytes of an unfinished frame (none: 0), is read though memory is
+        used up.
+        """
+        if half and (self.partial > self.partial_limit or self._lent):
+            self._privilege(owner)
         return self.privileged is owner
+
+    def _privilege(self, owner: object) -> None:
+        if self.privileged is None:
+            self.privileged = owner
+            self._lent = False
+
+    def lend(self) -> None:
+        """Some have waited for long: the first of them with an unfinished frame gets the privilege if it is
+        free, whatever others hold. Does nothing when nobody waits.
+        """
+        self._lent = bool(self._waiters) and self.privileged is None
+        if self._lent:
+            self._wake()
 
     def give_up_privilege(self, owner: object) -> None:
         """The frame of ``owner`` is complete or its connection is closed."""

@@ -102,6 +102,7 @@ class Connection:
     """
 
     __slots__ = (
+        "_again_due",
         "_buffer",
         "_charged",
         "_flushing",
@@ -168,6 +169,7 @@ class Connection:
         self._flushing = False
         self._writing = False
         self._resume_due = False
+        self._again_due = False
         self._reading = True
         self._loop.add_reader(self.fd, self._on_readable)
 
@@ -175,14 +177,14 @@ class Connection:
 
     def _on_readable(self) -> None:
         server = self.server
-        self.active_at = server.now
         budget = server.budget
-        if budget.used >= (budget.soft if self.held else budget.limit) and budget.privileged is not self:
-            self._wait_for_memory()
+        full = budget.used >= (budget.soft if self.held else budget.limit)
+        if full and not self._wait_unless_allowed():
             return
         try:
             if self._buffer is not None:
                 self._read_large()
+                self._read_on()
                 return
             stash = self._stash
             if stash is None:
@@ -203,7 +205,22 @@ class Connection:
         if received == 0:
             self.close("closed by peer")
             return
+        self.active_at = server.now
         self._consume(end)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """Inside a frame read once more unasked, until there is nothing or the error: when the peer has reset
+        the connection uvloop says so once and then watches it no more (libuv's ``UV_EBADF``), even if much is
+        still to be read, and the half frame would keep its memory.
+        """
+        if self._partial and self._reading and not self._again_due:
+            self._again_due = True
+            self._loop.call_soon(self._read_again)
+
+    def _read_again(self) -> None:
+        self._again_due = False
+        self.read_now()
 
     def read_now(self) -> None:
         """Read what has come without waiting for the loop; never inside a dispatch, which has the scratch."""
@@ -238,19 +255,29 @@ class Connection:
                 return
         if position:
             self._proven = 0
+            budget.give_up_privilege(self)
         if position < end:
             self._keep(position, end)
         self._pause_if_loaded()
 
     def _pause_if_loaded(self) -> None:
         """Stop reading a peer that has too much open, and tell the budget what this event changed."""
-        if len(self.pending) >= MAX_OPEN_REQUESTS or self.held >= MAX_HELD or self.unsent >= MAX_UNSENT:
+        loaded = len(self.pending) >= MAX_OPEN_REQUESTS or self.held >= MAX_HELD or self.unsent >= MAX_UNSENT
+        budget = self.server.budget
+        if loaded:
             self._stop_reading()
+            if self._buffer is None:
+                budget.give_up_privilege(self)
         self.settle()
-        if self._stash is not None:
-            budget = self.server.budget
-            if budget.used >= budget.soft:
-                self._wait_for_memory()
+        if self._stash is not None and self._reading and budget.used >= budget.soft:
+            self._wait_unless_allowed()
+
+    def _wait_unless_allowed(self) -> bool:
+        """Memory is used up. True: this one is read all the same."""
+        if self.server.budget.may_go_on(self, self._partial):
+            return True
+        self._wait_for_memory()
+        return False
 
     def _keep(self, position: int, end: int) -> None:
         """Keep the bytes of an unfinished frame (or of frames that may not be handed over yet)."""
@@ -294,6 +321,7 @@ class Connection:
         if received == 0:
             self.close("closed by peer inside a frame")
             return
+        self.active_at = self.server.now
         self._have += received
         if self._have == self._size:
             del buffer
@@ -350,9 +378,10 @@ class Connection:
             return
         server = self.server
         budget = server.budget
-        if budget.used >= (budget.soft if self.held else budget.limit) and budget.privileged is not self:
-            budget.wait(self, self._resume_soon)
+        full = budget.used >= (budget.soft if self.held else budget.limit)
+        if full and not self._wait_unless_allowed():
             return
+        self.active_at = server.now  # until now it could not be
         self._reading = True
         self._loop.add_reader(self.fd, self._on_readable)
         stash = self._stash

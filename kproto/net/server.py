@@ -272,6 +272,7 @@ class Server:
             connection.close("holds memory by not reading its answers")
         if budget.waiting:
             self.out_of_memory()
+        budget.lend()
 
     # --- ending ------------------------------------------------------------------------------------
 
@@ -331,4 +332,6 @@ class Server:
                 connection.close("idle")
             elif connection.mid_frame and connection.active_at < stalled_since:
                 connection.close("stalled inside a request")
+            elif connection.active_at == before and not self.budget.waiting:
+                connection.read_now()  # uvloop may have told of a reset already, as `_read_on` says
         self._sweep = self.loop.call_later(period, self._sweep_connections)

@@ -14,9 +14,15 @@ from kproto.net.server import Dispatch, Limits, Server
 class Running:
     """A server in a thread. ``run(f)`` calls ``f`` on the loop, awaits a coroutine, returns the result."""
 
-    def __init__(self, dispatch: Dispatch, budget: MemoryBudget, limits: Limits) -> None:
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        budget: MemoryBudget,
+        limits: Limits,
+        new_loop: Callable[[], asyncio.AbstractEventLoop],
+    ) -> None:
         self.budget = budget
-        self.loop = asyncio.new_event_loop()
+        self.loop = new_loop()
         self.errors: list[dict[str, Any]] = []
         self.loop.set_exception_handler(lambda _, context: self.errors.append(context))
         self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
@@ -46,8 +52,14 @@ class Running:
 def serve() -> Iterator[Callable[..., Running]]:
     started: list[Running] = []
 
-    def start(dispatch: Dispatch, *, budget: int = 1 << 28, limits: Limits | None = None) -> Running:
-        running = Running(dispatch, MemoryBudget(budget), limits or Limits())
+    def start(
+        dispatch: Dispatch,
+        *,
+        budget: int = 1 << 28,
+        limits: Limits | None = None,
+        new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
+    ) -> Running:
+        running = Running(dispatch, MemoryBudget(budget), limits or Limits(), new_loop)
         started.append(running)
         return running
 
