@@ -312,8 +312,13 @@ class Controller:
         """
         task = asyncio.ensure_future(self._decide_alone(decide, validate_only))
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._ended)
         return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Future[Any]) -> None:
+        self._running.discard(task)
+        if self._deposed and not task.cancelled():
+            task.exception()  # that another controller decides now is no news when nobody waits any more
 
     async def _decide_alone(self, decide: Callable[[], Decision[Answer]], validate_only: bool) -> Answer:
         async with self._busy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import time
 from pathlib import Path
@@ -160,6 +161,30 @@ def test_a_caller_that_goes_away_does_not_tear_image_and_store_apart() -> None:
         revision, entries = await store.range("topics/")
         assert sorted(controller.image.topics) == ["kept", "next"] == [entry.key[7:] for entry in entries]
         assert revision == controller.image.revision
+
+    run(body)
+
+
+def test_nobody_waits_for_what_another_controller_decides_now(tmp_path: Path) -> None:
+    """The caller was cancelled, as loops are when the lease is gone: no traceback in the log for the rest."""
+
+    async def body() -> None:
+        store = await SqliteStore.open(tmp_path / "metadata.db")
+        controller = await started(store)
+        told: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said["message"]))
+        async with controller._busy:
+            call = asyncio.ensure_future(controller.allocate_producer_ids())
+            for _ in range(3):
+                await asyncio.sleep(0)
+            call.cancel()
+            controller._depose("another controller has taken over")
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        while controller._running:
+            await asyncio.sleep(0)
+        gc.collect()
+        assert told == []
 
     run(body)
 
