@@ -190,7 +190,7 @@ class Partition:
 
         ``owned``: the caller never touches the memory behind ``chunk`` again (a writable view), so it may
         be kept. Raises KafkaError (see `checks`, `producers`; KAFKA_STORAGE_ERROR when nothing can be
-        stored).
+        stored; MESSAGE_TOO_LARGE for more than ever fits into memory).
         """
         vlog = self.vlog
         if vlog is None or vlog.blocked:
@@ -343,6 +343,8 @@ class Partition:
                 self._block_class = min(tail.size_class + 1, len(SIZES) - 1)
             block = pool.take(max(self._block_class, size_class_for(size)))
         if block is None:
+            if size > pool.limit:
+                raise KafkaError(ErrorCode.MESSAGE_TOO_LARGE, "larger than all memory for new data")
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no memory for new data: is the disk full?")
         return block
 

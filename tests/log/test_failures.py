@@ -148,6 +148,16 @@ def test_memory_beyond_the_budget_is_not_kept() -> None:
     assert blocks.used == SIZES[3]
 
 
+def test_a_batch_that_never_fits_into_memory_is_too_large_and_not_to_be_tried_again(tmp_path: Path) -> None:
+    megabyte = 1 << 20
+    small = {"kproto.log.memory.bytes": str(megabyte), "kproto.request.memory.bytes": str(megabyte)}
+    log = Log(tmp_path, {"max.message.bytes": str(8 * megabyte)}, settings=small)
+    partition = log.partition()
+    assert refused(partition.append, memoryview(bytearray(batch(3 * megabyte)))) is ErrorCode.MESSAGE_TOO_LARGE
+    partition.append(memoryview(bytearray(batch(megabyte))))
+    assert partition.log_end_offset == 1, "what fits is taken"
+
+
 class Stubborn(Disk):
     """Some files cannot be removed."""
 
