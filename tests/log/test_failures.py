@@ -153,7 +153,8 @@ def test_a_batch_that_never_fits_into_memory_is_too_large_and_not_to_be_tried_ag
     small = {"kproto.log.memory.bytes": str(megabyte), "kproto.request.memory.bytes": str(megabyte)}
     log = Log(tmp_path, {"max.message.bytes": str(8 * megabyte)}, settings=small)
     partition = log.partition()
-    assert refused(partition.append, memoryview(bytearray(batch(3 * megabyte)))) is ErrorCode.MESSAGE_TOO_LARGE
+    large = memoryview(bytearray(batch(3 * megabyte)))
+    assert refused(partition.append, large) is ErrorCode.MESSAGE_TOO_LARGE
     partition.append(memoryview(bytearray(batch(megabyte))))
     assert partition.log_end_offset == 1, "what fits is taken"
 
