@@ -2,10 +2,12 @@
 
 Live is what lies at or above the log start that the store knows. Only the oldest virtual segment of each
 virtual log is looked at, because they are freed from the front; one catalog of it says how far each partition
-goes. What a virtual segment says about the state of partitions must be in newer state frames first, lest the
-next leader forgets producers and leader epochs (40). When all leaders agree, the controller deletes the
-record, and the backups their files. Reports are repeated as long as the record is there: a controller that
-starts anew has forgotten them.
+goes. Of topics that cannot be in it (12c) nothing is asked: without others nobody needs a copy to say so.
+
+What a virtual segment says about the state of partitions must be in newer state frames first, lest the next
+leader forgets producers and leader epochs (40). When all leaders agree, the controller deletes the record,
+and the backups their files. Reports are repeated as long as the record is there: a controller that starts
+anew has forgotten them.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.replica.looking import Looking
 from kproto.replica.messages import Look, PartitionKey, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach
+from kproto.replica.takeover import floors_of, may_be_in
 from kproto.wire.internal import Api
 
 log = logging.getLogger(__name__)
@@ -112,11 +115,16 @@ class UnneededReports:
         )
 
     async def _look_into(self, record: VsegRecord, keys: frozenset[PartitionKey]) -> Contents | None:
-        """What the virtual segment holds of the partitions; None when no copy tells now."""
+        """What the virtual segment holds of the partitions; None when no copy tells now. No copy is asked
+        where none of them can be: all may be lost, and the topics deleted that had something there."""
+        floors = floors_of(self._metadata.image, keys)
+        held = may_be_in(set(floors.values()), [record])
+        asked = sorted(key for key in keys if floors[key[0]] in held)
+        if not asked:
+            return Contents(frozenset(), [])
         known = self._contents.get(record.id)
-        if known is not None and keys <= known.asked:
+        if known is not None and known.asked.issuperset(asked):
             return known
-        asked = sorted(keys)
         body = Look(record.id, record.end or 0, asked).encode()
         try:
             rows = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
@@ -124,7 +132,7 @@ class UnneededReports:
             log.info("%s", error)
             return None
         ends = [(key, row.end) for key, row in zip(asked, rows, strict=True) if row.frame >= 0]
-        self._contents[record.id] = Contents(keys, ends)
+        self._contents[record.id] = Contents(frozenset(asked), ends)
         return self._contents[record.id]
 
 

@@ -20,6 +20,7 @@ from kproto.replica import unneeded as module
 from kproto.replica.messages import CatalogRow, Look, PartitionKey, encode_catalog
 from kproto.replica.reach import NoCopyError
 from kproto.replica.unneeded import UnneededReports
+from kproto.vlog.classes import FlushPolicy
 from tests.controller.cluster_world import World, cluster
 
 
@@ -157,6 +158,27 @@ def test_without_a_copy_that_tells_nothing_is_reported() -> None:
     assert leader.look() == 0
     leader.copies.away = set()
     assert leader.look() == 2
+
+
+@pytest.mark.parametrize(("copies", "policy"), [(3, FlushPolicy.MEMORY), (2, FlushPolicy.SYNCED)])
+def test_nobody_looks_where_nothing_of_its_topics_can_be(copies: int, policy: FlushPolicy) -> None:
+    """Found by simulation: all power was lost, no copy of a topic without syncs was whole, and the topic was
+    deleted. Leaders of a topic that always synced asked for a copy of its virtual segments for ever (12c)."""
+    world = cluster(3, t=(1, 3, [1], {"flush.messages": "1"}), u=(1, 2, [1]))
+    t, u = ((world.image.topics[name].topic_id, 0) for name in "tu")
+    leader = Leader(world, 1, Unneeded())
+    for seq in (0, 1):
+        lower = world.open(1, seq, seq * 10, copies, vlog=0, policy=policy)
+        upper = world.open(1, seq, seq * 10, 3, vlog=1, policy=FlushPolicy.SYNCED)
+        leader.copies.ends |= {lower.id: {u: 10}, upper.id: {t: 10}}
+    leader.copies.away = set(leader.copies.ends)
+    assert leader.look() == 0, "it may hold what is live of another topic"
+    world.commit(decide_delete(world.image, [TopicRef("u", None)], load(None, {})))
+    leader.knows = lambda _: False
+    assert leader.look() == 0, "its state frames have to come first"
+    leader.knows = lambda _: True
+    assert leader.look() == 1
+    assert [(vseg.vlog, vseg.seq) for vseg in sorted(world.table.vsegs)] == [(0, 1), (1, 0), (1, 1)]
 
 
 def test_every_leader_of_a_dead_owners_streamlets_has_its_say() -> None:
