@@ -618,6 +618,9 @@ class Checks:
         for node in world.nodes.values():
             if not node.serving:
                 return f"L1: n{node.number} does not serve"
+            member = world.image.brokers.get(node.number)
+            if member is None or member.epoch != world.epoch_of(node):
+                return f"L1: n{node.number} does not know that it was fenced"
         for topic_id, part in world.image.streamlets.items():
             for streamlet in part:
                 broker = world.image.brokers.get(streamlet.leader)
@@ -669,6 +672,8 @@ class Checks:
         consumer = Consumer(clients, ledger)
         for _ in range(100):
             consumer._look()
+            if not self._leads(ledger, consumer):
+                consumer.leader = -1
             if consumer.leader >= 0 and await consumer.poll(-1, 1) >= 0:
                 break
             if max(ledger.ends.values(), default=0) <= consumer.log_start and consumer.leader >= 0:
@@ -700,6 +705,13 @@ class Checks:
             world.failed(f"L2: {ledger.name} cannot be read beyond {at} of {end}")
             return
         self._compare(ledger, consumer, found)
+
+    def _leads(self, ledger: Any, consumer: Consumer) -> bool:
+        """Whether the store says so, too. One that was fenced while the network kept everything from it shows
+        what it had until it has heard nobody for too long (31, 34): that is no later log (S1)."""
+        image = self.world.image
+        record = image.partition_streamlet(image.topics[ledger.topic], ledger.index)
+        return (consumer.leader, consumer.epoch) == (record.leader, record.leader_epoch)
 
     async def _fetch(self, clients: Clients, consumer: Consumer, at: int) -> bytes | None:
         """One fetch from the leader, checked."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from kproto.broker import Broker
 from kproto.disk import Disk
-from kproto.metadata.store import Change
+from kproto.metadata.image import load_image
+from kproto.metadata.records import BrokerRecord, StreamletRecord, TopicRecord
+from kproto.metadata.store import Change, Entry
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.replica.copies import Copy
 from kproto.vlog.journal import file_name as journal_name
@@ -15,8 +21,9 @@ from kproto.vlog.kept import KEPT
 from tests.replica.support import ME, OTHER, Owner
 
 from .checks import Checks
-from .clients import Ledger
+from .clients import Clients, Consumer, Ledger
 from .disk import SimDisk
+from .loop import RUNNING
 from .parts import STORE_IS_DOWN, installed
 from .plan import plan_of
 from .world import World
@@ -102,3 +109,60 @@ def test_what_comes_back_behind_where_a_later_leader_began_is_caught() -> None:
     assert not world.problems
     checks._look_for_stale(ledger, KEY, 5, 1)
     assert ["25: t-0 has epoch 1 at 5" in problem for problem in world.problems] == [True]
+
+
+def entry(record: TopicRecord | StreamletRecord | BrokerRecord) -> Entry:
+    return Entry(record.key, record.encode(), 1)
+
+
+class Told(Clients):
+    """Whoever is asked names these leaders, one after the other; each of them shows an empty log."""
+
+    def __init__(self, world: World, leaders: list[tuple[int, int]]) -> None:
+        super().__init__(world)
+        self.leaders = leaders
+
+    def find(self, ledger: Ledger) -> tuple[int, int] | None:
+        return self.leaders.pop(0) if len(self.leaders) > 1 else self.leaders[0]
+
+    async def ask(self, number: int, work: Callable[[Broker], Awaitable[Any]]) -> Any:
+        return 0, 0, {2: 3, 3: 4}.get(number, 4), b""
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_at_the_end_the_log_is_that_of_the_leader_that_the_store_has(
+    monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    """A message takes 15 s on a slow link. Its sender was fenced and does not know: it shows a log that has
+    not what the next leader acknowledged (31, 34)."""
+    world = World(0, plan_of(0))
+    checks, ledger = Checks(world), Ledger(world, "t", 0, 3)
+    topic = TopicRecord("t", KEY[0], 1, 3, 1, {}, False)
+    streamlet = StreamletRecord(KEY[0], 0, 3, 4, (2, 3), sources=(8, 9))
+    world.image = load_image(1, [entry(one) for one in (topic, streamlet)])
+    read: list[int] = []
+
+    def compare(_: Ledger, consumer: Consumer, __: list[bytes]) -> None:
+        read.append(consumer.leader)
+
+    monkeypatch.setattr(checks, "_compare", compare)
+    clients = Told(world, [(2, 3), (2, 3), (3, 4)] if is_known else [(2, 3)])
+    world.loop.run_until_complete(checks._read_all(clients, ledger))
+    assert read == ([3] if is_known else [])
+    assert ["L2: t-0 cannot be read" in problem for problem in world.problems] == [True] * (not is_known)
+
+
+def test_nothing_is_at_rest_while_somebody_does_not_know_that_it_was_fenced() -> None:
+    world = World(0, plan_of(0))
+    checks, clients = Checks(world), Clients(world)
+    brokers = [BrokerRecord(number, 10 + number, "", 0, None, "", 0, "") for number in world.nodes]
+    world.image = load_image(1, [entry(one) for one in brokers])
+    for number, node in world.nodes.items():
+        process: Any = SimpleNamespace(state=RUNNING)
+        broker: Any = SimpleNamespace(_member=SimpleNamespace(epoch=10 + number))
+        node.ready, node.process, node.broker = True, process, broker
+    assert checks._unsettled(clients, {}) == ""
+    world.image = load_image(2, [entry(one) for one in brokers if one.node_id != 2])
+    assert checks._unsettled(clients, {}) == "L1: n2 does not know that it was fenced"
+    world.image = load_image(3, [entry(one._replace(epoch=99)) for one in brokers])
+    assert checks._unsettled(clients, {}) == "L1: n1 does not know that it was fenced"
