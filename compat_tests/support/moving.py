@@ -25,10 +25,10 @@ def rotated(nodes: Sequence[int], by: int) -> list[int]:
 
 
 class Admin:
-    """One connection to some broker of a cluster."""
+    """One connection to the last broker of a cluster that answers: one just started may not listen yet."""
 
     def __init__(self, bootstrap: str) -> None:
-        self._cluster = Cluster(bootstrap.rpartition(",")[2])
+        self._cluster = Cluster(",".join(reversed(bootstrap.split(","))))
 
     def __enter__(self) -> Admin:
         return self
