@@ -126,7 +126,7 @@ def test_batches_of_tens_of_megabytes_are_the_same_everywhere(tmp_path: Path) ->
     directories = {node.node: Path(cluster.data_dir(node.node)) for node in cluster.nodes}
     found = compare("sqlite", directories)
     assert found.problems == []
-    assert found.bytes_compared > 2 * sum(map(len, large))
+    assert found.bytes_compared > sum(map(len, large)), "some are in virtual segments still open"
 
 
 def read_all(bootstrap: str, topic: str, partition: int, count: int) -> list[bytes | None]:
