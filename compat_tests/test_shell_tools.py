@@ -307,6 +307,11 @@ def test_verifiable_consumer_killed(
         wait_until("the survivor to own all four", lambda: owned(logs[1]) == 4, 40)
         tools.run_alone(VERIFIABLE_PRODUCER, "--topic", topic, "--max-messages", 400)
         wait_until(
+            "everything to be read",
+            lambda: sum(len(events(log.read_text(), "record_data")) for log in logs) >= 800,
+            40,
+        )
+        wait_until(
             "everything to be committed",
             lambda: (
                 sum(
