@@ -16,7 +16,7 @@ from kproto.controller.decision import Decision
 from kproto.controller.moves import current_move
 from kproto.controller.reassignment import reassigned
 from kproto.controller.recovery import find_streamlet
-from kproto.controller.repair import wanted_copies
+from kproto.controller.repair import possible_copies
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord
@@ -102,9 +102,4 @@ def is_held_up(image: MetadataImage, table: VlogTable, vseg: VsegRecord, node_id
     if not rules.needs_copy(vseg) or not (listed or vseg.node_id == node_id):
         return False
     others = sum(copy.node_id != node_id for copy in rules.live_copies(image, vseg))
-    wanted = wanted_copies(image, table, vseg)
-    own = int(wanted < vseg.copies)
-    able = sum(
-        not rules.is_draining(image, node) and not (own and node == vseg.node_id) for node in image.brokers
-    )
-    return others < min(wanted, able)
+    return others < possible_copies(image, table, vseg)

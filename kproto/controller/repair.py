@@ -50,6 +50,16 @@ def wanted_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> i
     return vseg.copies - 1 if own else vseg.copies
 
 
+def possible_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> int:
+    """The same, but no more than brokers can have that stay."""
+    wanted = wanted_copies(image, table, vseg)
+    own = wanted < vseg.copies
+    able = sum(
+        not rules.is_draining(image, node) and not (own and node == vseg.node_id) for node in image.brokers
+    )
+    return min(wanted, able)
+
+
 class Repairs:
     """Which copies are missing since when, and what is under way. ``delay`` is in seconds."""
 
@@ -153,11 +163,7 @@ def lasting_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> 
     if not any(rules.is_draining(image, copy.node_id) for copy in live):
         return live
     lasting = [copy for copy in live if not rules.is_draining(image, copy.node_id)]
-    own = wanted_copies(image, table, vseg) < vseg.copies
-    able = sum(
-        not rules.is_draining(image, node) and not (own and node == vseg.node_id) for node in image.brokers
-    )
-    return lasting if len(lasting) < min(wanted_copies(image, table, vseg), able) else live
+    return lasting if len(lasting) < possible_copies(image, table, vseg) else live
 
 
 def choose_repair(
