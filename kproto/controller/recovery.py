@@ -93,9 +93,8 @@ class Sources:
         return known
 
     def _has_copy(self, vseg: VsegRecord) -> bool:
-        brokers = self._image.brokers
-        bad = {one for one, broker in brokers.items() if self._is_bad(vseg, one, broker.epoch)}
-        return any(target.node_id not in bad for target in rules.live_copies(self._image, vseg))
+        holders = (target.node_id for target in rules.live_copies(self._image, vseg))
+        return not all(self._is_bad(vseg, one, self._image.brokers[one].epoch) for one in holders)
 
 
 def candidates(
