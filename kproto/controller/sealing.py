@@ -232,25 +232,33 @@ class Sealing:
         if not any(rules.topics_in(image, table, vseg)):
             return Close(vseg.id, vseg.start, ())
         here = rules.live_copies(image, vseg)
-        owner = CopyTarget(vseg.node_id, vseg.store_id)
-        lost = self._accepted.get(vseg.id, False) or not rules.is_away(image, table, vseg)
-        if not here and vseg.id in self._accepted and lost and not rules.may_hold(image, owner):
+        accepted = vseg.id in self._accepted
+        if not here:
+            if not accepted or not self._all_is_lost(image, table, vseg):
+                return None
             log.error("the loss of all that virtual segment %s held is accepted", vseg.id)
             return Close(vseg.id, vseg.start, ())
-        told = {target: progress.copies[target].position for target in here if target in progress.copies}
-        if not here or not all(_has_answered(image, progress.copies.get(each), each) for each in here):
+        if not all(_has_answered(image, progress.copies.get(each), each) for each in here):
             return None
-        if vseg.id not in self._accepted:
-            patient_until = progress.away_since + self._loss_patience
+        if not accepted:
             if not rules.may_lose(image, table, vseg, self._may_lose):
                 return None
+            patient_until = progress.away_since + self._loss_patience
             if progress.away and now < patient_until:
                 looks.append(patient_until)
                 return None
+        told = {target: progress.copies[target].position for target in here}
         end = max(vseg.start, *told.values())
         log.error("the loss of what virtual segment %s held beyond %d is accepted", vseg.id, end)
         held = tuple(target for target in here if told[target] >= end)
         return Close(vseg.id, end, held if end > vseg.start else ())
+
+    def _all_is_lost(self, image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
+        """No copy of what was accepted to be lost is here: its owner is not, either, and nobody is waited
+        for."""
+        if rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id)):
+            return False
+        return self._accepted[vseg.id] or not rules.is_away(image, table, vseg)
 
     def _asks(
         self,
