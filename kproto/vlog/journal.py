@@ -11,7 +11,8 @@ class that syncs would then be damaged, under its old name, where a start expect
 becomes a spare when the directory is synced, and spares of an earlier process when its start has done that.
 The other classes wait for no sync: of their files a start after a power loss expects nothing.
 
-The journal never holds more than ``limit`` bytes of files: `reserve` says no, and the cleaner must make room.
+The files have ``limit`` bytes at most: `reserve` says no, and the cleaner must make room. When one may be
+beyond it, says `space`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,14 @@ early.
 The next file is prepared in a thread while the open one still has a quarter of its room. When that fails with
 ENOSPC, appends are refused from then on (``full``) while what was accepted before still fits: a full disk is
 an error code, never a lost ack. Whether there is room again is tried once a second.
+
+The limit holds as long as waiting helps. A full journal gives back what is closed, oldest first, once that is
+in synced segment files (`cleaner`), and what earlier processes left; while nothing is closed, virtual logs
+that nobody appends to close what they have (`VlogManager._press`). A closed file stays while it is pinned:
+until it is synced, which begins when it takes no more (`group_sync`), and, with backups, until the store
+knows the next segment. Two files may therefore be beyond the limit, as small as they can be (`Space.get`):
+the one that a virtual log needs so that the store gets to know it, and any while nothing is closed that could
+be given back. Else these would wait for themselves.
 """
 
 from __future__ import annotations
