@@ -9,15 +9,16 @@ without a copy (`replica.rewriting`), and treat what none of them has as deleted
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.recovery import IsBad, Sources, find_streamlet, none_is_bad, owner_has
+from kproto.controller.denials import Denials
+from kproto.controller.recovery import Sources, find_streamlet, owner_has
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
-from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
 
 log = logging.getLogger(__name__)
 
@@ -25,25 +26,21 @@ PER_TRANSACTION: Final = 100
 
 
 def hopeless(
-    image: MetadataImage,
-    table: VlogTable,
-    record: StreamletRecord,
-    is_vain: Callable[[VsegId], bool],
-    is_bad: IsBad = none_is_bad,
+    image: MetadataImage, table: VlogTable, record: StreamletRecord, denials: Denials
 ) -> list[VsegRecord]:
     """Closed virtual segments that may have chunks of the streamlet and that no member has a copy of, but for
-    such that it cannot vouch for (`Repairs.is_bad`).
+    such that it cannot vouch for (`Denials.is_disowned`).
 
     An owner that is a member in its old data directory may have its journal, or lead with its own files: it
-    has to have been asked in vain (`Repairs.is_vain`), and its files must not count any more, or have lost
-    what was not synced when its power was lost.
+    has to have been asked in vain (`Denials.owner_has_none`), and its files must not count any more, or have
+    lost what was not synced when its power was lost.
     """
     return [
         vseg
-        for vseg in Sources(image, table, is_bad).orphans(record)
+        for vseg in Sources(image, table, denials).orphans(record)
         if not rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
         or (
-            is_vain(vseg.id)
+            denials.owner_has_none(vseg.id)
             and not (owner_has(image, table, record, vseg) and rules.kept_its_power(table, vseg))
         )
     ]
@@ -53,19 +50,15 @@ def decide_give_up(
     image: MetadataImage,
     table: VlogTable,
     records: Iterable[StreamletRecord],
-    is_vain: Callable[[VsegId], bool],
+    denials: Denials,
     named: bool = True,
-    is_bad: IsBad = none_is_bad,
 ) -> Decision[list[VsegRecord]]:
     """Give up what is `hopeless` of the streamlets; the answer: those virtual segments. Copies that come back
     later are none any more: not ``named`` one by one, none is given up while it may come back."""
     decision: Decision[list[VsegRecord]] = Decision([])
     known = (find_streamlet(image, record.topic_id, record.index) for record in records)
     found = {
-        vseg.id: vseg
-        for one in known
-        if one is not None
-        for vseg in hopeless(image, table, one, is_vain, is_bad)
+        vseg.id: vseg for one in known if one is not None for vseg in hopeless(image, table, one, denials)
     }
     lost = [vseg for _, vseg in sorted(found.items()) if named or not rules.is_away(image, table, vseg)]
     for vseg in lost[:PER_TRANSACTION]:

@@ -15,6 +15,7 @@ from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.moves import Wish, decide_moves
+from kproto.controller.recovery import find_streamlet
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
@@ -130,26 +131,24 @@ def _lacking(controller: Controller, name: PartitionName) -> StreamletRecord | N
     if topic is None or not 0 <= name[1] < topic.partitions:
         return None
     record = image.partition_streamlet(topic, name[1])
-    proposals = controller.proposals
-    return record if hopeless(image, table, record, proposals.is_vain, proposals.is_bad) else None
+    return record if hopeless(image, table, record, controller.proposals.denials) else None
 
 
 async def _give_up(controller: Controller, records: Sequence[StreamletRecord], named: bool) -> None:
     """Give up closed virtual segments that nobody has a copy of, and that these wait for."""
-    is_vain, is_bad = controller.proposals.is_vain, controller.proposals.is_bad
+    denials = controller.proposals.denials
     while lost := await controller.decide(
-        lambda: decide_give_up(controller.image, controller.table, records, is_vain, named, is_bad)
+        lambda: decide_give_up(controller.image, controller.table, records, denials, named)
     ):
         for line in told(lost):
             log.error("%s", line)
 
 
 def _is_elected(image: MetadataImage, kind: ElectionType, before: StreamletRecord) -> bool:
-    part = image.streamlets.get(before.topic_id)
-    record = part[before.index] if part is not None else None
-    if record is None:
+    record = find_streamlet(image, before.topic_id, before.index)
+    if record is None or not is_led(image, record):
         return False
-    return is_led(image, record) and (kind is ElectionType.UNCLEAN or record.leader == before.replicas[0])
+    return kind is ElectionType.UNCLEAN or record.leader == before.replicas[0]
 
 
 def losses(image: MetadataImage, table: VlogTable, records: Sequence[StreamletRecord]) -> list[VsegId]:

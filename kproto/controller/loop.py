@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kproto.controller.controller import Controller
     from kproto.metadata import MetadataImage
     from kproto.metadata.records import BrokerRecord, StreamletRecord
-    from kproto.metadata.vlogs import VsegId, VsegRecord
+    from kproto.metadata.vlogs import VsegId
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ class ControllerLoop:
         repair_delay = settings.kproto_repair_delay_ms / 1000
         may_lose = bool(settings.values[rules.UNCLEAN])
         self._sealing = Sealing(settings.kproto_backup_stall_ms / 1000, repair_delay, session, may_lose)
-        self._repairs = Repairs(repair_delay)
+        self._repairs = Repairs(repair_delay, controller.proposals.denials)
         self._arranger = Arranger(controller, settings, clock.monotonic())
         self._brokers: dict[int, BrokerRecord] = {}
         """As of the last image, to see who started again."""
@@ -157,8 +157,7 @@ class ControllerLoop:
         proposals.clock = self._clock.monotonic
         proposals.stuck = lambda: self._stuck
         proposals.accept_loss = self._accept_loss
-        proposals.is_vain, proposals.is_bad = self._repairs.is_vain, self._repairs.is_bad
-        proposals.disowned = self._disowned
+        proposals.look_for_copies = self._look_for_copies
         proposals.heard_since = self.sessions.heard_since
         proposals.repairs = lambda: {"running": self._repairs.running, "short": self._short}
         self._note_found()
@@ -429,8 +428,7 @@ class ControllerLoop:
             self._begin(self._repair(repair))
         return plan.look_at
 
-    def _disowned(self, vseg: VsegRecord, node_id: int, epoch: int) -> None:
-        self._repairs.disowned(vseg, node_id, epoch)
+    def _look_for_copies(self) -> None:
         self._upkeep_stale = True
 
     async def _repair(self, repair: Repair) -> None:

@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kproto.controller import rules
 from kproto.controller.arguments import Arguments, integer, items, malformed, rows, topic_id
 from kproto.controller.decision import Decision
+from kproto.controller.denials import Denials
 from kproto.controller.draining import draining, left_on
 from kproto.controller.fencing import decide_fence
 from kproto.controller.freeing import Start, Unneeded, decide_emptied, decide_free, decide_starts
@@ -50,7 +51,7 @@ from kproto.controller.giving_up import told
 from kproto.controller.moves import HandOver, decide_handed_over
 from kproto.controller.reassignment import Copied, decide_copied
 from kproto.controller.recoveries import Recoveries, summary
-from kproto.controller.recovery import Attempt, IsBad, decide_commit, none_is_bad
+from kproto.controller.recovery import Attempt, decide_commit
 from kproto.controller.repair import decide_disowned
 from kproto.controller.retiring import decide_retire
 from kproto.controller.single import decide_alone
@@ -64,7 +65,7 @@ from kproto.controller.vsegs import (
 )
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import StreamletRecord
-from kproto.metadata.vlogs import VsegId, VsegRecord
+from kproto.metadata.vlogs import VsegId
 
 if TYPE_CHECKING:
     from kproto.controller.controller import Controller
@@ -84,11 +85,10 @@ class Proposals:
         "_kinds",
         "accept_loss",
         "clock",
-        "disowned",
+        "denials",
         "heard_since",
-        "is_bad",
-        "is_vain",
         "leaving",
+        "look_for_copies",
         "recoveries",
         "repairs",
         "rewritten",
@@ -110,12 +110,9 @@ class Proposals:
             False for _ in vsegs
         ]
         """Gives up what copies in limbo may have lost (`Sealing.accept_loss`); the loop sets it."""
-        self.is_vain: Callable[[VsegId], bool] = lambda _: False
-        """Whether the owner of a virtual segment was asked for its copy, and has none; the loop sets it."""
-        self.is_bad: IsBad = none_is_bad
-        """Whether a broker cannot vouch for its listed copy, the last one; the loop sets it."""
-        self.disowned: Callable[[VsegRecord, int, int], object] = none_is_bad
-        """Told that (`Repairs.disowned`); the loop sets it."""
+        self.denials = Denials()
+        self.look_for_copies: Callable[[], object] = lambda: None
+        """Something lacks copies that no record shows; the loop sets it."""
         self.heard_since: Callable[[int, int], bool] = lambda *_: False
         """Whether a broker was heard since another one began; the loop sets it."""
         self.leaving: set[tuple[int, int]] = set()
@@ -317,7 +314,8 @@ class Proposals:
             vseg = controller.table.vsegs.get(each)
             listed = vseg is not None and any(target.node_id == node_id for target in vseg.backups)
             if vseg is not None and listed and not vseg.open and not done:
-                self.disowned(vseg, node_id, epoch)
+                self.denials.disowned(vseg, node_id, epoch)
+                self.look_for_copies()
         return answers
 
     async def _leave(self, node_id: int, epoch: int, args: object) -> bool:  # noqa: ARG002

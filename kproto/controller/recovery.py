@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
+from kproto.controller.denials import Denials
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import MOVED, StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord, moved_from_key
@@ -34,24 +35,16 @@ def due_streamlets(image: MetadataImage) -> list[StreamletRecord]:
     ]
 
 
-IsBad = Callable[[VsegRecord, int, int], bool]
-"""Whether a broker (node id, epoch) said that its listed copy is of no use."""
-
-
-def none_is_bad(vseg: VsegRecord, node_id: int, epoch: int) -> bool:  # noqa: ARG001
-    """Listed copies count."""
-    return False
-
-
 class Sources:
-    """What the virtual segments of owner epochs allow, looked up once per epoch."""
+    """What the virtual segments of owner epochs allow, looked up once per epoch. Without ``denials`` every
+    listed copy counts."""
 
-    __slots__ = ("_image", "_is_bad", "_known", "_table")
+    __slots__ = ("_denials", "_image", "_known", "_table")
 
-    def __init__(self, image: MetadataImage, table: VlogTable, is_bad: IsBad = none_is_bad) -> None:
+    def __init__(self, image: MetadataImage, table: VlogTable, denials: Denials | None = None) -> None:
         self._image = image
         self._table = table
-        self._is_bad = is_bad
+        self._denials = denials or Denials()
         self._known: dict[int, tuple[list[VsegRecord], list[VsegRecord]]] = {}
 
     def sealed(self, record: StreamletRecord) -> bool:
@@ -93,8 +86,8 @@ class Sources:
         return known
 
     def _has_copy(self, vseg: VsegRecord) -> bool:
-        holders = (target.node_id for target in rules.live_copies(self._image, vseg))
-        return not all(self._is_bad(vseg, one, self._image.brokers[one].epoch) for one in holders)
+        copies = rules.live_copies(self._image, vseg)
+        return not all(self._denials.is_disowned(self._image, vseg, copy.node_id) for copy in copies)
 
 
 def candidates(

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
+from kproto.controller.denials import Denials
 from kproto.controller.vsegs import pick_spread
 from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
@@ -61,20 +62,19 @@ def possible_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) ->
 
 
 class Repairs:
-    """Which copies are missing since when, and what is under way. ``delay`` is in seconds."""
+    """Which copies are missing since when, and what is under way. ``delay`` is in seconds; ``denials``: what
+    others are told that is learnt here."""
 
-    __slots__ = ("_bad", "_busy", "_delay", "_failed", "_missing", "_retry_at", "_vain")
+    __slots__ = ("_busy", "_delay", "_failed", "_missing", "_retry_at", "denials")
 
-    def __init__(self, delay: float) -> None:
+    def __init__(self, delay: float, denials: Denials | None = None) -> None:
         self._delay = delay
+        self.denials = denials or Denials()
         self._missing: dict[VsegId, float] = {}
         self._retry_at: dict[VsegId, float] = {}
         self._busy: dict[VsegId, Repair] = {}
         self._failed: dict[VsegId, set[tuple[int, int]]] = {}
         """Sources and targets that did not work."""
-        self._vain: set[VsegId] = set()
-        self._bad: set[tuple[VsegRecord, int, int]] = set()
-        """Records, and (node id, epoch) of brokers that cannot vouch for the last listed copy."""
 
     @property
     def running(self) -> int:
@@ -94,25 +94,11 @@ class Repairs:
             pair = (repair.source, repair.target.node_id)
             self._failed.setdefault(repair.vseg.id, set()).add(pair)
             if for_want and repair.source == repair.vseg.node_id:
-                self._vain.add(repair.vseg.id)
-
-    def is_vain(self, vseg: VsegId) -> bool:
-        """Its owner was asked for its copy, and has none."""
-        return vseg in self._vain
-
-    def disowned(self, vseg: VsegRecord, node_id: int, epoch: int) -> None:
-        """A broker cannot vouch for its copy, which stays listed because it is the last (`decide_disowned`).
-        That is so until copies of it are listed anew, or that broker is started again."""
-        self._bad.add((vseg, node_id, epoch))
-
-    def is_bad(self, vseg: VsegRecord, node_id: int, epoch: int) -> bool:
-        """The broker said so."""
-        return (vseg, node_id, epoch) in self._bad
+                self.denials.by_owner(repair.vseg.id)
 
     def plan(self, image: MetadataImage, table: VlogTable, now: float) -> RepairPlan:
         """What to copy now; the oldest virtual segments first."""
-        self._bad = {bad for bad in self._bad if table.vsegs.get(bad[0].id) == bad[0]}
-        without = {vseg.id for vseg, node_id, epoch in self._bad if rules.is_current(image, node_id, epoch)}
+        without = self.denials.without_copy(image, table)
         short = [
             vseg
             for _, vseg in sorted(table.vsegs.items())
@@ -122,7 +108,7 @@ class Repairs:
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
         self._retry_at = {vseg: at for vseg, at in self._retry_at.items() if vseg in ids}
         self._failed = {vseg: pairs for vseg, pairs in self._failed.items() if vseg in ids}
-        self._vain &= ids
+        self.denials.forget_owners(ids)
         orders: list[Repair] = []
         looks: list[float] = []
         use = Counter[int]()

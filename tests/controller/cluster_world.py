@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from kproto.config import load
 from kproto.controller import NewTopic, TopicRef
 from kproto.controller.decision import Decision
+from kproto.controller.denials import Denials
 from kproto.controller.fencing import decide_fence
 from kproto.controller.recovery import Attempt, decide_assign, decide_commit, due_streamlets, led_now
 from kproto.controller.registration import Registration, decide_register
@@ -144,6 +145,14 @@ class World:
 
 def nodes(targets: Sequence[CopyTarget]) -> list[int]:
     return [target.node_id for target in targets]
+
+
+def no_owner_has_any(world: World) -> Denials:
+    """Owners of virtual segments were asked for their own copies, and have none."""
+    denials = Denials()
+    for vseg in world.table.vsegs:
+        denials.by_owner(vseg)
+    return denials
 
 
 def cluster(brokers: int, **topics: Any) -> World:

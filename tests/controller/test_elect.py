@@ -13,9 +13,9 @@ from kproto.config import load
 from kproto.controller.arranging import AGAIN_SECONDS, SETTLED_SECONDS, Arranger
 from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
 from kproto.controller.decision import Decision
+from kproto.controller.denials import Denials
 from kproto.controller.leader_choice import ElectionType, all_partitions, decide_unregister, elect
 from kproto.controller.reassignment import NewReplicas, decide_reassign
-from kproto.controller.recovery import none_is_bad
 from kproto.errors import ErrorCode
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from tests.controller.cluster_world import SETTINGS, World, cluster
@@ -30,9 +30,7 @@ class Acting:
         self.decided = 0
         self.accepted: list[VsegId] = []
         self.named: list[bool] = []
-        self.proposals = SimpleNamespace(
-            accept_loss=self._accept_loss, is_vain=lambda _: False, is_bad=none_is_bad
-        )
+        self.proposals = SimpleNamespace(accept_loss=self._accept_loss, denials=Denials())
 
     def _accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> None:
         self.accepted.extend(vsegs)

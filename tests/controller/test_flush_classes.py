@@ -14,7 +14,7 @@ from kproto.metadata.records import Floor, StreamletRecord, TopicRecord
 from kproto.metadata.vlogs import VsegRecord
 from kproto.vlog.classes import FlushPolicy
 
-from .cluster_world import SETTINGS, World, cluster
+from .cluster_world import SETTINGS, World, cluster, no_owner_has_any
 
 SYNC = {"flush.messages": "1"}
 MEMORY, TIMED, SYNCED = FlushPolicy.MEMORY, FlushPolicy.TIMED, FlushPolicy.SYNCED
@@ -84,9 +84,10 @@ def test_closed_ones_without_a_copy_hold_up_nothing_that_always_synced() -> None
     world.table._open.pop(record.id)
     lose_power(world, back=(2, 3))
     assert names(world, world.assign()) == ["safe"]
-    never = hopeless(world.image, world.table, world.streamlet("loose"), lambda _: True)
+    denials = no_owner_has_any(world)
+    never = hopeless(world.image, world.table, world.streamlet("loose"), denials)
     assert [vseg.id for vseg in never] == [record.id]
-    assert hopeless(world.image, world.table, world.streamlet("safe"), lambda _: True) == []
+    assert hopeless(world.image, world.table, world.streamlet("safe"), denials) == []
 
 
 def test_the_owner_has_still_its_copy_of_the_others() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kproto.controller.decision import Decision
+from kproto.controller.denials import Denials
 from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.proposals import Proposals
@@ -18,15 +19,7 @@ from kproto.controller.repair import Repairs, decide_repaired
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key
 
-from .cluster_world import World, cluster
-
-
-def never(_: VsegId) -> bool:
-    return False
-
-
-def always(_: VsegId) -> bool:
-    return True
+from .cluster_world import World, cluster, no_owner_has_any
 
 
 def lost(owner_is_back: str = "") -> tuple[World, VsegRecord]:
@@ -53,20 +46,19 @@ def _copies(world: World, *nodes: int) -> list[CopyTarget]:
 
 
 def _put(world: World, record: VsegRecord) -> None:
-
     world.commit(Decision(None, {record.key: record.encode()}))
 
 
 def give_up(world: World, name: str = "t", vain: bool = False) -> list[VsegId]:
-    is_vain = always if vain else never
+    denials = no_owner_has_any(world) if vain else Denials()
     records = [world.streamlet(name)]
-    return [vseg.id for vseg in world.commit(decide_give_up(world.image, world.table, records, is_vain))]
+    return [vseg.id for vseg in world.commit(decide_give_up(world.image, world.table, records, denials))]
 
 
 def test_recoveries_go_on_without_it_and_nothing_else_is_given_up() -> None:
     world, gone = lost()
-    assert hopeless(world.image, world.table, world.streamlet("t"), never) == [gone]
-    assert hopeless(world.image, world.table, world.streamlet("other"), never) == []
+    assert hopeless(world.image, world.table, world.streamlet("t"), Denials()) == [gone]
+    assert hopeless(world.image, world.table, world.streamlet("other"), Denials()) == []
     world.commit_all(world.assign())
     assert world.assign() == []
     assert len(stuck(world.image, world.table, [world.streamlet("t")])) == 1
@@ -128,7 +120,7 @@ def test_not_named_itself_a_partition_gives_up_nothing_that_may_only_be_away() -
     """Found by simulation: brokers that were fenced for a moment had all of it."""
     for back, expected in (("", 0), ("another", 1)):
         world, gone = lost(back)
-        decision = decide_give_up(world.image, world.table, [world.streamlet("t")], never, named=False)
+        decision = decide_give_up(world.image, world.table, [world.streamlet("t")], Denials(), named=False)
         assert [vseg.id for vseg in decision.answer] == [gone.id] * expected
         assert len(decision.puts) == expected
 
@@ -136,9 +128,9 @@ def test_not_named_itself_a_partition_gives_up_nothing_that_may_only_be_away() -
 def test_a_listed_copy_may_only_be_away_too() -> None:
     world, gone = lost("another")
     world.fence(gone.backups[0].node_id)
-    assert not decide_give_up(world.image, world.table, [world.streamlet("t")], never, named=False).answer, (
-        "it was a member with another disk, and may come back with that one"
-    )
+    assert not decide_give_up(
+        world.image, world.table, [world.streamlet("t")], Denials(), named=False
+    ).answer, "it was a member with another disk, and may come back with that one"
     assert give_up(world) == [gone.id]
 
 
@@ -150,12 +142,12 @@ def test_making_a_copy_was_tried_in_vain() -> None:
     order = next(one for one in repairs.plan(world.image, world.table, 9.0).orders if one.vseg.id == gone.id)
     assert order.source == 1
     repairs.ordered(order)
-    assert not repairs.is_vain(gone.id)
+    assert not repairs.denials.owner_has_none(gone.id)
     repairs.ended(order, False, 10.0)
-    assert repairs.is_vain(gone.id)
+    assert repairs.denials.owner_has_none(gone.id)
     assert world.commit(decide_repaired(world.image, world.table, order))
     repairs.plan(world.image, world.table, 11.0)
-    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.is_vain) == []
+    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
 
 
 def test_what_failed_elsewhere_says_nothing_about_the_copy_of_the_owner() -> None:
@@ -166,9 +158,9 @@ def test_what_failed_elsewhere_says_nothing_about_the_copy_of_the_owner() -> Non
     order = next(one for one in repairs.plan(world.image, world.table, 9.0).orders if one.vseg.id == gone.id)
     repairs.ended(order._replace(source=5), False, 10.0)
     repairs.ended(order, False, 11.0, for_want=False)
-    assert not repairs.is_vain(gone.id)
+    assert not repairs.denials.owner_has_none(gone.id)
     repairs.ended(order, False, 12.0)
-    assert repairs.is_vain(gone.id)
+    assert repairs.denials.owner_has_none(gone.id)
 
 
 def disowned(world: World, vseg: VsegRecord, repairs: Repairs, node: int) -> bool:
@@ -179,7 +171,7 @@ def disowned(world: World, vseg: VsegRecord, repairs: Repairs, node: int) -> boo
 
     controller: Any = SimpleNamespace(image=world.image, table=world.table, decide=decide)
     proposals = Proposals(controller)
-    proposals.disowned = repairs.disowned
+    proposals.denials = repairs.denials
     told = proposals.handle(node, world.epoch(node), "disown", {"vsegs": [list(vseg.id)]})
     (done,) = asyncio.run(told)
     return bool(done)
@@ -205,7 +197,7 @@ def bad_last_copy(copies: int = 3, power_lost: bool = True) -> tuple[World, Vseg
 def in_vain(world: World, vseg: VsegRecord, repairs: Repairs) -> None:
     """Nobody that is asked for a copy has one."""
     now = 10.0
-    while not repairs.is_vain(vseg.id):
+    while not repairs.denials.owner_has_none(vseg.id):
         (order,) = [one for one in repairs.plan(world.image, world.table, now).orders if one.vseg == vseg]
         repairs.ordered(order)
         repairs.ended(order, False, now)
@@ -221,13 +213,13 @@ def test_a_last_copy_that_is_none_can_be_given_up_once_its_owner_was_asked(copie
     streamlet = world.streamlet("t")
 
     def found() -> list[VsegRecord]:
-        return hopeless(world.image, world.table, streamlet, repairs.is_vain, repairs.is_bad)
+        return hopeless(world.image, world.table, streamlet, repairs.denials)
 
     assert found() == [], "its owner may have it"
     in_vain(world, vseg, repairs)
     assert found() == [vseg]
-    assert hopeless(world.image, world.table, streamlet, repairs.is_vain) == []
-    give = decide_give_up(world.image, world.table, [streamlet], repairs.is_vain, False, repairs.is_bad)
+    assert hopeless(world.image, world.table, streamlet, no_owner_has_any(world)) == [], "it is listed"
+    give = decide_give_up(world.image, world.table, [streamlet], repairs.denials, named=False)
     assert [one.id for one in world.commit(give)] == [vseg.id]
     assert world.table.vsegs[vseg.id].lost
 
@@ -243,14 +235,15 @@ def test_a_last_copy_counts_again_when_its_broker_does_not_say_so_any_more() -> 
             _put(world, vseg._replace(backups=()))
             repairs.plan(world.image, world.table, 300.0)
             _put(world, vseg)
-        assert hopeless(world.image, world.table, world.streamlet("t"), always, repairs.is_bad) == []
+        repairs.denials.by_owner(vseg.id)
+        assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
 
 
 def test_what_an_owner_wrote_that_kept_its_power_is_not_given_up() -> None:
     world, vseg, repairs = bad_last_copy(power_lost=False)
     world.table.given_upto.clear()
     in_vain(world, vseg, repairs)
-    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.is_vain, repairs.is_bad) == []
+    assert hopeless(world.image, world.table, world.streamlet("t"), repairs.denials) == []
 
 
 def test_who_is_not_listed_disowns_nothing() -> None:
@@ -259,7 +252,7 @@ def test_who_is_not_listed_disowns_nothing() -> None:
     (last,) = vseg.backups
     other = next(node for node in (2, 3, 4) if node != last.node_id)
     assert not disowned(world, vseg, repairs, other)
-    assert not repairs.is_bad(vseg, other, world.epoch(other))
+    assert not repairs.denials.is_disowned(world.image, vseg, other)
 
 
 def test_it_is_emptied_and_freed_when_all_leaders_have_pushed_what_they_had_of_it() -> None:
