@@ -101,6 +101,53 @@ class _Progress:
                 self.copies[target].failing_since = None
 
 
+class _View:
+    """A sealing virtual segment, as things are ``now``; ``looks``: when to look again."""
+
+    __slots__ = ("here", "image", "looks", "now", "owner", "progress", "table", "vseg")
+
+    def __init__(
+        self,
+        image: MetadataImage,
+        table: VlogTable,
+        vseg: VsegRecord,
+        progress: _Progress,
+        now: float,
+        looks: list[float],
+    ) -> None:
+        self.image = image
+        self.table = table
+        self.vseg = vseg
+        self.progress = progress
+        self.now = now
+        self.looks = looks
+        self.here = rules.live_copies(image, vseg)
+        self.owner = CopyTarget(vseg.node_id, vseg.store_id)
+
+    def is_past(self, at: float) -> bool:
+        """What is waited for until ``at`` (for ever: infinity) is over; else that is when to look again."""
+        if self.now < at < math.inf:
+            self.looks.append(at)
+        return self.now >= at
+
+    def has_answered(self, target: CopyTarget) -> bool:
+        """There is an answer; that a copy is in limbo counts only until its broker starts again."""
+        copy = self.progress.copies.get(target)
+        if copy is None or not copy.answered:
+            return False
+        broker = self.image.brokers.get(target.node_id)
+        return not copy.limbo or broker is None or broker.epoch == copy.epoch
+
+    def is_to_be_asked(self, target: CopyTarget) -> bool:
+        """It has not answered, is not being asked, and has not just failed."""
+        if self.has_answered(target):
+            return False
+        copy = self.progress.copies.get(target)
+        if copy is None:
+            return True
+        return not copy.asked and (copy.failed_at is None or self.is_past(copy.failed_at + RETRY_SECONDS))
+
+
 class Sealing:
     """Answers to SEAL, and what follows from them.
 
@@ -173,79 +220,58 @@ class Sealing:
         for vseg in sealing:
             progress = self._progress.setdefault(vseg.id, _Progress(now))
             progress.look(rules.may_come_back(image, table, vseg), now)
-            close = self._close(image, table, vseg, progress, now, looks)
+            view = _View(image, table, vseg, progress, now, looks)
+            close = self._close(view)
             if close is not None:
                 plan.closes.append(close)
                 continue
-            asks = self._asks(image, table, vseg, progress, now, looks)
+            asks = self._asks(view)
             plan.asks.extend(asks)
             if not asks and not any(copy.asked for copy in progress.copies.values()):
                 plan.waiting.append(_waiting_for(image, vseg, progress))
         return plan._replace(look_at=min(looks, default=None))
 
-    def _close(
-        self,
-        image: MetadataImage,
-        table: VlogTable,
-        vseg: VsegRecord,
-        progress: _Progress,
-        now: float,
-        looks: list[float],
-    ) -> Close | None:
+    def _close(self, view: _View) -> Close | None:
         """The end of a virtual segment, once enough copies have answered: all members, or a stall later."""
+        vseg, progress = view.vseg, view.progress
         copies = progress.copies
         eligible = [target for target in vseg.backups if target in copies and copies[target].eligible]
         if eligible and progress.first_answer is not None:
-            missing = [
-                t for t in rules.live_copies(image, vseg) if not _has_answered(image, copies.get(t), t)
-            ]
-            deadline = progress.first_answer + self._stall
-            if missing and now < deadline:
-                looks.append(deadline)
+            missing = [target for target in view.here if not view.has_answered(target)]
+            if missing and not view.is_past(progress.first_answer + self._stall):
                 return None
             end = rules.sealed_end(vseg.start, [copies[target].position for target in eligible])
             return Close(vseg.id, end, tuple(eligible) if end > vseg.start else ())
-        owner = copies.get(CopyTarget(vseg.node_id, vseg.store_id))
+        owner = copies.get(view.owner)
         if owner is not None and owner.eligible:
             return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
-        if rules.owner_holds(image, table, vseg):
-            until = owner.may_tell_until(self._loss_patience) if owner is not None else math.inf
-            if now < until:
-                looks.extend([until] if until < math.inf else [])
-                return None
-        return self._give_up(image, table, vseg, progress, now, looks)
+        if rules.owner_holds(view.image, view.table, vseg) and not (
+            owner is not None and view.is_past(owner.may_tell_until(self._loss_patience))
+        ):
+            return None
+        return self._give_up(view)
 
-    def _give_up(
-        self,
-        image: MetadataImage,
-        table: VlogTable,
-        vseg: VsegRecord,
-        progress: _Progress,
-        now: float,
-        looks: list[float],
-    ) -> Close | None:
+    def _give_up(self, view: _View) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an
         operator, or by the configs of its topics when nobody who may have all of it came back for some time.
         The longest copy of those that are here decides; without one, wait, unless an operator has given up
         all there was. What no topic has anything in is nobody's loss.
         """
-        if not any(rules.topics_in(image, table, vseg)):
+        vseg, progress, here = view.vseg, view.progress, view.here
+        if not any(rules.topics_in(view.image, view.table, vseg)):
             return Close(vseg.id, vseg.start, ())
-        here = rules.live_copies(image, vseg)
         accepted = vseg.id in self._accepted
         if not here:
-            if not accepted or not self._all_is_lost(image, table, vseg):
+            if not accepted or not self._all_is_lost(view):
                 return None
             log.error("the loss of all that virtual segment %s held is accepted", vseg.id)
             return Close(vseg.id, vseg.start, ())
-        if not all(_has_answered(image, progress.copies.get(each), each) for each in here):
+        if not all(map(view.has_answered, here)):
             return None
         if not accepted:
-            if not rules.may_lose(image, table, vseg, self._may_lose):
+            if not rules.may_lose(view.image, view.table, vseg, self._may_lose):
                 return None
-            patient_until = progress.away_since + self._loss_patience
-            if progress.away and now < patient_until:
-                looks.append(patient_until)
+            if progress.away and not view.is_past(progress.away_since + self._loss_patience):
                 return None
         told = {target: progress.copies[target].position for target in here}
         end = max(vseg.start, *told.values())
@@ -253,61 +279,27 @@ class Sealing:
         held = tuple(target for target in here if told[target] >= end)
         return Close(vseg.id, end, held if end > vseg.start else ())
 
-    def _all_is_lost(self, image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
+    def _all_is_lost(self, view: _View) -> bool:
         """No copy of what was accepted to be lost is here: its owner is not, either, and nobody is waited
         for."""
-        if rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id)):
+        if rules.may_hold(view.image, view.owner):
             return False
-        return self._accepted[vseg.id] or not rules.is_away(image, table, vseg)
+        return self._accepted[view.vseg.id] or not rules.is_away(view.image, view.table, view.vseg)
 
-    def _asks(
-        self,
-        image: MetadataImage,
-        table: VlogTable,
-        vseg: VsegRecord,
-        progress: _Progress,
-        now: float,
-        looks: list[float],
-    ) -> list[Ask]:
+    def _asks(self, view: _View) -> list[Ask]:
         """Whom to ask now: all listed copies that are members; the owner's own journal when they cannot
         help, at once when there are none (rule 18b), else after some patience, because a backup that comes
         back means one more copy.
         """
-        targets = rules.live_copies(image, vseg)
-        asks = []
-        for target in targets:
-            copy = progress.copies.get(target)
-            if not _has_answered(image, copy, target) and _askable(copy, now, looks):
-                asks.append(Ask(vseg.id, target, rules.fence_of(vseg), False))
-        hopeless = all(_has_answered(image, progress.copies.get(target), target) for target in targets)
-        if hopeless and rules.owner_holds(image, table, vseg):
-            patient_until = progress.since + (self._patience if vseg.backups else 0.0)
-            owner = CopyTarget(vseg.node_id, vseg.store_id)
-            copy = progress.copies.get(owner)
-            if now < patient_until:
-                looks.append(patient_until)
-            elif not _has_answered(image, copy, owner) and _askable(copy, now, looks):
-                asks.append(Ask(vseg.id, owner, rules.fence_of(vseg), True))
+        vseg = view.vseg
+        fence = rules.fence_of(vseg)
+        asks = [Ask(vseg.id, target, fence, False) for target in view.here if view.is_to_be_asked(target)]
+        hopeless = all(map(view.has_answered, view.here))
+        if hopeless and rules.owner_holds(view.image, view.table, vseg):
+            patience = self._patience if vseg.backups else 0.0
+            if view.is_past(view.progress.since + patience) and view.is_to_be_asked(view.owner):
+                asks.append(Ask(vseg.id, view.owner, fence, True))
         return asks
-
-
-def _has_answered(image: MetadataImage, copy: _Copy | None, target: CopyTarget) -> bool:
-    """There is an answer; that a copy is in limbo counts only until its broker starts again."""
-    if copy is None or not copy.answered:
-        return False
-    broker = image.brokers.get(target.node_id)
-    return not copy.limbo or broker is None or broker.epoch == copy.epoch
-
-
-def _askable(copy: _Copy | None, now: float, looks: list[float]) -> bool:
-    if copy is None:
-        return True
-    if copy.asked:
-        return False
-    if copy.failed_at is None or now >= copy.failed_at + RETRY_SECONDS:
-        return True
-    looks.append(copy.failed_at + RETRY_SECONDS)
-    return False
 
 
 def _waiting_for(image: MetadataImage, vseg: VsegRecord, progress: _Progress) -> str:
