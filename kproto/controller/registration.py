@@ -72,6 +72,5 @@ def decide_register(
 
 def _known_starts(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> list[str]:
     """The keys of log starts of a streamlet: a later leader takes what is below them for deleted (44)."""
-    groups = image.topics_by_id[record.topic_id].active_groups
-    keys = ((record.topic_id, record.index * groups + at) for at in range(groups))
-    return [start_key(*key) for key in keys if key in table.starts]
+    partitions = image.topics_by_id[record.topic_id].partitions_of(record.index)
+    return [start_key(record.topic_id, at) for at in partitions if (record.topic_id, at) in table.starts]
