@@ -3,26 +3,25 @@ in-process fixtures. Nothing survives the process."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kproto.clock import SystemClock
-from kproto.metadata.store import Change, ChangeLog, Condition, Entry, Leases, Transacted
+from kproto.metadata.store import Change, Condition, Entry, OneProcess, Transacted
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
 
 
-class MemoryStore:
+class MemoryStore(OneProcess):
     """A dictionary behind the store's interface; linearizable because no call waits half-way."""
 
-    __slots__ = ("_entries", "_leases", "_log", "_revision")
+    __slots__ = ("_entries", "_revision")
 
     def __init__(self, clock: Clock | None = None) -> None:
+        super().__init__(clock if clock is not None else SystemClock())
         self._entries: dict[str, Entry] = {}
         self._revision = 0
-        self._log = ChangeLog(0)
-        self._leases = Leases(clock if clock is not None else SystemClock())
 
     async def get(self, key: str) -> Entry | None:
         return self._entries.get(key)
@@ -48,18 +47,6 @@ class MemoryStore:
             self._entries[key] = Entry(key, value, self._revision)
         self._log.append(Change(self._revision, dict(puts), removed))
         return Transacted(True, self._revision)
-
-    def watch(self, after_revision: int) -> AsyncIterator[Change]:
-        return self._log.watch(after_revision)
-
-    async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
-        return self._leases.lease(name, holder, ttl_ms)
-
-    async def holder(self, name: str) -> str | None:
-        return self._leases.holder(name)
-
-    async def release(self, name: str, holder: str) -> None:
-        self._leases.release(name, holder)
 
     async def close(self) -> None:
         """Nothing to let go of."""

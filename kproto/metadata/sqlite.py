@@ -11,7 +11,7 @@ import asyncio
 import json
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -22,7 +22,7 @@ from kproto.metadata.store import (
     ChangeLog,
     Condition,
     Entry,
-    Leases,
+    OneProcess,
     StoreError,
     Transacted,
 )
@@ -76,18 +76,17 @@ class _Outcome(NamedTuple):
     change: Change | None
 
 
-class SqliteStore:
+class SqliteStore(OneProcess):
     """One SQLite file behind the store's interface; open it with :meth:`open`."""
 
-    __slots__ = ("_closed", "_leases", "_log", "_loop", "_path", "_queue", "_reserve", "_revision", "_thread")
+    __slots__ = ("_closed", "_loop", "_path", "_queue", "_reserve", "_revision", "_thread")
 
     def __init__(self, path: str, clock: Clock) -> None:
+        super().__init__(clock)
         self._path = path
         self._reserve = Reserve(path + ".reserve")
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[_Read | _Write | None] = SimpleQueue()
-        self._leases = Leases(clock)
-        self._log = ChangeLog(0)
         self._revision = 0
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="kproto-metadata", daemon=True)
@@ -129,18 +128,6 @@ class SqliteStore:
         future: asyncio.Future[Transacted] = self._loop.create_future()
         self._queue.put(_Write(future, dict(conditions), dict(puts), tuple(deletes)))
         return await future
-
-    def watch(self, after_revision: int) -> AsyncIterator[Change]:
-        return self._log.watch(after_revision)
-
-    async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
-        return self._leases.lease(name, holder, ttl_ms)
-
-    async def holder(self, name: str) -> str | None:
-        return self._leases.holder(name)
-
-    async def release(self, name: str, holder: str) -> None:
-        self._leases.release(name, holder)
 
     async def close(self) -> None:
         """Finish the queued work, close the file, end the thread; calls after it fail."""

@@ -115,7 +115,7 @@ class _Lease:
 
 
 class Leases:
-    """Leases in memory: enough for stores that one process at a time can open."""
+    """Leases in memory."""
 
     __slots__ = ("_clock", "_leases")
 
@@ -180,3 +180,25 @@ class ChangeLog:
                     await future
                 finally:
                     self._waiting.discard(future)
+
+
+class OneProcess:
+    """What is the same in all stores that one process at a time can open: changes and leases in memory."""
+
+    __slots__ = ("_leases", "_log")
+
+    def __init__(self, clock: Clock) -> None:
+        self._leases = Leases(clock)
+        self._log = ChangeLog(0)
+
+    def watch(self, after_revision: int) -> AsyncIterator[Change]:
+        return self._log.watch(after_revision)
+
+    async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
+        return self._leases.lease(name, holder, ttl_ms)
+
+    async def holder(self, name: str) -> str | None:
+        return self._leases.holder(name)
+
+    async def release(self, name: str, holder: str) -> None:
+        self._leases.release(name, holder)
