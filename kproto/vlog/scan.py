@@ -226,53 +226,24 @@ def _chunks(view: memoryview, header: FrameHeader, path: str, file_at: int) -> l
     for topic, part, group, seg, place, base, epoch, attempt, offsets, size, crc, flags in ENTRY.iter_unpack(
         view[FRAME_SIZE:at]
     ):
-        if flags & DIRECT:
-            fields = (
-                topic,
-                part,
-                group,
-                seg,
-                place,
-                base,
-                base + offsets,
-                epoch,
-                attempt,
-                size,
-                crc,
-                path,
-                -1,
-            )
-            chunks.append(new(kind, fields))
-            continue
-        end = at + size
-        if size < HEADER_SIZE or end > header.length:
-            return None
-        found, after, stamped, magic, stored, _, delta = head(view, at)
-        if (
-            found != base
-            or after != size - 12
-            or stamped != epoch
-            or magic != 2
-            or stored != crc
-            or delta != offsets - 1
-            or crc32c(view[at + CRC_FROM : end]) != crc
-        ):
-            return None
-        fields = (
-            topic,
-            part,
-            group,
-            seg,
-            place,
-            base,
-            base + offsets,
-            epoch,
-            attempt,
-            size,
-            crc,
-            path,
-            file_at + at,
-        )
+        where = -1
+        if not flags & DIRECT:
+            end = at + size
+            if size < HEADER_SIZE or end > header.length:
+                return None
+            found, after, stamped, magic, stored, _, delta = head(view, at)
+            if (
+                found != base
+                or after != size - 12
+                or stamped != epoch
+                or magic != 2
+                or stored != crc
+                or delta != offsets - 1
+                or crc32c(view[at + CRC_FROM : end]) != crc
+            ):
+                return None
+            where, at = file_at + at, end
+        next_base = base + offsets
+        fields = (topic, part, group, seg, place, base, next_base, epoch, attempt, size, crc, path, where)
         chunks.append(new(kind, fields))
-        at = end
     return chunks if at == header.length else None
