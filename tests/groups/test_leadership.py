@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +26,27 @@ GROUP = "g"
 INDEX = partition_of(GROUP, 50)
 
 
-async def prepared(cluster: Cluster) -> tuple[Node, Node]:
-    """The coordinator of GROUP, and another broker; the topic ``t`` exists."""
-    await cluster.controller.create_topics([NewTopic("t", 1, 1)])
-    await cluster.nodes[1].call(FIND, 3, key=GROUP)
-    here = cluster.leader(INDEX)
-    return cluster.nodes[here], cluster.nodes[1 if here == 2 else 2]
+@asynccontextmanager
+async def prepared(tmp_path: Path, brokers: int = 2) -> AsyncIterator[tuple[Cluster, Node, Node]]:
+    """Brokers: all, the coordinator of GROUP, and another one. The topic ``t`` exists."""
+    async with running(tmp_path, brokers) as cluster:
+        await cluster.controller.create_topics([NewTopic("t", 1, 1)])
+        await cluster.nodes[1].call(FIND, 3, key=GROUP)
+        here = cluster.leader(INDEX)
+        yield cluster, cluster.nodes[here], cluster.nodes[1 if here == 2 else 2]
+
+
+async def load_slowly(cluster: Cluster, here: Node, there: Node) -> None:
+    """The group has been ``there``; now it is to be loaded ``here`` again, which is held up."""
+    await cluster.lead(INDEX, there.node_id)
+    here.port.gate.clear()
+    await cluster.lead(INDEX, here.node_id)
+
+
+def end_terms(node: Node) -> None:
+    """The broker hears that it leads nothing any more, before its logs do."""
+    node.groups._terms.clear()
+    node.groups._end_terms()
 
 
 async def commit(node: Node, offset: int) -> int:
@@ -75,8 +92,7 @@ async def found_by(node: Node, version: int = 3) -> tuple[int, int, str]:
 
 def test_every_broker_knows_the_coordinator(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 3) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path, 3) as (cluster, here, there):
             for node in cluster.nodes.values():
                 for version in range(7):
                     assert await found_by(node, version) == (0, here.node_id, f"host{here.node_id}")
@@ -92,8 +108,7 @@ def test_every_broker_knows_the_coordinator(tmp_path: Path) -> None:
 
 def test_a_group_moves_with_its_partition_and_comes_back(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, there):
             assert await commit(here, 7) == 0
             assert await commit(there, 8) == ErrorCode.NOT_COORDINATOR
             assert await beat(there) == ErrorCode.NOT_COORDINATOR
@@ -112,8 +127,7 @@ def test_a_group_moves_with_its_partition_and_comes_back(tmp_path: Path) -> None
 
 def test_what_is_taken_over_is_loaded_without_being_asked_for(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, there):
             assert there.loaded == [], "a new offsets topic is loaded when it is used"
             await cluster.lead(INDEX, there.node_id)
             await until(lambda: there.loaded == [INDEX])
@@ -126,8 +140,7 @@ def test_whoever_waits_is_sent_away_when_the_term_ends(tmp_path: Path) -> None:
     """Also when the broker leads again at once, in another leader epoch: what it knew is not enough."""
 
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, there):
             for epochs, leader in ((2, here), (1, there)):
                 first = await join(here)
                 assert first.error_code == 0
@@ -142,8 +155,7 @@ def test_whoever_waits_is_sent_away_when_the_term_ends(tmp_path: Path) -> None:
 
 def test_nothing_is_written_after_the_term(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, _ = await prepared(cluster)
+        async with prepared(tmp_path) as (_, here, _):
             assert await commit(here, 1) == 0
             shard = here.groups._shards[INDEX]
             end = here.offsets_partition(INDEX).log_end_offset
@@ -158,8 +170,7 @@ def test_nothing_is_written_after_the_term(tmp_path: Path) -> None:
 
 def test_a_leader_that_rebuilds_its_partition_asks_for_patience(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, there):
             await cluster.lead(INDEX, there.node_id, state=RECOVERING)
             assert await found_by(here) == (0, there.node_id, f"host{there.node_id}")
             assert await commit(there, 1) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -178,8 +189,7 @@ def test_a_leader_that_rebuilds_its_partition_asks_for_patience(tmp_path: Path) 
 
 def test_a_dead_leader_coordinates_nothing(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, _ = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, _):
             for leader, state in ((9, 0), (9, RECOVERING), (-1, 0)):
                 await cluster.lead(INDEX, leader, state=state)
                 code, node_id, _ = await found_by(here)
@@ -193,12 +203,9 @@ def test_a_term_that_ends_while_loading_ends_the_loading(tmp_path: Path) -> None
     """Requests that waited for the load are sent away, and a later term loads anew beside the old one."""
 
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, there):
             assert await commit(here, 3) == 0
-            await cluster.lead(INDEX, there.node_id)
-            here.port.gate.clear()
-            await cluster.lead(INDEX, here.node_id)
+            await load_slowly(cluster, here, there)
             waiting = asyncio.ensure_future(commit(here, 4))
             await until(lambda: here.port.waiting == 1)
             await cluster.lead(INDEX, there.node_id)
@@ -228,8 +235,7 @@ def test_a_load_that_takes_long_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(coordinator, "LOAD_PATIENCE_S", 0.05)
 
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, there):
             there.port.gate.clear()
             await cluster.lead(INDEX, there.node_id)
             assert await commit(there, 4) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -246,8 +252,7 @@ def test_a_load_that_fails_is_tried_again(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(coordinator, "LOAD_RETRY_S", 0.02)
 
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            _, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, _, there):
             there.port.gate = None  # type: ignore[assignment]
             await cluster.lead(INDEX, there.node_id)
             await until(lambda: there.port.waiting >= 2)
@@ -261,8 +266,7 @@ def test_a_load_that_fails_is_tried_again(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_commits_fail_when_ownership_is_lost(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, _ = await prepared(cluster)
+        async with prepared(tmp_path) as (_, here, _):
             assert await commit(here, 3) == 0
             partition = here.offsets_partition(INDEX)
             shard = here.groups._shards[INDEX]
@@ -283,8 +287,7 @@ def test_offsets_that_waited_for_a_commit_are_not_told_when_the_group_moved(tmp_
     """No offset without an error would mean that there is none: the consumer would begin elsewhere."""
 
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, _ = await prepared(cluster)
+        async with prepared(tmp_path) as (_, here, _):
             assert await commit(here, 3) == 0
             shard = here.groups._shards[INDEX]
             shard.commit(GROUP, [("t", 0, Committed(5, -1, "", 0))])
@@ -294,8 +297,7 @@ def test_offsets_that_waited_for_a_commit_are_not_told_when_the_group_moved(tmp_
             )
             await asyncio.sleep(0)
             assert not shard.log.idle, "appended, not durable yet"
-            here.groups._terms.clear()
-            here.groups._end_terms()
+            end_terms(here)
             here.lose_ownership()
             answer = await asked
             assert (answer.error_code, answer.topics) == (ErrorCode.NOT_COORDINATOR, [])
@@ -305,20 +307,13 @@ def test_offsets_that_waited_for_a_commit_are_not_told_when_the_group_moved(tmp_
 
 def test_a_group_that_moves_when_it_has_just_been_read_has_no_offsets_to_tell(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, there):
             assert await commit(here, 3) == 0
-            await cluster.lead(INDEX, there.node_id)
-            here.port.gate.clear()
-            await cluster.lead(INDEX, here.node_id)
+            await load_slowly(cluster, here, there)
             asked = asyncio.ensure_future(committed(here))
             await asyncio.sleep(0)
 
-            def move(_: object) -> None:
-                here.groups._terms.clear()
-                here.groups._end_terms()
-
-            here.groups._loading[INDEX].task.add_done_callback(move)
+            here.groups._loading[INDEX].task.add_done_callback(lambda _: end_terms(here))
             here.port.gate.set()
             assert await asked == (ErrorCode.NOT_COORDINATOR, -2)
 
@@ -327,8 +322,7 @@ def test_a_group_that_moves_when_it_has_just_been_read_has_no_offsets_to_tell(tm
 
 def test_a_deleted_offsets_topic_has_no_coordinators(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, _ = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, _):
             assert await commit(here, 3) == 0
             await cluster.controller.delete_topics([TopicRef(name="__consumer_offsets")])
             assert here.loaded == []
@@ -340,14 +334,11 @@ def test_a_deleted_offsets_topic_has_no_coordinators(tmp_path: Path) -> None:
 
 def test_groups_are_listed_while_one_of_their_partitions_leaves(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, there):
             await here.call(LIST, 4)
             assert await commit(here, 3) == 0
             others = [index for index in here.loaded if index != INDEX]
-            await cluster.lead(INDEX, there.node_id)
-            here.port.gate.clear()
-            await cluster.lead(INDEX, here.node_id)
+            await load_slowly(cluster, here, there)
             listing = asyncio.ensure_future(here.call(LIST, 4))
             await until(lambda: here.port.waiting)
             await cluster.lead(INDEX, there.node_id)
@@ -361,8 +352,7 @@ def test_groups_are_listed_while_one_of_their_partitions_leaves(tmp_path: Path) 
 
 def test_offsets_of_a_deleted_topic_go_wherever_their_group_is(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with running(tmp_path, 2) as cluster:
-            here, there = await prepared(cluster)
+        async with prepared(tmp_path) as (cluster, here, there):
             assert await commit(here, 3) == 0
             await cluster.lead(INDEX, there.node_id)
             await cluster.lead(INDEX, here.node_id)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import BrokerRecord, MetadataStore
@@ -176,3 +177,17 @@ class Member:
     async def close(self) -> None:
         await self.client.close()
         self.peers.close()
+
+
+@asynccontextmanager
+async def joined(session_ms: int = 500) -> AsyncIterator[tuple[Office, Member]]:
+    """The office of a new cluster, and a broker that follows it."""
+    office = Office()
+    await office.found()
+    member = Member([office.port], session_ms=session_ms)
+    await member.join()
+    try:
+        yield office, member
+    finally:
+        await member.close()
+        office.close()

@@ -11,7 +11,7 @@ from kproto.net.peers import Peers
 from kproto.wire.internal import Api
 from tests.net.talking import run, until
 
-from .office import CONTROLLER, SECRET, Member, Office, broker
+from .office import CONTROLLER, SECRET, Member, Office, broker, joined
 
 TOPIC = TopicRecord("t", bytes(16), 1, 1, 1, {}, False)
 VSEG = VsegRecord(VsegId(1, 0, 0), 7, "store-7", 2, 0, 0, None, (CopyTarget(2, "s"),))
@@ -102,41 +102,31 @@ def test_who_is_far_behind_gets_everything_at_once():
 
 def test_a_proposal_returns_when_its_effect_is_applied_here():
     async def test() -> None:
-        office = Office()
-        await office.found()
-        member = Member([office.port])
-        await member.join()
-        office.held_changes = held = asyncio.Event()
-        proposal = asyncio.ensure_future(member.client.propose("open", {"vlog": 1}))
-        second = asyncio.ensure_future(member.client.propose("second", None))
-        await until(lambda: office.asked.count(Api.PROPOSE) == 2)
-        await asyncio.sleep(0.05)
-        assert not proposal.done()
-        assert not second.done()
-        held.set()
-        assert await proposal == ["open", {"vlog": 1}]
-        assert await second == ["second", None]
-        assert member.client.image.configs["default"] == {"kind": "second"}
-        with pytest.raises(KafkaError) as refused:
-            await member.client.propose("refuse", None)
-        assert (refused.value.code, refused.value.message) == (ErrorCode.INVALID_REQUEST, "never")
-        await member.close()
-        office.close()
+        async with joined() as (office, member):
+            office.held_changes = held = asyncio.Event()
+            proposal = asyncio.ensure_future(member.client.propose("open", {"vlog": 1}))
+            second = asyncio.ensure_future(member.client.propose("second", None))
+            await until(lambda: office.asked.count(Api.PROPOSE) == 2)
+            await asyncio.sleep(0.05)
+            assert not proposal.done()
+            assert not second.done()
+            held.set()
+            assert await proposal == ["open", {"vlog": 1}]
+            assert await second == ["second", None]
+            assert member.client.image.configs["default"] == {"kind": "second"}
+            with pytest.raises(KafkaError) as refused:
+                await member.client.propose("refuse", None)
+            assert (refused.value.code, refused.value.message) == (ErrorCode.INVALID_REQUEST, "never")
 
     run(test)
 
 
 def test_a_forwarded_request_is_answered_and_applied():
     async def test() -> None:
-        office = Office()
-        await office.found()
-        member = Member([office.port])
-        await member.join()
-        answer = await member.client.forward(memoryview(b"create a topic"), "10.0.0.9")
-        assert answer == b"10.0.0.9 said create a topic"
-        assert "default" in member.client.image.configs
-        await member.close()
-        office.close()
+        async with joined() as (_, member):
+            answer = await member.client.forward(memoryview(b"create a topic"), "10.0.0.9")
+            assert answer == b"10.0.0.9 said create a topic"
+            assert "default" in member.client.image.configs
 
     run(test)
 
@@ -405,15 +395,10 @@ def test_a_controller_that_starts_again_is_followed_and_proposals_wait_for_it():
 
 def test_a_proposal_whose_answer_was_lost_is_made_again():
     async def test() -> None:
-        office = Office()
-        await office.found()
-        member = Member([office.port])
-        await member.join()
-        office.lost_answers = 2
-        assert await member.client.propose("again", None) == ["again", None]
-        assert office.asked.count(Api.PROPOSE) == 3
-        await member.close()
-        office.close()
+        async with joined() as (office, member):
+            office.lost_answers = 2
+            assert await member.client.propose("again", None) == ["again", None]
+            assert office.asked.count(Api.PROPOSE) == 3
 
     run(test)
 
@@ -422,17 +407,12 @@ def test_a_broker_that_leaves_waits_for_no_image():
     """Who is no member is told no changes: the image of its own leaving may never come."""
 
     async def test() -> None:
-        office = Office()
-        await office.found()
-        member = Member([office.port])
-        await member.join()
-        office.held_changes = held = asyncio.Event()
-        await asyncio.wait_for(member.client.leave(), 1)
-        assert Api.PROPOSE in office.asked
-        assert "default" not in member.client.image.configs
-        held.set()
-        await member.close()
-        office.close()
+        async with joined() as (office, member):
+            office.held_changes = held = asyncio.Event()
+            await asyncio.wait_for(member.client.leave(), 1)
+            assert Api.PROPOSE in office.asked
+            assert "default" not in member.client.image.configs
+            held.set()
 
     run(test)
 
@@ -440,24 +420,19 @@ def test_a_broker_that_leaves_waits_for_no_image():
 @pytest.mark.parametrize("leaves", [True, False])
 def test_a_broker_that_left_does_not_complain_that_it_is_no_member(caplog, leaves):
     async def test() -> None:
-        office = Office()
-        await office.found()
-        member = Member([office.port])
-        await member.join()
-        office.held_changes = held = asyncio.Event()
-        before = office.asked.count(Api.CHANGES)
-        await office.put({"configs/default": b"{}"})
-        await until(lambda: office.asked.count(Api.CHANGES) > before)
-        if leaves:
-            await member.client.leave()
-        office.epochs[member.node_id] += 1
-        held.set()
-        if leaves:
-            await asyncio.sleep(0.1)
-        else:
-            await until(lambda: "were not to be had" in caplog.text)
-        await member.close()
-        office.close()
+        async with joined() as (office, member):
+            office.held_changes = held = asyncio.Event()
+            before = office.asked.count(Api.CHANGES)
+            await office.put({"configs/default": b"{}"})
+            await until(lambda: office.asked.count(Api.CHANGES) > before)
+            if leaves:
+                await member.client.leave()
+            office.epochs[member.node_id] += 1
+            held.set()
+            if leaves:
+                await asyncio.sleep(0.1)
+            else:
+                await until(lambda: "were not to be had" in caplog.text)
 
     run(test)
     assert ("were not to be had" in caplog.text) is not leaves
@@ -526,36 +501,26 @@ def test_a_controller_that_knows_less_for_a_moment_fences_nobody():
     """One that was deposed and does not know it yet answers with an older revision than the next one gave."""
 
     async def test() -> None:
-        office = Office()
-        await office.found()
-        member = Member([office.port], session_ms=60_000)
-        await member.join()
-        older = member.client.image.revision - 1
-        for _ in range(3):
-            with pytest.raises(client.NotController):
-                member.client._take(client.Update(1, older, ()))
-        assert member.fenced == []
-        await member.close()
-        office.close()
+        async with joined(session_ms=60_000) as (_, member):
+            older = member.client.image.revision - 1
+            for _ in range(3):
+                with pytest.raises(client.NotController):
+                    member.client._take(client.Update(1, older, ()))
+            assert member.fenced == []
 
     run(test)
 
 
 def test_a_broken_subscriber_does_not_stop_the_others_or_the_rest():
     async def test() -> None:
-        office = Office()
-        await office.found()
-        member = Member([office.port])
-        await member.join()
-        seen: list[int] = []
-        member.client.subscribe(lambda image: 1 // 0)
-        member.client.subscribe(lambda image: seen.append(image.revision))
-        await office.put({"configs/default": b"{}"})
-        await until(lambda: seen == [3])
-        await office.put({"configs/default": b"{}"})
-        await until(lambda: seen == [3, 4])
-        await member.close()
-        office.close()
+        async with joined() as (office, member):
+            seen: list[int] = []
+            member.client.subscribe(lambda image: 1 // 0)
+            member.client.subscribe(lambda image: seen.append(image.revision))
+            await office.put({"configs/default": b"{}"})
+            await until(lambda: seen == [3])
+            await office.put({"configs/default": b"{}"})
+            await until(lambda: seen == [3, 4])
 
     run(test)
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from tests.vlog.cluster import ClusterPartition, ClusterWorld
 
 MEGABYTE = 1 << 20
+SIZES = {"kproto__journal__bytes": str(4 * MEGABYTE), "kproto__virtual__segment__bytes": str(MEGABYTE)}
+
+
+def append(world: ClusterWorld, part: ClusterPartition, times: int) -> None:
+    """So many batches, each in a push of its own if there is room."""
+    for _ in range(times):
+        part.append(5_000)
+        world.flow()
 
 
 def begun() -> tuple[ClusterWorld, ClusterPartition, ClusterPartition]:
     """A partition with three copies, and one with a single copy, in a journal of 4 MB."""
-    sizes = {"kproto__journal__bytes": str(4 * MEGABYTE), "kproto__virtual__segment__bytes": str(MEGABYTE)}
-    world = ClusterWorld.begin(**sizes)
+    world = ClusterWorld.begin(**SIZES)
     world.manager.replicate(world.backups, world.vsegs, lambda topic, _: 3 if topic[-1] == 1 else 1)
     world.manager.members_changed(range(1, 4))
     shared, alone = world.partition(topic=1), world.partition(topic=2)
@@ -50,8 +57,7 @@ def test_who_was_alone_for_a_moment_goes_on_though_others_filled_the_journal_mea
 def test_virtual_logs_whose_open_files_fill_the_journal_go_on() -> None:
     """The first ones took their share when they were few. Nothing is closed that could make room, and none of
     them can be closed without a next one (found by attack)."""
-    sizes = {"kproto__journal__bytes": str(4 * MEGABYTE), "kproto__virtual__segment__bytes": str(MEGABYTE)}
-    world = ClusterWorld.begin(kproto__vlogs__per__broker="8", **sizes)
+    world = ClusterWorld.begin(kproto__vlogs__per__broker="8", **SIZES)
     parts = []
     for index in range(8):
         parts.append(world.partition(index=index))
@@ -83,9 +89,7 @@ def test_a_sync_that_is_not_due_for_long_holds_up_no_file() -> None:
     """The file of a virtual log is pinned while it has records that are to be synced some time, and its next
     one, with which they would be, waits for this one (found by attack: no acks of this broker any more)."""
     world, timed, _ = alone(flush__messages="1000000")
-    for _ in range(2000):
-        timed.append(5_000)
-        world.flow()
+    append(world, timed, 2000)
     world.pass_time(10)
     assert timed.high_watermark == timed.log_end_offset
     assert world.manager.journal.bytes <= 4 * MEGABYTE
@@ -95,12 +99,8 @@ def test_a_sync_that_is_not_due_for_long_holds_up_no_file() -> None:
 def test_a_sync_that_is_not_due_for_long_holds_up_no_other_virtual_log() -> None:
     """Nobody appends to its partition any more, so it would not become due."""
     world, timed, other = alone(flush__messages="1000000")
-    for _ in range(300):
-        timed.append(5_000)
-        world.flow()
-    for _ in range(2000):
-        other.append(5_000)
-        world.flow()
+    append(world, timed, 300)
+    append(world, other, 2000)
     world.pass_time(10)
     assert other.high_watermark == other.log_end_offset
     assert timed.high_watermark == timed.log_end_offset
@@ -111,9 +111,7 @@ def test_a_file_that_is_left_during_a_sync_is_synced_by_the_next_one() -> None:
     world, timed, _ = alone(flush__messages="400")
     worker = world.manager._timed_worker
     worker.held = True  # type: ignore[attr-defined]
-    for _ in range(500):
-        timed.append(5_000)
-        world.flow()
+    append(world, timed, 500)
     world.pass_time(10)
     assert world.manager.cleaner.closed, "the files that are being synced stay"
     worker.release()  # type: ignore[attr-defined]
