@@ -293,6 +293,14 @@ class _Link:
         sock = self._sock
         if sock is None:
             return
+        self._read(sock)
+        if self._sock is sock and sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            # uvloop tells of a reset once, with what was to be read before it, and then watches no more.
+            while self._sock is sock and self._read(sock):
+                pass
+
+    def _read(self, sock: socket.socket) -> bool:
+        """What one system call gives; False when there is nothing now."""
         scratch = self.peers.scratch
         base = len(self._stash)
         try:
@@ -301,10 +309,10 @@ class _Link:
             else:
                 received = sock.recv_into(scratch[base:] if base else scratch)
         except (BlockingIOError, InterruptedError):
-            return
+            return False
         except OSError as error:
             self.end(f"read: {error}")
-            return
+            return True
         if received == 0:
             self.end("closed by the peer")
         elif self._buffer is not None:
@@ -314,6 +322,7 @@ class _Link:
                 scratch[:base] = self._stash
                 self._stash = b""
             self._consume(sock, base + received)
+        return True
 
     def _consume(self, sock: socket.socket, end: int) -> None:
         """Hand over the answers in the scratch buffer up to ``end``, keep what is left of the last one."""

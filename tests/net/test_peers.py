@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+import uvloop
 from talking import SECRET, Fake, is_closed, listening, peers_to, run, until
 
 from kproto.net import peers
@@ -325,6 +326,31 @@ def test_a_connection_that_cannot_be_written_ends_although_it_could_be_read(monk
         fake.listener.close()
 
     run(test)
+
+
+@pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["own", "uvloop"])
+@pytest.mark.parametrize("size", [10, 60_000, 500_000])
+def test_a_reset_seen_together_with_an_answer_ends_the_connection_at_once(new_loop, size):
+    """The peer's process is killed with requests unread that came while its last answer was on its way."""
+
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        answers: list[Answer | None] = []
+        for _ in range(2):
+            link.request(2, Api.PING, [b"hello"], answers.append)
+        sock = await fake.accept()
+        _, first, _ = await fake.request(sock)
+        sock.send(struct.pack(">iih", size + 6, first, 0) + bytes(size))  # and the loop sees it with the end
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        sock.close()
+        await until(lambda: len(answers) == 2)
+        assert answers[1] is None
+        link.close()
+        fake.listener.close()
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(test())
 
 
 @pytest.mark.parametrize("have", [5, 100, 5000])
