@@ -625,6 +625,48 @@ async def test_topics_deleted_behind_a_crash_are_found_out_in_loading(world: Wor
 
 
 @scenario("t", offsets_retention_minutes="1")
+async def test_all_that_expires_together_is_forgotten_together(world: World) -> None:
+    """However long the log takes for what goes first."""
+    await world.call(FIND, 3, key="g")
+    for i in range(300):
+        await commit(world, f"g{i}", 1)
+    await later(world, 61_000)
+    world.port.auto = False
+    await world.groups.expire_offsets()
+    for _ in range(3):
+        await asyncio.sleep(0.01)
+        for partition in world.port.partitions.values():
+            partition.sync()
+    assert (await world.call(LIST, 5)).groups == []
+
+
+@scenario("t", offsets_retention_minutes="1")
+async def test_a_commit_on_its_way_to_the_log_is_not_expired(world: World) -> None:
+    await world.call(FIND, 3, key="g")
+    await commit(world, "g", 1)
+    await later(world, 61_000)
+    world.port.auto = False
+    committing = asyncio.ensure_future(commit(world, "g", 2))
+    await asyncio.sleep(0.01)
+    await world.groups.expire_offsets()
+    await asyncio.sleep(0.01)
+    for partition in world.port.partitions.values():
+        partition.sync()
+    await committing
+    world.port.auto = True
+    assert await fetched(world, "g") == 2
+    world.restart()
+    assert await fetched(world, "g") == 2
+
+
+async def later(world: World, by_ms: int) -> None:
+    """The wall clock goes on by ``by_ms`` for all that is loaded."""
+    world.clock = world.groups.clock = _Later(world.clock.wall_ms() + by_ms)
+    for shard in await world.groups.all_shards():
+        shard._clock = world.clock
+
+
+@scenario("t", offsets_retention_minutes="1")
 async def test_offsets_expire(world: World) -> None:
     await world.call(FIND, 3, key="g")
     member = await stable_member(world, "g")

@@ -69,6 +69,8 @@ class Entry:
     group: Group
     offsets: Offsets
     scheduled_at: int = NEVER
+    committing: int = 0
+    """Commits on their way to the log."""
 
 
 class Shard:
@@ -244,13 +246,15 @@ class Shard:
         COORDINATOR_NOT_AVAILABLE when that takes longer than ``commit_timeout_s`` (they may become durable
         later)."""
         answer = self._patience.new_answer()
-        self.obtain(group_id)
+        entry = self.obtain(group_id)
+        entry.committing += 1
         pairs: list[Pair] = [
             (records.offset_key(group_id, topic, partition), records.offset_value(committed))
             for topic, partition, committed in offsets
         ]
 
         def stored(error: ErrorCode) -> None:
+            entry.committing -= 1
             if error is ErrorCode.NONE:
                 table = self.obtain(group_id).offsets  # a deletion may have come in between
                 for topic, partition, committed in offsets:
@@ -324,13 +328,17 @@ class Shard:
             self._delete(sorted(keys), None)
 
     def expire(self, group_id: str, retention_ms: int) -> None:
-        """Forget the group's offsets that are past their retention, and the group when nothing is left."""
+        """Forget the group's offsets that are past their retention, and the group when nothing is left.
+
+        Not while it commits: what is about to be new is no older than what is durable, and a tombstone would
+        come behind it.
+        """
         entry = self.entries.get(group_id)
-        if entry is None:
+        if entry is None or entry.committing:
             return
         past = expired(entry.group, entry.offsets, self._clock.wall_ms(), retention_ms)
         total = sum(len(partitions) for partitions in entry.offsets.topics.values())
-        forget = len(past) == total and entry.group.is_quiet() and self.log.idle
+        forget = len(past) == total and entry.group.is_quiet()
         if past or forget:
             keys = [(group_id, topic, partition) for topic, partition in past]
             self._delete(keys, group_id if forget else None)
