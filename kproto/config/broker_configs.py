@@ -472,7 +472,7 @@ _DYNAMIC: Final = frozenset(
 
 def _table() -> dict[str, ConfigDef]:
     definitions = [
-        ConfigDef(name, kind, default, doc, validator, dynamic=name in _DYNAMIC, sensitive=kind is PASSWORD)
+        ConfigDef(name, kind, default, doc, validator, dynamic=name in _DYNAMIC)
         for name, kind, default, validator, doc in _ROWS
     ]
     definitions += _topic_synonyms()
@@ -495,7 +495,6 @@ def _table() -> dict[str, ConfigDef]:
             "kproto has only what the default says.",
             only(default),
             enforced=False,
-            sensitive=kind is PASSWORD,
         )
         for name, kind, default in _FIXED
     )

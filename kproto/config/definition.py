@@ -1,10 +1,15 @@
 """What one configuration key is: its type, default, limits and how a text becomes a value.
 
+Texts are read and written as by Apache Kafka, which leaves both to Java: what a script sets there (``+5``,
+``1e-1f``, ``" TRUE "``) it may set here, and what is refused there is refused here.
+
 Imports nothing of kproto; the tables in ``topic_configs`` and ``broker_configs`` are made of these.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Final, NamedTuple
@@ -18,7 +23,16 @@ Validator = Callable[[ConfigValue], str | None]
 INT_MAX: Final = 2**31 - 1
 LONG_MAX: Final = 2**63 - 1
 
-_INTEGER_BITS: Final = {"SHORT": 16, "INT": 32, "LONG": 64}
+_BLANKS: Final = "".join(map(chr, range(0x21)))
+"""What Java trims: no other blanks, but every control character."""
+_WHOLE: Final = re.compile(r"[+-]?\d+")
+"""Digits of any script; Java has no others than those below U+10000."""
+_DECIMAL: Final = re.compile(r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)", re.ASCII)
+_HEXADECIMAL: Final = re.compile(
+    r"[+-]?0[xX](?:[\da-fA-F]+\.?|[\da-fA-F]*\.[\da-fA-F]+)[pP][+-]?\d+[fFdD]?", re.ASCII
+)
+_YES_NO: Final = {"TRUE": True, "FALSE": False}
+_COMMA: Final = re.compile(r"\s*,\s*", re.ASCII)
 
 
 class ConfigError(ValueError):
@@ -39,6 +53,9 @@ class ConfigType(IntEnum):
     PASSWORD = 9
 
 
+_INTEGER_BITS: Final = {ConfigType.SHORT: 16, ConfigType.INT: 32, ConfigType.LONG: 64}
+
+
 class ConfigSource(IntEnum):
     """Where a value comes from; the numbers are those of DescribeConfigs v1+ (KIP-226)."""
 
@@ -54,7 +71,8 @@ class ConfigDef(NamedTuple):
 
     ``synonym`` is the broker key a topic key inherits from; ``scaled`` are further broker keys in coarser
     units, as ``(key, milliseconds per unit)``. ``enforced`` is False for keys that are stored and described
-    but do not change what kproto does. ``dynamic`` broker keys can be changed while the broker runs.
+    but do not change what kproto does. ``dynamic`` broker keys can be changed while the broker runs. An entry
+    of a LIST counts once, unless it ``repeats``.
     """
 
     name: str
@@ -66,7 +84,12 @@ class ConfigDef(NamedTuple):
     scaled: tuple[tuple[str, int], ...] = ()
     enforced: bool = True
     dynamic: bool = False
-    sensitive: bool = False
+    repeats: bool = False
+
+    @property
+    def sensitive(self) -> bool:
+        """Its values are shown to nobody."""
+        return self.type is ConfigType.PASSWORD
 
     def parse(self, text: str | None) -> ConfigValue:
         """Value of ``text``; raises :class:`ConfigError` when type or limits do not allow it."""
@@ -84,31 +107,50 @@ class ConfigDef(NamedTuple):
         return "the value" if self.sensitive else repr(text)
 
     def _typed(self, text: str) -> ConfigValue:
-        trimmed = text.strip()
+        trimmed = trim(text)
         if self.type is ConfigType.BOOLEAN:
-            if trimmed.lower() in ("true", "false"):
-                return trimmed.lower() == "true"
-            raise ConfigError(f"{self.name}: {text!r} is neither true nor false")
-        if self.type in (ConfigType.INT, ConfigType.SHORT, ConfigType.LONG):
-            return self._integer(trimmed)
-        if self.type is ConfigType.DOUBLE:
-            try:
-                return float(trimmed)
-            except ValueError:
-                raise ConfigError(f"{self.name}: {text!r} is not a number") from None
-        if self.type is ConfigType.LIST:
-            return tuple(part.strip() for part in trimmed.split(",")) if trimmed else ()
-        return trimmed
-
-    def _integer(self, trimmed: str) -> int:
-        try:
-            value = int(trimmed) if "_" not in trimmed and trimmed.isascii() else None
-        except ValueError:
-            value = None
-        bits = _INTEGER_BITS[self.type.name]
-        if value is None or not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
-            raise ConfigError(f"{self.name}: {trimmed!r} is not a number of type {self.type.name}")
+            value: ConfigValue = _YES_NO.get(trimmed.upper())
+        elif self.type is ConfigType.DOUBLE:
+            value = _double(trimmed)
+        elif self.type in _INTEGER_BITS:
+            value = _integer(trimmed, _INTEGER_BITS[self.type])
+        elif self.type is ConfigType.LIST:
+            entries = _COMMA.split(trimmed) if trimmed else ()
+            value = tuple(entries if self.repeats else dict.fromkeys(entries))
+        else:
+            value = trimmed
+        if value is None:
+            is_yes_no = self.type is ConfigType.BOOLEAN
+            problem = "neither true nor false" if is_yes_no else f"not a number of type {self.type.name}"
+            raise ConfigError(f"{self.name}: {text!r} is {problem}")
         return value
+
+
+def trim(text: str) -> str:
+    """The text without what Java regards as blank around it."""
+    return text.strip(_BLANKS)
+
+
+def _integer(trimmed: str, bits: int) -> int | None:
+    if _WHOLE.fullmatch(trimmed) is None or max(trimmed) > "\uffff":
+        return None
+    try:
+        value = int(trimmed)
+    except ValueError:  # more digits than Python reads
+        return None
+    return value if -(1 << (bits - 1)) <= value < 1 << (bits - 1) else None
+
+
+def _double(trimmed: str) -> float | None:
+    number = trimmed.rstrip("fFdD")
+    if _DECIMAL.fullmatch(trimmed) is not None:
+        return float(number)
+    if _HEXADECIMAL.fullmatch(trimmed) is None:
+        return None
+    try:
+        return float.fromhex(number)
+    except OverflowError:
+        return -math.inf if number.startswith("-") else math.inf
 
 
 def value_text(value: ConfigValue) -> str | None:
@@ -119,7 +161,18 @@ def value_text(value: ConfigValue) -> str | None:
         return "true" if value else "false"
     if isinstance(value, tuple):
         return ",".join(value)
-    return str(value)
+    return _double_text(value) if isinstance(value, float) else str(value)
+
+
+def _double_text(value: float) -> str:
+    """As Java writes it: with an exponent below a thousandth and from ten millions on."""
+    if not math.isfinite(value):
+        return str(value).replace("nan", "NaN").replace("inf", "Infinity")
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return str(value)
+    shortest = next(text for digits in range(17) if float(text := f"{value:.{digits}e}") == value)
+    mantissa, exponent = shortest.split("e")
+    return f"{mantissa}{'' if '.' in mantissa else '.0'}E{int(exponent)}"
 
 
 def at_least(minimum: float) -> Validator:
@@ -135,8 +188,8 @@ def between(minimum: float, maximum: float) -> Validator:
     """Accepts numbers from ``minimum`` to ``maximum``, both included."""
 
     def validate(value: ConfigValue) -> str | None:
-        inside = isinstance(value, int | float) and minimum <= value <= maximum
-        return None if inside else f"must be between {minimum} and {maximum}"
+        outside = not isinstance(value, int | float) or value < minimum or value > maximum  # NaN is neither
+        return f"must be between {minimum} and {maximum}" if outside else None
 
     return validate
 

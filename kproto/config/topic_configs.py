@@ -7,6 +7,7 @@ described.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,6 +21,7 @@ from kproto.config.definition import (
     between,
     list_of,
     one_of,
+    trim,
 )
 
 if TYPE_CHECKING:
@@ -33,16 +35,15 @@ DOUBLE, LIST = ConfigType.DOUBLE, ConfigType.LIST
 CODECS: Final = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 
 
+_REPLICA: Final = re.compile(r"(\d+:\d+)?", re.ASCII)
+
+
 def _throttled_replicas(value: ConfigValue) -> str | None:
-    """``*``, or a list of ``partition:broker`` pairs (KIP-73)."""
+    """``*``, or a list of ``partition:broker`` pairs (KIP-73); some may be left empty."""
     entries = value if isinstance(value, tuple) else ()
-    if entries in ((), ("*",)):
+    if entries == ("*",) or all(_REPLICA.fullmatch(entry) for entry in entries):
         return None
-    for entry in entries:
-        partition, colon, broker = entry.partition(":")
-        if not (colon and partition.isdecimal() and broker.isdecimal()):
-            return "must be * or a list of partition:broker pairs"
-    return None
+    return "must be * or a list of partition:broker pairs"
 
 
 def _gzip_level(value: ConfigValue) -> str | None:
@@ -290,6 +291,7 @@ _REPLICATION = (
         "Replicas whose leader side is throttled, as partition:broker pairs or *.",
         _throttled_replicas,
         enforced=False,
+        repeats=True,
     ),
     ConfigDef(
         "follower.replication.throttled.replicas",
@@ -298,6 +300,7 @@ _REPLICATION = (
         "Replicas whose follower side is throttled, as partition:broker pairs or *.",
         _throttled_replicas,
         enforced=False,
+        repeats=True,
     ),
 )
 
@@ -482,7 +485,7 @@ def validate_topic_configs(overrides: Mapping[str, str | None]) -> dict[str, str
         if text is None:
             raise ConfigError(f"{name}: null is not a value of a topic config")
         definition.parse(text)
-        checked[name] = text.strip()
+        checked[name] = trim(text)
     _check_together(checked)
     return checked
 
@@ -495,5 +498,5 @@ def _check_together(overrides: Mapping[str, str]) -> None:
     )
     if low > high:
         raise ConfigError(f"min.compaction.lag.ms: {low} is above max.compaction.lag.ms ({high})")
-    if overrides.get("remote.storage.enable", "false").lower() == "true":
+    if overrides.get("remote.storage.enable", "false").upper() == "TRUE":
         raise ConfigError("remote.storage.enable: this broker has no object storage to keep groups in")

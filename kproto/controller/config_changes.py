@@ -20,7 +20,6 @@ from kproto.config import (
     ConfigType,
     ConfigValue,
     Settings,
-    inherited,
     validate_topic_configs,
     value_text,
 )
@@ -92,7 +91,7 @@ def decide_alter(
 
 def _decide_one(image: MetadataImage, change: ConfigChange, settings: Settings) -> dict[str, bytes]:
     if change.resource_type == ResourceType.TOPIC:
-        return _alter_topic(image, change, settings)
+        return _alter_topic(image, change)
     if change.resource_type == ResourceType.BROKER:
         return _alter_broker(image, change, settings)
     raise KafkaError(
@@ -100,7 +99,7 @@ def _decide_one(image: MetadataImage, change: ConfigChange, settings: Settings) 
     )
 
 
-def _alter_topic(image: MetadataImage, change: ConfigChange, settings: Settings) -> dict[str, bytes]:
+def _alter_topic(image: MetadataImage, change: ConfigChange) -> dict[str, bytes]:
     if not change.resource_name:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "There are no configs of all topics.")
     problem = name_problem(change.resource_name)
@@ -109,8 +108,7 @@ def _alter_topic(image: MetadataImage, change: ConfigChange, settings: Settings)
     topic = image.topics.get(change.resource_name)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {change.resource_name!r}.")
-    fallback = {name: value_text(inherited(each, settings)) or "" for name, each in TOPIC_CONFIGS.items()}
-    wanted = _applied(topic.configs, change, TOPIC_CONFIGS, fallback)
+    wanted = _applied(topic.configs, change, TOPIC_CONFIGS)
     if change.replace:
         wanted.update(
             (name, topic.configs[name]) for name in FIXED_AT_CREATION & (topic.configs.keys() - wanted.keys())
@@ -143,8 +141,7 @@ def _alter_broker(image: MetadataImage, change: ConfigChange, settings: Settings
                 ErrorCode.INVALID_REQUEST,
                 f"{op.name} cannot be changed while the broker runs; set it at start.",
             )
-    fallback = {name: text or "" for name, text, _ in settings.effective()}
-    wanted = _applied(current, change, BROKER_CONFIGS, fallback)
+    wanted = _applied(current, change, BROKER_CONFIGS)
     try:
         settings.with_texts(wanted)
     except ConfigError as error:
@@ -164,12 +161,13 @@ def _node_id(image: MetadataImage, resource_name: str) -> int | None:
 
 
 def _applied(
-    current: Mapping[str, str],
-    change: ConfigChange,
-    table: Mapping[str, ConfigDef],
-    fallback: Mapping[str, str],
+    current: Mapping[str, str], change: ConfigChange, table: Mapping[str, ConfigDef]
 ) -> dict[str, str]:
-    """The overrides after a change; values are not validated yet. Unknown keys may be deleted, not set."""
+    """The overrides after a change; values are not validated yet. Unknown keys may be deleted, not set.
+
+    A list that the resource has not set is changed from the key's own default on, as in Apache Kafka: what it
+    inherits does not count.
+    """
     wanted = {} if change.replace else dict(current)
     for op in change.ops:
         if op.op == OpType.DELETE:
@@ -182,7 +180,8 @@ def _applied(
             definition = table.get(op.name)
             if definition is None or definition.type is not ConfigType.LIST:
                 raise KafkaError(ErrorCode.INVALID_CONFIG, f"{op.name} is not a list: it cannot be added to.")
-            wanted[op.name] = _changed_list(wanted.get(op.name, fallback[op.name]), op.op, op.value)
+            before = wanted.get(op.name, value_text(definition.default) or "")
+            wanted[op.name] = _changed_list(before, op.op, op.value)
         else:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"{op.name}: there is no operation {op.op}.")
     return wanted

@@ -88,7 +88,10 @@ class World:
         context = RequestContext(version, 1, "c", "127.0.0.1", self.services)
         response = await answer_of(handler.handle(context, parsed))
         out = bytearray()
-        api.write_response(version, response, out)
+        if isinstance(response, bytes):
+            out += response
+        else:
+            api.write_response(version, response, out)
         return api.parse_response(version, memoryview(bytes(out)))[0]
 
 

@@ -78,7 +78,7 @@ class ConfigViews:
         return [self._broker_key(definition) for definition in BROKER_CONFIGS.values()]
 
     def all_brokers(self) -> list[ConfigView]:
-        """The dynamic configs of every broker: only those that are set."""
+        """The dynamic configs of every broker: only those that are set, spelled as they were."""
         views = []
         for name in sorted(self._common):
             synonym = Synonym(name, self._common[name], ConfigSource.DYNAMIC_DEFAULT_BROKER)
@@ -113,11 +113,12 @@ class ConfigViews:
             yield Synonym(definition.name, value_text(definition.default), ConfigSource.DEFAULT)
 
     def _set_layers(self, name: str) -> Iterator[Synonym]:
-        """The layers of a broker key in which it is set."""
+        """The layers of a broker key in which it is set, with what it is set to, however that was spelled."""
+        parse = BROKER_CONFIGS[name].parse
         if name in self._own:
-            yield Synonym(name, self._own[name], ConfigSource.DYNAMIC_BROKER)
+            yield Synonym(name, value_text(parse(self._own[name])), ConfigSource.DYNAMIC_BROKER)
         if name in self._common:
-            yield Synonym(name, self._common[name], ConfigSource.DYNAMIC_DEFAULT_BROKER)
+            yield Synonym(name, value_text(parse(self._common[name])), ConfigSource.DYNAMIC_DEFAULT_BROKER)
         if name in self._settings.explicit:
             yield Synonym(name, value_text(self._settings.values[name]), ConfigSource.STATIC_BROKER)
 
