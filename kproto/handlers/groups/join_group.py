@@ -25,15 +25,15 @@ def handle(
     def respond(reply: JoinReply) -> JoinGroupResponse:
         return _response(ctx.version, reply)
 
-    def fail(error: ErrorCode) -> JoinGroupResponse:
-        return _response(ctx.version, JoinReply(None, error, request.member_id))
+    def fail(error: ErrorCode, member_id: str = "") -> JoinGroupResponse:
+        return _response(ctx.version, JoinReply(None, error, member_id))
 
     settings = ctx.broker.settings
     if not request.group_id:
-        return fail(ErrorCode.INVALID_GROUP_ID)
+        return fail(ErrorCode.INVALID_GROUP_ID, request.member_id)
     bounds = (settings.group_min_session_timeout_ms, settings.group_max_session_timeout_ms)
     if not bounds[0] <= request.session_timeout_ms <= bounds[1]:
-        return fail(ErrorCode.INVALID_SESSION_TIMEOUT)
+        return fail(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id)
     join = _join(ctx, request)
     return ctx.broker.groups.on_shard(
         request.group_id, lambda shard: answered(shard.join(request.group_id, join), respond), fail

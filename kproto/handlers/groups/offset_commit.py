@@ -5,7 +5,7 @@ membership) or an administrator commits with generation -1 while the group has n
 when the records are durable, all partitions of a request in one batch.
 
 Errors per partition: UNKNOWN_TOPIC_OR_PARTITION (v10: UNKNOWN_TOPIC_ID), OFFSET_METADATA_TOO_LARGE
-(``offset.metadata.max.bytes``); the group's errors go to every partition.
+(``offset.metadata.max.bytes``); the group's errors go to every partition that exists.
 Version notes: v2-4 a retention time of its own; v6 leader epochs; v7 (KIP-345) static members; v9 an unknown
 group is GROUP_ID_NOT_FOUND instead of ILLEGAL_GENERATION; v10 topic ids.
 """
@@ -104,8 +104,12 @@ def _response(request: OffsetCommitRequest, judged: _Judged, error: ErrorCode) -
 def _topic_response(
     topic: OffsetCommitRequestTopic, row: list[ErrorCode], error: ErrorCode
 ) -> OffsetCommitResponseTopic:
+    """``error`` is the group's, which is known before metadata is looked at."""
+    of_group = {ErrorCode.NONE, ErrorCode.OFFSET_METADATA_TOO_LARGE} if error else {ErrorCode.NONE}
     partitions = [
-        OffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=own or error)
+        OffsetCommitResponsePartition(
+            partition_index=partition.partition_index, error_code=error if own in of_group else own
+        )
         for partition, own in zip(topic.partitions, row, strict=True)
     ]
     return OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=partitions)

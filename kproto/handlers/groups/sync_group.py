@@ -23,10 +23,10 @@ def handle(
     def fail(error: ErrorCode) -> SyncGroupResponse:
         return _response(SyncReply(None, error))
 
-    if not request.group_id:
-        return fail(ErrorCode.INVALID_GROUP_ID)
     if ctx.version >= 5 and (request.protocol_type is None or request.protocol_name is None):
         return fail(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    if not request.group_id:
+        return fail(ErrorCode.INVALID_GROUP_ID)
     sync = Sync(
         request.member_id,
         request.group_instance_id,
