@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ class Journal:
     def __init__(self, *, automatic: bool = True) -> None:
         self.end = self.durable = 0
         self.blocked = self.lost = self.retiring = False
-        self.live_copies = 1
+        self.copies = self.live_copies = 1
         self.automatic = automatic
         self.pending: list[ChunkRef] = []
         self.stored: dict[tuple[bytes, int], list[tuple[int, int, bytes]]] = {}
@@ -63,6 +64,8 @@ class Journal:
         else:
             self.waiting.append((position, callback))
 
+    when_written = when_durable
+
     def runs(self, key: tuple[bytes, int]) -> list[JournalRun]:
         """As a start finds them, in order of offset, without what a later leader epoch replaced."""
         stored = self.stored.get(key, [])
@@ -72,10 +75,12 @@ class Journal:
             chunks.append(ScannedChunk(*key, 0, 0, 0, base, end, epoch, epoch, len(data), 0, "", i))
         found = []
         for base, end, data in (stored[chunk.file_position] for chunk in ordered(chunks)):
-            found.append(
-                JournalRun(lambda at, size, data=data: data[at : at + size], 0, len(data), base, end)
-            )
+            found.append(JournalRun(partial(_part, data), 0, len(data), base, end))
         return found
+
+
+def _part(data: bytes, at: int, size: int) -> bytes:
+    return data[at : at + size]
 
 
 def image(
@@ -193,6 +198,13 @@ def batch(
     return memoryview(build_batch(records, codec=codec, producer=producer))
 
 
+def in_memory(partition: Partition, max_bytes: int = 10_000) -> memoryview:
+    """The first piece that a fetch from the log start finds; it is in no file yet."""
+    piece = partition.read(0, max_bytes).pieces[0]
+    assert isinstance(piece, memoryview)
+    return piece
+
+
 def everything(partition: Partition, max_bytes: int = 1 << 20) -> bytes:
     """All chunks from the log start to the high watermark, fetched piece by piece as a consumer does."""
     from kproto.log.reader import FileRange, load_blocking, load_nowait
@@ -207,6 +219,7 @@ def everything(partition: Partition, max_bytes: int = 1 << 20) -> bytes:
             if isinstance(piece, FileRange):
                 data += (load_nowait([piece]) or load_blocking([piece]))[0]
             else:
+                assert isinstance(piece, memoryview)
                 data += piece
         assert data, f"nothing at {offset} of {partition}"
         for at, size, fields in hop(data):

@@ -8,7 +8,7 @@ import pytest
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.blocks import SIZES, BlockPool
-from tests.log.support import Log, batch, everything
+from tests.log.support import Log, batch, everything, in_memory
 
 
 def pool(budget: int = 1 << 20, *, stuck: bool = False) -> BlockPool:
@@ -68,7 +68,7 @@ def test_a_fetch_keeps_its_bytes_while_the_block_is_evicted_and_others_write(tmp
     log = Log(tmp_path, partitions=2, settings={"kproto.log.memory.bytes": "1048576"})
     partition = log.partition(0)
     partition.append(batch(b"precious" * 100))
-    piece = partition.read(0, 10_000).pieces[0]
+    piece = in_memory(partition)
     before = bytes(piece)
     partition.flush()
     while log.manager.pool.evict():

@@ -14,7 +14,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.wire.batch import CRC_AT, CRC_FROM, HEADER, read_header
 from kproto.wire.crc import crc32c
 from kproto.wire.records import Producer, Record, build_batch, iter_records
-from tests.log.support import Log, batch
+from tests.log.support import Log, batch, in_memory
 
 NOW = 1_700_000_000_000
 
@@ -109,7 +109,7 @@ def test_log_append_time_is_stamped_under_a_new_crc(tmp_path: Path) -> None:
     log = Log(tmp_path, {"message.timestamp.type": "LogAppendTime"})
     partition = log.partition()
     assert partition.append(batch(b"a", b"b", time=5)) == (0, NOW, 0, False)
-    stored = partition.read(0, 1000).pieces[0]
+    stored = in_memory(partition)
     header = read_header(stored)
     assert header.log_append_time
     assert header.crc == crc32c(stored[CRC_FROM:])
@@ -155,6 +155,6 @@ def test_one_changed_byte_is_a_kafka_error_or_a_sound_chunk(
     except KafkaError:
         assert partition.log_end_offset == 0
     else:
-        stored = partition.read(0, 1000).pieces[0]
+        stored = in_memory(partition)
         assert crc32c(stored[CRC_FROM:]) == read_header(stored).crc
         assert partition.log_end_offset == read_header(stored).records

@@ -9,6 +9,7 @@ import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_a_deleted_topic_goes_with_its_files(tmp_path: Path) -> None:
     segment = log.partition().segments[0]
     called: list[int] = []
     log.partition().waiters.append(lambda: called.append(1))
-    empty = {"topics": {}, "topics_by_id": {}, "streamlets": {}}
+    empty: dict[str, Any] = {"topics": {}, "topics_by_id": {}, "streamlets": {}}
     log.revision = 2
     log.manager.apply_image(log.image(**empty))
     assert called == [1]
@@ -208,10 +209,10 @@ def test_a_full_disk_can_be_freed_by_deleting(tmp_path: Path) -> None:
                 raise OSError(errno.ENOSPC, "full")
             return super().pwritev(fd, buffers, position, length)
 
-        def write_atomically(self, path: str, content: bytes) -> None:
+        def write_atomically(self, path: str, content: bytes, *, sync: bool = True) -> None:
             if self.full:
                 raise OSError(errno.ENOSPC, "full")
-            super().write_atomically(path, content)
+            super().write_atomically(path, content, sync=sync)
 
     disk = FullDisk()
     log = Log(tmp_path, {"file.delete.delay.ms": "0"}, disk=disk)

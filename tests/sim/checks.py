@@ -319,10 +319,11 @@ class Checks:
 
     def _look_at_listed(self, record: VsegRecord) -> None:
         """Rule 23, of one that was closed just now: who is listed has all of it. (Rotten ones aside.)"""
+        assert record.end is not None
         for target in self._copies(record) if not record.empty and not self.world.plan.rot else ():
             node = self.world.nodes[target.node_id]
             if node.up and node.ready and self._store(target.node_id) == target.store_id:
-                store = node.broker._member.replicas.store
+                store = node.store
                 copy = store.copies.get(record.id)
                 if copy is None or (copy.loaded and copy.end < record.end and record.id not in store.limbo):
                     self.world.failed(
@@ -431,7 +432,7 @@ class Checks:
                 self._look_at_leader(node)
                 for pusher in node.broker._vlogs._replicated():
                     self._look_at_copies(node, pusher)
-                fences = node.broker._member.replicas.store.fences.epochs
+                fences = node.store.fences.epochs
                 missing = self.sealed.get(self._store(node.number), set()) - fences
                 if missing:
                     self.world.failed(f"S7: n{node.number} has forgotten the fences of {sorted(missing)}")
@@ -443,7 +444,7 @@ class Checks:
     def _look_at_leader(self, node: Node) -> None:
         """S6, and that offsets are in order."""
         assert node.process is not None
-        for partition in node.broker._logs.partitions_open():
+        for partition in node.running._logs.partitions_open():
             low, stable, high = (
                 partition.log_start_offset,
                 partition.last_stable_offset,
@@ -465,7 +466,7 @@ class Checks:
         says, and a moment later that is true."""
         for node in self.world.nodes.values():
             if node.up and node.ready and self.world.epoch_of(node) == vseg.owner_epoch:
-                for pusher in node.broker._vlogs._replicated():
+                for pusher in node.running._vlogs._replicated():
                     if pusher.vlog.vlog_id == vseg.vlog:
                         self._look_at_copies(node, pusher)
 
@@ -486,7 +487,7 @@ class Checks:
                 continue
             if vseg in self.lost.get(target.store_id, ()):
                 continue
-            copy = other.broker._member.replicas.store.copies.get(vseg)
+            copy = other.store.copies.get(vseg)
             if copy is None or (copy.loaded and copy.end < segment.durable):
                 self.world.failed(
                     f"S4: n{node.number} takes {segment.durable} of {tuple(vseg)} for durable; "
@@ -724,7 +725,8 @@ class Checks:
             self.world.note(f"{ledger.name} at {at}: {error}")
             return None
         consumer._take(consumer.leader, at, *answer)
-        return answer[3]
+        chunks: bytes = answer[3]
+        return chunks
 
     def _compare(self, ledger: Any, consumer: Consumer, chunks: list[bytes]) -> None:
         """S1: every acknowledged chunk is there; S5: once; S13, S14: what the leader knows is their fold."""
@@ -744,13 +746,13 @@ class Checks:
         for base in ledger.acked:
             if base >= consumer.log_start and base not in bases:
                 world.failed(f"S1: {ledger.name} has lost what was acknowledged at {base}")
-        broker = world.nodes[consumer.leader].broker
+        broker = world.nodes[consumer.leader].running
         record = services_of(broker).image().topics[ledger.topic]
         try:
             partition = broker._logs.partition(record.topic_id, ledger.index)
         except KafkaError:  # leaders still move back to where they should be
             return
-        if partition.leader_epoch != consumer.epoch:
+        if partition is None or partition.leader_epoch != consumer.epoch:
             return
         for chunk in chunks:
             ((_, _, fields),) = hop(memoryview(chunk))

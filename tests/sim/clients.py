@@ -138,11 +138,12 @@ class Clients:
     async def ask(self, number: int, work: Callable[[Broker], Awaitable[Any]]) -> Any:
         """Have ``work(broker)`` run in the process of a node. Raises KafkaError, Unanswered."""
         loop, node = self.loop, self.world.nodes[number]
-        process, broker = node.process, node.broker
+        process = node.process
         delay = CLIENT_DELAY_S * self.random.random()
         if process is None or not node.up or not node.ready:
             await asyncio.sleep(delay)
             raise Unanswered(f"n{number} does not listen")
+        broker = node.running
         future: asyncio.Future[Any] = loop.create_future()
 
         def settle(result: Any) -> None:
@@ -367,7 +368,7 @@ async def fetch(
     files = [piece for piece in read.pieces if isinstance(piece, FileRange)]
     loaded: list[memoryview] = []
     if files:
-        loaded = load_nowait(files) or await services.blocking.run(load_blocking, files)
+        loaded = load_nowait(files) or list(await services.blocking.run(load_blocking, files))
     found: list[bytes] = []
     for piece in read.pieces:
         if isinstance(piece, RemoteRange):

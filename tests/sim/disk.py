@@ -162,10 +162,10 @@ class Machine:
             for what, name, new, inode, replaced in reversed(changes[random.randrange(len(changes) + 1) :]):
                 if what == "create":
                     names.pop(name, None)
-                elif what == "unlink":
-                    names[name] = inode
-                else:
-                    names[name] = inode
+                    continue
+                assert inode is not None
+                names[name] = inode
+                if what != "unlink":
                     names.pop(new, None)
                     if replaced is not None:
                         names[new] = replaced

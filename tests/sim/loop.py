@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from asyncio.futures import _set_result_unless_cancelled  # type: ignore[attr-defined]
-from collections import defaultdict
-from collections.abc import Callable, Coroutine
+from collections import defaultdict, deque
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from functools import partial
 from heapq import heappop, heappush
 from random import Random
@@ -20,6 +21,8 @@ from typing import Any
 Call = tuple["Process | None", Any, Any]
 """Whose callback, the callback and its arguments; or None and a `_Handle`. Without a context: nothing here
 looks at one."""
+Timer = tuple[float, int, Call]
+"""When, a number that no other one has, and what."""
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
 MOST_TURNS = 1_000_000
 EXECUTOR_S = 0.002
@@ -68,7 +71,7 @@ class Process:
         return self.state is not DEAD
 
     @contextmanager
-    def here(self):
+    def here(self) -> Iterator[None]:
         """What is scheduled inside belongs to this process."""
         before, self.loop.current = self.loop.current, self
         try:
@@ -101,6 +104,10 @@ class Process:
 class SimLoop(asyncio.BaseEventLoop):
     """Time begins at 1,000 s. ``errors`` are exceptions that nobody caught."""
 
+    _ready: deque[Call]
+    _scheduled: list[Timer]
+    _stopping: bool
+
     def __init__(self, random: Random) -> None:
         super().__init__()
         self.now = 1000.0
@@ -111,7 +118,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self.turns = 0
         self.timers = 0
         self.horizon = self.now
-        self.later: defaultdict[int, list[tuple[float, int, Call]]] = defaultdict(list)
+        self.later: defaultdict[int, list[Timer]] = defaultdict(list)
         """By slot, timers behind the horizon. Most are cancelled before, and need no place in the heap."""
         self.create_future = partial(asyncio.Future, loop=self)  # type: ignore[method-assign]
         self.get_debug = bool  # type: ignore[method-assign]  # False; every future and task asks
@@ -126,14 +133,18 @@ class SimLoop(asyncio.BaseEventLoop):
     def time(self) -> float:
         return self.now
 
-    def create_task(self, coro, *, name=None, context=None):
+    def create_task(
+        self, coro: Any, *, name: Any = None, context: Context | None = None
+    ) -> asyncio.Task[Any]:
         """``name``: without one asyncio would make one up, which nobody reads."""
         task = asyncio.Task(coro, loop=self, name=name or "", context=context)
         if self.current is not None:
             self.current.tasks.append(task)
         return task
 
-    def call_soon(self, callback, *args, context=None):
+    def call_soon(  # type: ignore[override]
+        self, callback: Any, *args: Any, context: Context | None = None
+    ) -> Any:
         if context is not None:  # from a future or a task: they never cancel it
             self._ready.append((self.current, callback, args))
             return None
@@ -141,12 +152,16 @@ class SimLoop(asyncio.BaseEventLoop):
         self._ready.append((self.current, None, handle))
         return handle
 
-    call_soon_threadsafe = call_soon
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
 
-    def call_later(self, delay, callback, *args, context=None):
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Any, *args: Any, context: Context | None = None
+    ) -> Any:
         return self._timer(self.now + delay if delay > 0.0 else self.now, callback, args)
 
-    def call_at(self, when, callback, *args, context=None):
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Any, *args: Any, context: Context | None = None
+    ) -> Any:
         return self._timer(when, callback, args)
 
     def _timer(self, when: float, callback: Any, args: Any) -> _Handle:
@@ -160,7 +175,7 @@ class SimLoop(asyncio.BaseEventLoop):
             self.later[int(when * SLOTS)].append(timer)
         return handle
 
-    async def sleep(self, delay, result=None):
+    async def sleep(self, delay: float, result: Any = None) -> Any:
         """``asyncio.sleep``, which asks three times which loop runs."""
         if delay <= 0.0:
             return await _sleep(0.0, result)
@@ -171,7 +186,7 @@ class SimLoop(asyncio.BaseEventLoop):
         finally:
             handle.callback = handle.args = None
 
-    def deliver(self, process: Process | None, when: float, callback, *args) -> None:
+    def deliver(self, process: Process | None, when: float, callback: Any, *args: Any) -> None:
         """Run ``callback`` in ``process`` at ``when``, exactly."""
         self.timers += 1
         timer = (when, self.timers, (process, callback, args))
@@ -180,11 +195,13 @@ class SimLoop(asyncio.BaseEventLoop):
         else:
             self.later[int(when * SLOTS)].append(timer)
 
-    def run_in_executor(self, executor, func, *args):
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Any, *args: Any
+    ) -> asyncio.Future[Any]:
         """A thread's work is done a moment later, all at once: a real thread would make every run another."""
         future = self.create_future()
 
-        def work():
+        def work() -> None:
             try:
                 result = func(*args)
             except Exception as error:
@@ -265,7 +282,7 @@ class SimLoop(asyncio.BaseEventLoop):
         for process in self.processes:
             process.state = DEAD
             for task in process.tasks:
-                task._log_destroy_pending = False
+                task._log_destroy_pending = False  # type: ignore[attr-defined]
                 if not task.done():
                     try:
                         task.get_coro().close()
@@ -277,6 +294,6 @@ class SimLoop(asyncio.BaseEventLoop):
         self.close()
 
 
-def _note_error(loop, context: dict[str, Any]) -> None:
+def _note_error(loop: Any, context: dict[str, Any]) -> None:
     error = context.get("exception")
     loop.errors.append(f"{context.get('message')}: {error!r}")

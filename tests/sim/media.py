@@ -99,10 +99,10 @@ class Media:
     def _watch_copies(self, node: Node) -> None:
         """Rules 17 and 30: a broker deletes no copy that counts, at any time; a look from time to time would
         see that only when the last one is gone, and needed."""
-        assert node.broker is not None
-        store = node.broker._member.replicas.store
+        store = node.store
         if "give_up" not in vars(store.files):
-            store.files.give_up = partial(self._given_up, node.number, store.me, store.files.give_up)
+            give_up = partial(self._given_up, node.number, store.me, store.files.give_up)
+            store.files.give_up = give_up  # type: ignore[method-assign]
 
     def _given_up(self, number: int, me: CopyTarget, give_up: Callable[[Copy], None], copy: Copy) -> None:
         record = self.world.table.vsegs.get(copy.vseg)

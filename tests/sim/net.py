@@ -386,14 +386,13 @@ class SimListener:
             reply(InternalError.UNKNOWN)
             return
         function, borrowing = handler
-        memory = bytearray(body) if borrowing else body
+        borrowed = bytearray(body if borrowing else b"")
         try:
-            function(caller, memoryview(memory), reply)
+            function(caller, memoryview(borrowed if borrowing else body), reply)
         except WireError:
             connection.reset()
         finally:
-            if borrowing:
-                memory[:] = b"\xaa" * len(memory)
+            borrowed[:] = b"\xaa" * len(borrowed)
 
 
 class SimServer(Server):

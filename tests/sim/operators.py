@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from .world import World
 
-NONSENSE = (
+NONSENSE: tuple[tuple[str, Any], ...] = (
     ("no such thing", {}),
     ("open_vseg", []),
     ("open_vseg", {"vlog": "one"}),
@@ -221,7 +221,7 @@ class Operators:
         async def work(controller: Controller) -> None:
             for what in (wanted, cancelled):
                 await controller.decide(
-                    lambda what=what: decide_reassign(controller.image, controller.table, what)
+                    lambda what=what: decide_reassign(controller.image, controller.table, what)  # type: ignore[misc]
                 )
                 list(ongoing(controller.image, controller.table, None))
 
@@ -258,6 +258,7 @@ class Operators:
                             if error.code is not ErrorCode.NOT_LEADER_OR_FOLLOWER:
                                 raise
             broker._vlogs.state()
+            assert broker._member is not None
             broker._member.recovering()
 
         await self.clients.ask(number, work)

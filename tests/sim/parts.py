@@ -276,8 +276,14 @@ def installed(world: World) -> Iterator[None]:
     """Run kproto's modules on ``world``."""
     sim_os = world.os
 
+    def current() -> Process:
+        assert world.loop.current is not None
+        return world.loop.current
+
+    workers: Any = SimWorks  # its loop is the simulator's
+
     async def open_store(*_: Any) -> Any:
-        return SharedStore(world.store, world.loop.current) if world.plan.shared else world.store
+        return SharedStore(world.store, current()) if world.plan.shared else world.store
 
     places: list[tuple[Any, str, Any]] = [
         (kproto.member, "Peers", SimPeers),
@@ -286,8 +292,8 @@ def installed(world: World) -> Iterator[None]:
         (kproto.broker, "Server", SimServer),
         (kproto.broker, "BlockingPool", SimPool),
         (kproto.broker, "wait_for_store", open_store),
-        (kproto.broker, "VlogManager", partial(VlogManager, make_worker=SimWorks)),
-        (kproto.directory, "boot_id", lambda: world.machines[world.loop.current.node].boot_id),
+        (kproto.broker, "VlogManager", partial(VlogManager, make_worker=workers)),
+        (kproto.directory, "boot_id", lambda: world.machines[current().node].boot_id),
         (kproto.directory, "fcntl", _NoLocks),
         (SimPeers, "network", world.network),
         (SimListener, "network", world.network),
@@ -346,7 +352,7 @@ def _encode_by(coder: json.JSONEncoder) -> Callable[[Any], str]:
     pieces = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
         None,
         coder.default,
-        json.encoder.encode_basestring,  # type: ignore[attr-defined]
+        json.encoder.encode_basestring,
         None,
         coder.key_separator,
         coder.item_separator,

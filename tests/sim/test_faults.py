@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,7 +28,7 @@ from .plan import Plan, plan_of
 from .run import run_seed
 
 ROOT = Path(__file__).parents[2]
-EVERYTHING = {
+EVERYTHING: dict[str, Any] = {
     "kind": "disks",
     "nodes": 4,
     "seconds": 4.0,
@@ -93,7 +94,7 @@ def test_who_loses_power_tells_nobody_until_it_has_it_again() -> None:
 
     one, two = loop.process("one", 1), loop.process("two", 2)
     for process in (one, two):
-        process.on_end.append(lambda process=process: network.ended(process))
+        process.on_end.append(partial(network.ended, process))
     first, second = (Connection(network, one, two, Link()) for _ in range(2))  # type: ignore[arg-type]
     loop.call_later(1.0, network.dark.add, 2)
     loop.call_later(1.1, two.kill)
@@ -115,7 +116,7 @@ def test_a_clogged_direction_keeps_what_is_sent_in_order() -> None:
     got: list[tuple[int, bool]] = []
     network.cut(1, 2)
     for number in range(3):
-        connection.send(lambda number=number: got.append((number, loop.now > 1002)))
+        connection.send(lambda number=number: got.append((number, loop.now > 1002)))  # type: ignore[misc]
     connection.send(lambda: got.append((9, loop.now > 1002)), back=True)
     loop.call_later(2.5, network.mend, 1, 2)
     loop.call_later(4.0, loop.stop)

@@ -204,7 +204,7 @@ def _copies(world: World, checks: Checks, record: VsegRecord, without: tuple[int
 def _in_limbo(world: World, vseg: VsegId, target: CopyTarget) -> bool:
     """After a loss of power: of an open one it does not count, whatever it has, when nobody else is left."""
     node = world.nodes[target.node_id]
-    return node.ready and vseg in node.broker._member.replicas.store.limbo
+    return node.ready and vseg in node.store.limbo
 
 
 def _survives(world: World, checks: Checks, pair: tuple[int, ...]) -> bool:

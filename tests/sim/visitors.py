@@ -198,7 +198,8 @@ class Visitors:
             kind, resource = ResourceType.TOPIC, self._some().name
             changes = list(self._config().items()) * random.choice((1, 1, 1, 2))
             if random.random() < 0.2:
-                kind, resource = random.choice(((ResourceType.TOPIC, "nobody"), (16, "a"), (kind, "")))
+                strange = ((ResourceType.TOPIC, "nobody"), (16, "a"), (kind, ""))
+                kind, resource = random.choice(strange)  # type: ignore[assignment]
         loose = self.world.plan.kind == "kills"
         ops = [ConfigOp(name, op, value) for name, value in changes if loose or not name.startswith("flush")]
         change = ConfigChange(kind, resource, ops, random.random() < 0.2 and kind is ResourceType.BROKER)

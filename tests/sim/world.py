@@ -23,6 +23,7 @@ from kproto.metadata.store import Change
 from kproto.metadata.vlogs import VlogTable
 from kproto.net.ports import PeerError
 from kproto.replica.reach import NoCopyError
+from kproto.replica.store import ReplicaStore
 from kproto.replica.takeover import NotSealedError
 
 from .disk import Machine, SimDisk, SimOs
@@ -50,6 +51,24 @@ class Node:
         self.broker: Broker | None = None
         self.ready = False
         self.starts = 0
+
+    @property
+    def here(self) -> Process:
+        """The process of a node that is up."""
+        assert self.process is not None
+        return self.process
+
+    @property
+    def running(self) -> Broker:
+        """The broker of a node that is ready."""
+        assert self.broker is not None
+        return self.broker
+
+    @property
+    def store(self) -> ReplicaStore:
+        """Its copies."""
+        assert self.running._member is not None
+        return self.running._member.replicas.store
 
     @property
     def up(self) -> bool:
@@ -216,12 +235,12 @@ class World:
                 if not task.done():
                     under_way.append(task)
                 elif task._log_traceback:
-                    error = task.exception()
-                    if isinstance(error, KafkaError | NoCopyError | NotSealedError | PeerError):
+                    failure = task.exception()
+                    if isinstance(failure, KafkaError | NoCopyError | NotSealedError | PeerError):
                         # what waits for it has no turn any more, or not yet: its process is paused
-                        self.count(f"never asked for: {type(error).__name__}")
+                        self.count(f"never asked for: {type(failure).__name__}")
                         continue
-                    self.failed(f"a task failed: {''.join(traceback.format_exception(error)[-4:])}")
+                    self.failed(f"a task failed: {''.join(traceback.format_exception(failure)[-4:])}")
             process.tasks = under_way
         if self.problems:
             raise Violation(self.problems[0])
@@ -343,13 +362,13 @@ class World:
         if node.up and not node.paused:
             self.note(f"pause n{number}")
             self.count("pause")
-            node.process.pause()
+            node.here.pause()
 
     def resume(self, number: int) -> None:
         node = self.nodes[number]
         if node.paused:
             self.note(f"resume n{number}")
-            node.process.resume()
+            node.here.resume()
 
     def close(self) -> None:
         self.closed = True
