@@ -215,13 +215,19 @@ class Cleaner:
             self._poison(f"fdatasync of a segment file: {error}")
             return
         self._pressed = False
-        if self.release():
+        try:
+            released = self.release()
+        except OSError as failure:
+            self._poison(f"a journal file that is not needed any more: {failure}")
+            return
+        if released:
             self._freed()
             if self._journal.bytes * 2 > self._journal.limit:
                 self.work()
 
     def release(self) -> int:
-        """Give back the files of the oldest virtual segments that are done; how many."""
+        """Give back the files of the oldest virtual segments that are done; how many. OSError, of a file that
+        somebody deleted too, is poison: who can tell what else is gone."""
         done = self.finished()
         for closed in done:
             if not self.keep(closed):

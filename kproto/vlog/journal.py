@@ -17,6 +17,7 @@ beyond it, says `space`.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,6 +29,8 @@ from kproto.vlog.frame import FILE_HEADER_SIZE, encode_file_header
 
 if TYPE_CHECKING:
     from kproto.disk import Buffer, Disk
+
+log = logging.getLogger(__name__)
 
 SUFFIX: Final = ".journal"
 SPARE_PREFIX: Final = "spare-"
@@ -204,8 +207,12 @@ class Journal:
         self.remove(file.path, counted)
 
     def remove_now(self, path: str, counted: int) -> None:
-        """Delete a closed file and stop counting its bytes."""
-        self._disk.unlink(path)
+        """Delete a closed file and stop counting its bytes. At the end of the process, when nothing of it is
+        needed: one that somebody else deleted does not spoil a clean stop."""
+        try:
+            self._disk.unlink(path)
+        except FileNotFoundError:
+            log.error("%s is gone: somebody else deleted it", path)
         self.unreserve(counted)
 
     def give_back(self, file: JournalFile) -> None:

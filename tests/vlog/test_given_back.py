@@ -5,6 +5,8 @@ journal.
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -12,7 +14,9 @@ import pytest
 
 from kproto.config import load
 from kproto.log.partition import Partition
+from kproto.vlog.crossing import Crossing
 from kproto.vlog.side import OldChunks
+from kproto.vlog.virtual_log import VirtualLog
 from tests.log.support import batch, everything
 
 from . import test_with_log
@@ -60,8 +64,8 @@ def append(node: Node, size: int) -> None:
         base = partition.append(memoryview(bytearray(data)), owned=True)[0]
         node.sent.setdefault(key, {})[base] = bytes(data)
         end, vlog = partition.log_end_offset, partition.vlog
-        assert vlog is not None
-        vlog.when_durable(vlog.end, lambda end=end: node.ack(key, end))
+        assert isinstance(vlog, VirtualLog | Crossing)
+        vlog.when_durable(vlog.end, partial(node.ack, key, end, vlog))
         node.loop.until(node.vlogs.drain)
 
 
@@ -132,3 +136,36 @@ def test_what_was_pushed_again_waits_for_no_file(node: Node) -> None:
     give_back(node)
     assert partition.synced_offset == 0
     node.lose_power(Everything())
+
+
+def test_a_journal_file_that_somebody_deleted_is_poison_and_no_error_of_the_loop(node: Node) -> None:
+    """It was a traceback, and the process went on with what else may be gone."""
+    append(node, VSEG + CHUNK)
+    (closed,) = node.vlogs.cleaner.closed
+    os.unlink(closed.file.path)
+
+    def done() -> bool:
+        node.vlogs.cleaner.press()
+        return bool(node.poison or node.loop.errors)
+
+    node.loop.until(done)
+    assert not node.loop.errors
+    (reason,) = node.poison
+    assert closed.file.path in reason
+    assert node.partition("synced", 0).vlog.blocked  # type: ignore[union-attr]
+
+
+def test_a_stop_is_clean_though_somebody_deleted_the_journal(
+    node: Node, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All of it is in synced segment files by then. It was a traceback, and the next start had to recover."""
+    append(node, VSEG + CHUNK)
+    paths = [one for one in (node.path / "journal").iterdir() if not one.name.startswith("spare")]
+    assert paths
+    for path in paths:
+        path.unlink()
+    assert node.logs.close()
+    node.vlogs.close()
+    assert not node.poison
+    said = [one.getMessage() for one in caplog.records]
+    assert said == [f"{path} is gone: somebody else deleted it" for path in sorted(paths)]
