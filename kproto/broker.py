@@ -17,6 +17,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.clock import Clock, SystemClock
@@ -33,6 +34,7 @@ from kproto.handlers.groups.coordinator import GroupCoordinator
 from kproto.handlers.groups.partition_log import PartitionLog
 from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
+from kproto.log.scrubbing import Scrub
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, MetadataStore, StoreError
 from kproto.metadata.opening import MEMORY, wait_for_store
@@ -42,6 +44,7 @@ from kproto.net.threads import BlockingPool
 from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager, boot_id
 from kproto.vlog.recovery import JournalCorruptError, recover
 from kproto.vlog.scan_point import decode_starts
+from kproto.vlog.worker import Worker, in_worker
 
 if TYPE_CHECKING:
     from kproto.controller.service import AnswerClient
@@ -158,6 +161,9 @@ class Broker:
             self._member.serve()
         if settings.kproto_metrics_listen:
             self._start_metrics(undo)
+        self._scrub_worker = Worker(asyncio.get_running_loop(), "kproto-scrub")
+        self._scrub = Scrub(self._logs, partial(in_worker, self._scrub_worker))
+        self._scrub.start()
         self._ticker = asyncio.get_running_loop().create_task(self._tick())
         self._server.accept()
 
@@ -233,6 +239,7 @@ class Broker:
         )
         if self._member is not None:
             ports.remote = self._member.remote
+            ports.copies = self._member.copies
             ports.on_log_start = self._member.note_log_start
         self._logs = LogManager(
             directory.path, self._disk, self._clock, settings, ports, directory.left_as, owner_epoch
@@ -340,6 +347,8 @@ class Broker:
         if self._dispatcher is not None:
             await self._dispatcher.drain()
         self._blocking.close()
+        await self._scrub.close()
+        self._scrub_worker.close()
         clean = not self.failed.is_set() and await self._close_logs()
         if self._member is not None:
             await self._member.close()

@@ -36,7 +36,7 @@ from kproto.replica.disowning import Disowning
 from kproto.replica.handing_over import HandingOver
 from kproto.replica.narrowing import Narrowing
 from kproto.replica.reach import Reach
-from kproto.replica.remote import RemoteChunks
+from kproto.replica.remote import AllChunks, RemoteChunks
 from kproto.replica.rewriting import Rewriting
 from kproto.replica.scrub import Scrub
 from kproto.replica.service import ReplicaService
@@ -204,6 +204,7 @@ class ClusterMember:
             me = await self._registered(self._client, BrokerRecord(self.node_id, 0, host, port, rack, *own))
         self._reach = Reach(self.peers, self.controller, self.node_id)
         self.remote = RemoteChunks(self._reach, self.controller)
+        self.copies = AllChunks(self._reach, self.controller)
         self._unneeded = UnneededReports(
             self._reach, self.controller, lambda: self.epoch, self._knows_without
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -47,6 +48,7 @@ RELEASED_KEPT_S: Final = 300.0
 """How long the files of a partition stay that another broker leads now; since a start, too."""
 OPENED_PER_LOOK: Final = 64
 INDEXES_KEPT: Final = 128
+SUSPECTS_KEPT: Final = 256
 
 
 class LogManager:
@@ -72,6 +74,7 @@ class LogManager:
         "ports",
         "settings",
         "streams",
+        "suspects",
         "trash",
         "unopened",
     )
@@ -96,6 +99,8 @@ class LogManager:
         self.now_ms = clock.wall_ms
         self.files = OpenFiles(disk, settings.kproto_open_files)
         self.indexes = IndexCache(INDEXES_KEPT)
+        self.suspects: deque[Segment] = deque(maxlen=SUSPECTS_KEPT)
+        """Segments whose files were not as they should be when somebody read them (in any thread)."""
         self.trash = Trash(disk)
         self.flushing = Flushing(clock, settings, ports)
         self.pool = self.flushing.pool

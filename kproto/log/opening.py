@@ -54,6 +54,8 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     else:
         partition.has_directory = True
         partition.log_start_offset = max(log_start, names[0].base_offset)
+        if entry is not None and partition.log_start_offset > log_start:
+            lost(partition, log_start, partition.log_start_offset, "no file has them")
         for segment in segments_of(partition, names, entry):
             partition.add_segment(segment)
         scan(partition, _trusted(entry))
@@ -61,6 +63,8 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     _apply(partition, runs)
     if partition.log_start_offset > partition.log_end_offset:
         _restart_at(partition, partition.log_start_offset)
+    if entry is not None and partition.log_end_offset < entry.next_offset:
+        lost(partition, partition.log_end_offset, entry.next_offset, "the log ends before them")
     kept_producers.settle(partition)
     kept_producers.complete_epochs(partition)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
@@ -68,6 +72,19 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     config = partition.config
     if not exact and min(config.flush_messages, config.flush_ms) < LONG_MAX:
         _sync_unproven(partition)
+
+
+def lost(partition: Partition, begin: int, end: int, why: str) -> None:
+    """Say that the log does not have what the checkpoint vouches for, or did before the power was lost."""
+    log.error(
+        "%s-%d: offsets %d to %d are lost from %s: %s",
+        partition.topic,
+        partition.index,
+        begin,
+        end - 1,
+        partition.directory,
+        why,
+    )
 
 
 def _first_offset(entry: Entry | None, runs: list[JournalRun]) -> int:
@@ -174,9 +191,16 @@ def _restore_state(partition: Partition, first: int) -> int:
 def _fold_file(partition: Partition, segment: Segment) -> None:
     """Fold a trusted segment whose index is lost, and write the index again."""
     segment.index, segment.max_ts_base, segment.max_ts = SparseIndex(), segment.base_offset, NO_TIME
+    offset, end = segment.base_offset, 0
     for position, size, fields in hop_file(segment.path, 0, segment.measure()):
+        if fields[0] != offset:
+            break
         _fold(partition, segment, position, size, fields)
-    segment.flushed = segment.size
+        offset, end = offset + fields[6] + 1, position + size
+    if offset < segment.next_offset:
+        segment.tear(end, offset)
+        return
+    segment.size = segment.flushed = end
     ensure_index(partition, segment)
 
 
@@ -193,7 +217,7 @@ def check_file(partition: Partition, segment: Segment, trusted: int) -> tuple[in
     segment.index, segment.max_ts_base, segment.max_ts = SparseIndex(), segment.base_offset, NO_TIME
     segment.indexed = 0
     offset, end = segment.base_offset, 0
-    for position, size, fields, chunk in _chunks(segment.path, trusted):
+    for position, size, fields, chunk in chunks_of(segment.path, trusted):
         if fields[0] != offset or (chunk is not None and crc32c(chunk[CRC_FROM:]) != fields[4]):
             break
         _fold(partition, segment, position, size, fields)
@@ -202,14 +226,18 @@ def check_file(partition: Partition, segment: Segment, trusted: int) -> tuple[in
     return offset, end
 
 
-def _chunks(path: str, trusted: int) -> Iterator[tuple[int, int, tuple[int, ...], memoryview | None]]:
-    """``(position, size, header fields, bytes)`` of a file; no bytes for what ends within ``trusted``."""
+def chunks_of(
+    path: str, trusted: int, at: int = 0
+) -> Iterator[tuple[int, int, tuple[int, ...], memoryview | None]]:
+    """``(position, size, header fields, bytes)`` of a file from ``at`` on, up to where no whole chunk is; no
+    bytes for what ends within ``trusted``."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        at, origin, window = 0, 0, memoryview(b"")
+        origin, window = at, memoryview(b"")
         wanted = HEADER_SIZE
-        trusted = min(trusted, os.stat(path).st_size)
-        while True:
+        length = os.fstat(descriptor).st_size
+        trusted = min(trusted, length)
+        while at + wanted <= length:
             if at + wanted > origin + len(window):
                 origin, window = at, memoryview(os.pread(descriptor, max(HOP_WINDOW, wanted), at))
                 if len(window) < wanted:

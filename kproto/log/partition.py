@@ -56,7 +56,8 @@ class Partition:
     """Invariants: ``log_start_offset <= last_stable_offset <= high_watermark <= log_end_offset``, none of
     them falls; ``bases[i] == segments[i].base_offset``; only the last segment is open; ``tail`` is its last
     block or `NO_BLOCK`. A segment begins where the one before it ends; only what was taken over from another
-    broker may be missing (`holes`), before the first segment of a group.
+    broker may be missing (`holes`), before the first segment of a group, and the end of a torn segment
+    (`Segment.tear`).
 
     Used on the event loop only, except what `reader.load_blocking` and `Segment.sync` do in threads.
     """
@@ -398,7 +399,7 @@ class Partition:
         for segment in self.segments:
             if segment.base_offset > known:
                 yield known, segment.base_offset
-            known = max(known, segment.next_offset)
+            known = max(known, segment.whole_end)
 
     def fill(self, segment: Segment) -> bool:
         """Insert a closed segment whose synced file was brought here; it lies in a hole. False, and nothing
@@ -673,7 +674,7 @@ class Partition:
             size = sum(segment.measure() for segment in segments)
             newest = max(segment.max_ts for segment in segments)
             last = segments[-1]
-            known = end = last.next_offset if last.closed else self.log_end_offset
+            known = end = last.whole_end if last.closed else self.log_end_offset
             if size:
                 yield GroupState(end, size, newest if newest > NO_TIME else group.opened_ms)
 

@@ -102,6 +102,8 @@ class LogPorts:
     """Opaque journal position that goes into the checkpoint; see "Start" above."""
     remote: RemoteReader | None = None
     """Where the chunks of taken-over partitions are read that are not here (`RemoteRange.load`)."""
+    copies: RemoteReader | None = None
+    """Where chunks are read that should be here, too, but whose file is damaged."""
     on_log_start: Callable[[Partition, int], object] = _at_once
     """A partition with several copies is to start at an offset: to be stored, then done with
     `Partition.start_at`. Else the next leader might not know, and clients see the log start go back (rules 38

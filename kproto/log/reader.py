@@ -60,6 +60,7 @@ class FileRange:
         "at_least_one",
         "buffer",
         "exact",
+        "followed",
         "length",
         "limit",
         "max_bytes",
@@ -91,6 +92,8 @@ class FileRange:
         self.exact = exact
         self.until = until
         """The offset behind the range, or -1 when it is not known before loading."""
+        self.followed = False
+        """Whether other pieces of the same answer come behind it."""
         self.buffer: memoryview | None = None
         """Memory for the bytes, of `prepare`."""
 
@@ -202,6 +205,8 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
             piece = _file_piece(segment, offset, limit, max_bytes - size, first)
             if piece is None:
                 break
+            if pieces:
+                _follow(pieces)
             pieces.append(piece)
             in_memory = False
             size += piece.length
@@ -211,11 +216,19 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
         else:
             view, offset, whole = _memory_piece(segment, offset, limit, max_bytes - size, first)
             if view:
+                if not in_memory:
+                    _follow(pieces)
                 pieces.append(view)
                 size += len(view)
             if not whole:
                 break
     return Read(pieces, size, in_memory)
+
+
+def _follow(pieces: list[Piece]) -> None:
+    last = pieces[-1]
+    if isinstance(last, FileRange):
+        last.followed = True
 
 
 def _remote_piece(partition: Partition, offset: int, limit: int, max_bytes: int, at_least_one: bool) -> Read:
@@ -255,7 +268,7 @@ def _file_piece(
         return None
     index = segment.index
     if index is None and segment.closed:
-        length = min(max(max_bytes, 0), segment.measure())
+        length = max(min(max_bytes, segment.measure()), 1)
         return FileRange(segment, -1, length, offset, limit, max_bytes, at_least_one, False, NO_OFFSET)
     file_end = segment.blocks[0].position if segment.blocks else segment.measure()
     memory_offset = segment.memory_offset
@@ -297,34 +310,54 @@ def load_nowait(ranges: Sequence[FileRange]) -> list[memoryview] | None:
             raise _unreadable(piece, error) from error
         if count < piece.length:
             return None
-        loaded.append(_cut(piece, buffer))
+        data, whole = _cut(piece, buffer)
+        if not whole and piece.followed:
+            return None
+        loaded.append(data)
     return loaded
 
 
 def load_blocking(ranges: Sequence[FileRange]) -> list[memoryview]:
     """The bytes of ``ranges``, whatever it takes. For a thread: touches nothing but files and unused indexes.
 
-    Raises KAFKA_STORAGE_ERROR when a file cannot be read.
+    Raises KAFKA_STORAGE_ERROR when what is wanted first cannot be read. All that lies behind a place that
+    cannot be read is left out: it is another read's error.
     """
     loaded: list[memoryview] = []
     for wanted in ranges:
-        piece = _resolved(wanted) if wanted.position < 0 else wanted
-        if piece.length == 0:
-            loaded.append(memoryview(b""))
-            continue
-        buffer = piece.buffer or buffer_of(piece.length)
         try:
-            descriptor = os.open(piece.segment.path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                count = os.preadv(descriptor, [buffer], piece.position)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise _unreadable(piece, error) from error
-        if count < piece.length:
-            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{piece.file} is shorter than its index says")
-        loaded.append(_cut(piece, buffer))
-    return loaded
+            data, whole = _load(wanted)
+            loaded.append(data)
+            if not whole and ranges[-1].followed:
+                raise _torn(wanted)
+        except KafkaError:
+            if not any(loaded) or ranges[-1].followed:  # what is in memory comes behind
+                raise
+            whole = False
+        if not whole:
+            break
+    return loaded + [memoryview(b"")] * (len(ranges) - len(loaded))
+
+
+def _load(wanted: FileRange) -> tuple[memoryview, bool]:
+    """As `_cut`."""
+    piece = _resolved(wanted) if wanted.position < 0 else wanted
+    if piece.length <= 0:
+        if piece.limit:
+            raise _torn(piece)
+        return memoryview(b""), True
+    buffer = piece.buffer or buffer_of(piece.length)
+    try:
+        descriptor = os.open(piece.segment.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            count = os.preadv(descriptor, [buffer], piece.position)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _unreadable(piece, error) from error
+    if count < piece.length:
+        raise _torn(piece)
+    return _cut(piece, buffer)
 
 
 def index_of(segment: Segment) -> FileRange:
@@ -347,19 +380,29 @@ def _resolved(piece: FileRange) -> FileRange:
 
 
 def _unreadable(piece: FileRange, error: OSError) -> KafkaError:
+    piece.segment.partition.manager.suspects.append(piece.segment)
     return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{piece.file}: {error.strerror}")
 
 
-def _cut(piece: FileRange, view: memoryview) -> memoryview:
-    """The chunks of ``view`` that ``piece`` asks for."""
+def _torn(piece: FileRange) -> KafkaError:
+    piece.segment.partition.manager.suspects.append(piece.segment)
+    return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{piece.file} does not have offset {piece.offset}")
+
+
+def _cut(piece: FileRange, view: memoryview) -> tuple[memoryview, bool]:
+    """The chunks of ``view`` that ``piece`` asks for, and whether that is as far as it should reach. Raises
+    KAFKA_STORAGE_ERROR when the first one is not there: nobody is led past it."""
     if piece.exact:
-        return view
+        return view, True
     begin = end = -1
+    fields: tuple[int, ...] = ()
     for position, size, fields in hop(view):
         base_offset = fields[0]
         if base_offset + fields[6] < piece.offset:
             continue
         if begin < 0:
+            if base_offset > piece.offset:
+                break
             begin = end = position
             if not piece.at_least_one and size > piece.max_bytes:
                 break
@@ -368,7 +411,13 @@ def _cut(piece: FileRange, view: memoryview) -> memoryview:
         if base_offset >= piece.limit:
             break
         end = position + size
-    return view[begin:end] if begin >= 0 else view[:0]
+    else:
+        if begin >= 0 and fields[0] + fields[6] + 1 < piece.until:
+            piece.segment.partition.manager.suspects.append(piece.segment)
+            return view[begin:end], False
+    if begin < 0:
+        raise _torn(piece)
+    return view[begin:end], True
 
 
 # Look-ups that may need files or other brokers

@@ -10,6 +10,8 @@ cost about half of what fresh ones do.
 
 from __future__ import annotations
 
+import logging
+import math
 import os
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
     from kproto.disk import Buffer
     from kproto.log.partition import Partition
+
+log = logging.getLogger(__name__)
 
 NO_TIME: Final = -1
 SUMMARY_BYTES: Final = 128
@@ -57,7 +61,7 @@ class Segment:
 
     Invariants: ``synced <= flushed <= size``; blocks are contiguous, the last one ends at ``size``; a
     closed segment does not grow. ``size`` of a segment that was found on disk is -1 until `measure` looks
-    at the file.
+    at the file. A torn one ends where its file does; ``whole_end`` is where it should.
     """
 
     __slots__ = (
@@ -65,6 +69,7 @@ class Segment:
         "allocated",
         "base_offset",
         "blocks",
+        "checked_at",
         "closed",
         "flushed",
         "flushed_offset",
@@ -82,6 +87,7 @@ class Segment:
         "size",
         "synced",
         "synced_offset",
+        "torn_end",
         "wake_at",
     )
 
@@ -105,6 +111,10 @@ class Segment:
         self.synced = 0
         self.synced_offset = base_offset
         self.closed = False
+        self.checked_at = -math.inf
+        """When its file was verified (`scrubbing`), in seconds of the event loop."""
+        self.torn_end = -1
+        """Where it ended before `tear`; -1: its file is whole, as far as anybody knows."""
         self.max_ts = NO_TIME
         self.max_ts_base = base_offset
         """Base offset of the first chunk with ``max_ts``."""
@@ -267,7 +277,10 @@ class Segment:
     def measure(self) -> int:
         """Bytes of the segment; looks at the file of a closed one the first time."""
         if self.size < 0:
-            self.size = self.flushed = os.stat(self.path).st_size
+            try:
+                self.size = self.flushed = os.stat(self.path).st_size
+            except FileNotFoundError:
+                self.size = self.flushed = 0
             if self.synced_offset == self.next_offset:
                 self.synced = self.size
         return self.size
@@ -296,13 +309,60 @@ class Segment:
         self.rebuild_index()
 
     def rebuild_index(self) -> None:
-        """Hop over the headers of the file and make the index again."""
+        """Hop over the headers of the file and make the index again. What does not go on to the end of the
+        segment is torn: its file was cut, or bytes are missing in the middle."""
         rebuilt = Segment(self.partition, self.group, self.number, self.base_offset)
         rebuilt.index = SparseIndex()
-        for position, size, fields in hop_file(self.path, 0, self.measure()):
-            rebuilt.note(position, size, fields[0], fields[8])
+        offset = self.base_offset
+        for position, size, fields in hop_file(self.path, 0, self.size) if self.measure() else ():
+            if fields[0] != offset:
+                break
+            rebuilt.note(position, size, offset, fields[8])
+            offset += fields[6] + 1
         self.max_ts, self.max_ts_base = rebuilt.max_ts, rebuilt.max_ts_base
         self.index = rebuilt.index
+        if offset < self.next_offset:
+            self.tear(rebuilt.size, offset)
+
+    @property
+    def whole_end(self) -> int:
+        """The end offset of a closed segment, also of one that is torn."""
+        return max(self.next_offset, self.torn_end)
+
+    def tear(self, position: int, offset: int) -> None:
+        """Nothing in the file of this closed segment is of use from ``position``, where ``offset`` should be,
+        on: it ends there. What is behind is read from other brokers, or is an error: nobody may be led past
+        it.
+
+        What the journal was told to be in the file stays told.
+        """
+        partition = self.partition
+        partition.manager.suspects.append(self)
+        if self.blocks:
+            return  # memory has it
+        if self.torn_end < 0:
+            self.torn_end = self.next_offset
+            if partition.copies == 1 or partition.manager.ports.copies is None:
+                log.error(
+                    "%s-%d: offsets %d to %d are missing in %s from byte %d on, and there is no other copy: "
+                    "reads of them fail (KAFKA_STORAGE_ERROR), what comes behind begins at offset %d",
+                    partition.topic,
+                    partition.index,
+                    offset,
+                    self.torn_end - 1,
+                    self.path,
+                    position,
+                    self.torn_end,
+                )
+        self.size, self.next_offset = position, offset
+
+    def mended(self, size: int) -> None:
+        """The file of this closed segment has all its ``size`` bytes again, synced."""
+        self.next_offset, self.torn_end = self.whole_end, -1
+        self.size = self.flushed = size
+        self._now_synced(size, self.next_offset)
+        if self.footer is None:
+            self.index, self.max_ts_base = None, -1
 
     # Memory
 

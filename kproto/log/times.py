@@ -58,7 +58,7 @@ def offset_for_time(partition: Partition, timestamp: int, limit: int) -> Lookup:
             found = yield from _remote_time(partition, known, min(limit, segment.base_offset), timestamp)
             if found is not None:
                 return found
-        known = _end(segment)
+        known = _known(segment)
         found = yield from _local_time(partition, segment, limit, timestamp)
         if found is not None:
             return found
@@ -118,7 +118,7 @@ def max_timestamp_offset(partition: Partition, limit: int) -> Lookup:
             best, known = found, found.offset
         if segment.base_offset >= limit:
             break
-        known = _end(segment)
+        known = _known(segment)
         yield from _know_times(segment)
         if best is None or segment.max_ts > best.timestamp:
             found = yield from _newest_in(partition, segment, limit)
@@ -148,6 +148,11 @@ def _newest_in(partition: Partition, segment: Segment, limit: int) -> Lookup:
 
 def _end(segment: Segment) -> int:
     return segment.next_offset if segment.closed else segment.partition.log_end_offset
+
+
+def _known(segment: Segment) -> int:
+    """Up to where nobody else has to be asked; times of what is torn are nobody's."""
+    return max(_end(segment), segment.torn_end)
 
 
 def _know_times(segment: Segment) -> Generator[Wanted, list[memoryview], None]:

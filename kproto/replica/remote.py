@@ -8,9 +8,11 @@ where its last read ended. Implements `log.ports.RemoteReader`.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage, StreamletRecord
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.messages import Look, PartitionKey, Read, ReadAnswer, ReadChunk, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach, gather
@@ -41,9 +43,15 @@ class Stretch(NamedTuple):
 class RemoteChunks:
     """See the module's text. All on one event loop."""
 
-    def __init__(self, reach: Reach, metadata: Metadata) -> None:
+    def __init__(
+        self,
+        reach: Reach,
+        metadata: Metadata,
+        sources: Callable[[MetadataImage, int, StreamletRecord], tuple[int, ...]] = older_sources,
+    ) -> None:
         self._reach = reach
         self._metadata = metadata
+        self._sources = sources
         self._maps: OrderedDict[tuple[PartitionKey, int], list[Stretch]] = OrderedDict()
         """By partition and leader epoch."""
         self._places: OrderedDict[tuple[PartitionKey, int], tuple[Stretch, int]] = OrderedDict()
@@ -131,7 +139,7 @@ class RemoteChunks:
         streamlet = image.partition_streamlet(topic, key[1])
         records = [
             record
-            for epoch in older_sources(image, self._reach.node_id, streamlet)
+            for epoch in self._sources(image, self._reach.node_id, streamlet)
             for vlog in sources_of(image, table, epoch, (topic.floor,), epoch in streamlet.given)
             for record in vlog
             if not record.unread
@@ -146,6 +154,23 @@ class RemoteChunks:
         body = Look(record.id, record.end or 0, [key]).encode()
         (row,) = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
         return Stretch(row.first, row.end, row.frame, row.bytes, record)
+
+
+class AllChunks:
+    """The same of chunks that are in files here, which are damaged. This process's own virtual logs have some
+    of them, in closed virtual segments, and these become more: nothing is remembered."""
+
+    def __init__(self, reach: Reach, metadata: Metadata) -> None:
+        self._reach = reach
+        self._metadata = metadata
+
+    async def read(self, wanted: RemoteRange) -> memoryview:
+        """See `log.ports.RemoteReader`."""
+        return await RemoteChunks(self._reach, self._metadata, _all_sources).read(wanted)
+
+
+def _all_sources(_image: MetadataImage, _node_id: int, record: StreamletRecord) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(record.sources))
 
 
 def _base(chunk: ReadChunk) -> int:

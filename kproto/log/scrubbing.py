@@ -1,0 +1,387 @@
+"""Reading the segment files of open partitions again in the background, and mending them (rule 37).
+
+One piece at a time, with a pause after each: the pace is ``piece_bytes`` every ``pause_s`` seconds, of closed
+and synced segments, each again after ``again_s``; those that a read complained of (`LogManager.suspects`)
+come first, and without pauses. Chunks are checked one by one, in a thread: checksum, and offsets without a
+gap.
+
+Where a partition has copies (`LogPorts.copies`), what is damaged is written again, chunk by chunk, from them:
+an offset is given away once, so the same bytes belong at the same place. What no copy can be read of now is
+tried again. A partition of one copy is said to be damaged, once for each place. What is merely changed is
+handed out as it is, as Apache Kafka does: clients check the CRC. What is missing, or cannot be found because
+the chunk before it does not say where it ends, is torn (`Segment.tear`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log.opening import chunks_of
+from kproto.log.ports import EVERYTHING
+from kproto.log.reader import RemoteRange
+from kproto.wire.batch import CRC_FROM, hop
+from kproto.wire.crc import crc32c
+
+if TYPE_CHECKING:
+    from kproto.disk import Disk
+    from kproto.log.manager import LogManager
+    from kproto.log.partition import Partition
+    from kproto.log.segment import Segment
+
+log = logging.getLogger(__name__)
+
+PIECE_BYTES: Final = 1 << 20
+CHUNKS_AT_ONCE: Final = 1000
+"""Nor are more chunks looked at without a pause: each takes some us, and the event loop has to wait."""
+PAUSE_S: Final = 0.25
+AGAIN_S: Final = 3600.0
+"""A segment is read again no sooner than so long after the last time."""
+ROUND_S: Final = 10.0
+"""How often segments are looked for that are due."""
+LOOK_S: Final = 1.0
+"""How often suspects are looked for during a rest."""
+REST_S: Final = 0.004
+"""After each piece of a suspect."""
+RETRY_S: Final = 10.0
+"""When what no copy could be read of is tried again."""
+MEND_BYTES: Final = 1 << 20
+PARTITIONS_AT_ONCE: Final = 64
+"""So many are asked for segments before the loop belongs to others."""
+NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class InThread(Protocol):
+    """Has a call done where waiting for the disk keeps nobody waiting."""
+
+    def __call__(self, call: Callable[[], Any], /) -> Awaitable[Any]: ...
+
+
+class Place(NamedTuple):
+    """Where a chunk begins."""
+
+    position: int
+    offset: int
+
+
+class Scrub:
+    """Looks after the segment files of one log."""
+
+    def __init__(
+        self,
+        logs: LogManager,
+        in_thread: InThread,
+        piece_bytes: int = PIECE_BYTES,
+        pause_s: float = PAUSE_S,
+        again_s: float = AGAIN_S,
+    ) -> None:
+        self._logs = logs
+        self._in_thread = in_thread
+        self._piece_bytes = piece_bytes
+        self._pause_s = pause_s
+        self._again_s = again_s
+        self._task: asyncio.Task[None] | None = None
+        self._told: set[tuple[str, int]] = set()
+        """Files and offsets that were said to be damaged."""
+        self._later: dict[Segment, float] = {}
+        """What could not be mended, and when it is tried again."""
+        self.rounds = 0
+        self.bytes = 0
+        """Verified so far."""
+        self.mended = 0
+        """Bytes written again so far."""
+
+    def start(self) -> None:
+        """Begin, after a pause."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            for segment in self._settled():
+                await self._rest(self._pause_s)
+                if segment is not None:
+                    await self._look(segment)
+            self.rounds += 1
+            await self._rest(ROUND_S)
+
+    def _settled(self) -> Iterator[Segment | None]:
+        """The closed segments with synced files that are due, in order; None: time passes."""
+        before = asyncio.get_running_loop().time() - self._again_s
+        for number, partition in enumerate(list(self._logs.partitions_open()), 1):
+            after = -1
+            while not partition.deleted:
+                at = bisect_right(partition.bases, after)
+                found = next((one for one in partition.segments[at:] if _is_due(one, before)), None)
+                if found is None:
+                    break
+                after = found.base_offset
+                yield found
+            if not number % PARTITIONS_AT_ONCE:
+                yield None
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait. Suspects do not."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while True:
+            await asyncio.sleep(max(min(until - loop.time(), LOOK_S), 0.0))
+            for segment in self._due(loop.time()):
+                await self._look(segment, suspect=True)
+            if loop.time() >= until:
+                return
+
+    def _due(self, now: float) -> list[Segment]:
+        """Suspects, but for those that were looked at a moment ago: they wait."""
+        due = {segment: None for segment, at in self._later.items() if at <= now}
+        self._later = {segment: at for segment, at in self._later.items() if at > now}
+        suspects = self._logs.suspects
+        while suspects:
+            segment = suspects.popleft()
+            if segment not in self._later:
+                due[segment] = None
+        for segment in [one for one in due if one.checked_at > now - RETRY_S]:
+            del due[segment]
+            self._later[segment] = segment.checked_at + RETRY_S
+        return list(due)
+
+    async def _look(self, segment: Segment, suspect: bool = False) -> None:
+        """Check all of one segment, and mend it as far as that is possible."""
+        segment.checked_at = asyncio.get_running_loop().time()
+        try:
+            await self._check(segment, suspect)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                log.warning("%s cannot be verified: %s", segment.path, error.strerror)
+            self._later[segment] = asyncio.get_running_loop().time() + RETRY_S
+        except Exception:
+            log.exception("looking at %s failed", segment.path)
+
+    async def _check(self, segment: Segment, suspect: bool) -> None:
+        place, mended = Place(0, segment.base_offset), 0
+        while _is_here(segment):
+            end = self._end(segment)
+            job = partial(check_piece, segment.path, place, end, self._piece_bytes)
+            reached, sound = await self._in_thread(job)
+            self.bytes += reached.position - place.position
+            place = reached
+            if not sound:
+                behind = await self._damaged(segment, place, end)
+                if behind is None:
+                    break
+                if self._has_copies(segment):
+                    mended += behind.position - place.position
+                place = behind
+            elif place.offset >= end:
+                break
+            await (asyncio.sleep(REST_S) if suspect else self._rest(self._pause_s))
+        if mended and _is_here(segment):
+            await self._finish(segment, place, mended)
+
+    def _has_copies(self, segment: Segment) -> bool:
+        return segment.partition.copies > 1 and self._logs.ports.copies is not None
+
+    def _end(self, segment: Segment) -> int:
+        """The offset up to which its file should be good."""
+        if not segment.closed:
+            return segment.flushed_offset
+        return segment.whole_end if self._has_copies(segment) else segment.next_offset
+
+    async def _damaged(self, segment: Segment, place: Place, end: int) -> Place | None:
+        """The chunk at ``place`` is not what it should be; returns where to go on (None: not now)."""
+        if not _is_here(segment):
+            return None
+        if self._has_copies(segment):
+            try:
+                return await self._mend(segment, place, end)
+            except KafkaError as error:
+                if self._tell(segment, place):
+                    log.warning(
+                        "%s is damaged from offset %d on, and no copy of that can be read yet: %s",
+                        segment.path,
+                        place.offset,
+                        error,
+                    )
+                self._later[segment] = asyncio.get_running_loop().time() + RETRY_S
+                return None
+        behind: Place | None = await self._in_thread(partial(find_behind, segment, place, end))
+        if behind is None and segment.closed and segment.footer is None:
+            segment.tear(*place)
+        elif self._tell(segment, place):
+            partition = segment.partition
+            log.error(
+                "%s-%d: offsets %d to %d are damaged in %s from byte %d on, and there is no other copy: "
+                "clients get the bytes as they are",
+                partition.topic,
+                partition.index,
+                place.offset,
+                (behind.offset if behind is not None else end) - 1,
+                segment.path,
+                place.position,
+            )
+        return behind
+
+    def _tell(self, segment: Segment, place: Place) -> bool:
+        """Whether this was not said before."""
+        key = segment.path, place.offset
+        new = key not in self._told
+        self._told.add(key)
+        return new
+
+    async def _mend(self, segment: Segment, place: Place, end: int) -> Place:
+        """Write again what copies have from ``place`` on, some of it. KafkaError: none can be read."""
+        partition, copies = segment.partition, self._logs.ports.copies
+        assert copies is not None
+        data = await copies.read(RemoteRange(partition, place.offset, end, MEND_BYTES, True))
+        first = next((fields for _, _, fields in hop(data)), None)
+        same = first is not None and first[2] == partition.epochs.of_offset(place.offset)
+        if not same or not _is_here(segment):
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"offset {place.offset} is another one there")
+        self._logs.files.close(segment.path)  # it may be of a file that was deleted
+        try:
+            job = partial(overwrite, self._logs.disk, segment.path, place, data, end)
+            reached: Place = await self._in_thread(job)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                self._logs.ports.on_poison(f"{segment.path}: {error}")
+            raise
+        if reached == place:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"what they have at {place.offset} is not sound")
+        return reached
+
+    async def _finish(self, segment: Segment, place: Place, mended: int) -> None:
+        """The file of ``segment`` is good up to ``place``, where ``mended`` bytes were written again."""
+        partition = segment.partition
+        self._logs.files.close(segment.path)
+        whole = place.offset >= self._end(segment)
+        if segment.closed and whole:
+            await self._in_thread(partial(cut, self._logs.disk, segment.path, place.position))
+            if _is_here(segment):
+                segment.mended(place.position)
+        self.mended += mended
+        log.warning(
+            "%s-%d: %s was damaged; %d bytes of it were written again from copies%s",
+            partition.topic,
+            partition.index,
+            segment.path,
+            mended,
+            "" if whole else ", more is missing",
+        )
+
+
+def _is_due(segment: Segment, before: float) -> bool:
+    settled = segment.closed and segment.synced_offset >= segment.next_offset
+    return settled and segment.checked_at <= before
+
+
+def _is_here(segment: Segment) -> bool:
+    """Whether the segment is one of an open partition still."""
+    partition: Partition = segment.partition
+    number = bisect_right(partition.bases, segment.base_offset) - 1
+    return not partition.deleted and number >= 0 and partition.segments[number] is segment
+
+
+# In a thread
+
+
+def check_piece(path: str, place: Place, end: int, max_bytes: int) -> tuple[Place, bool]:
+    """Check the chunks from ``place`` on, until ``max_bytes`` or so were read or offset ``end`` is reached;
+    where the first one is that was not looked at, or (False) is not sound."""
+    position, offset = place
+    try:
+        for number, (at, size, fields, chunk) in enumerate(chunks_of(path, 0, position)):
+            if offset >= end or at - place.position >= max_bytes or number >= CHUNKS_AT_ONCE:
+                return Place(position, offset), True
+            following = offset + fields[6] + 1
+            sound = fields[0] == offset and following <= end
+            if not sound or chunk is None or crc32c(chunk[CRC_FROM:]) != fields[4]:
+                break
+            position, offset = at + size, following
+    except FileNotFoundError:
+        pass
+    return Place(position, offset), offset >= end
+
+
+def find_behind(segment: Segment, place: Place, end: int) -> Place | None:
+    """Where the log goes on in the file of ``segment`` behind a damaged chunk: as its own header says, or
+    at the next place that the index knows; None: nowhere."""
+    found = _header(segment.path, place.position)
+    if found is not None:
+        size, fields = found
+        behind = Place(place.position + size, place.offset + fields[6] + 1)
+        if behind.offset <= end and _goes_on(segment, behind, end):
+            return behind
+    with contextlib.suppress(FileNotFoundError):
+        segment.load_index()
+    index = segment.index
+    if index is None:
+        return None
+    for number in range(bisect_right(index.offsets, place.offset), len(index.offsets)):
+        behind = Place(index.positions[number], index.offsets[number])
+        if behind.offset < end and _goes_on(segment, behind, end):
+            return behind
+    return None
+
+
+def _goes_on(segment: Segment, place: Place, end: int) -> bool:
+    """Whether a chunk with the offset begins at ``place``, or the segment ends there."""
+    found = _header(segment.path, place.position)
+    if place.offset == end:
+        return found is None and os.path.getsize(segment.path) == place.position
+    return found is not None and found[1][0] == place.offset
+
+
+def _header(path: str, position: int) -> tuple[int, tuple[int, ...]] | None:
+    """Size and header fields of the chunk at ``position``; None: there is no whole one."""
+    with contextlib.suppress(FileNotFoundError):
+        for _, size, fields, _ in chunks_of(path, EVERYTHING, position):
+            return size, fields
+    return None
+
+
+def overwrite(disk: Disk, path: str, place: Place, data: memoryview, end: int) -> Place:
+    """Write the good chunks at the front of ``data``, as far as they go on at ``place`` and lie below the
+    offset ``end``, into a file, which may be gone, and sync it; where they end. OSError passes through."""
+    good, offset = 0, place.offset
+    for at, size, fields in hop(data):
+        following = offset + fields[6] + 1
+        if fields[0] != offset or following > end or crc32c(data[at + CRC_FROM : at + size]) != fields[4]:
+            break
+        good, offset = at + size, following
+    if not good:
+        return place
+    directory = os.path.dirname(path)
+    disk.makedirs(directory)
+    fd = disk.open(path, create=True)
+    try:
+        disk.pwritev(fd, [data[:good]], place.position)
+        disk.datasync(fd)
+    finally:
+        disk.close(fd)
+    if place.position == 0:
+        disk.sync_directory(directory)
+    return Place(place.position + good, offset)
+
+
+def cut(disk: Disk, path: str, size: int) -> None:
+    """Remove what a file has behind its first ``size`` bytes. OSError passes through."""
+    fd = disk.open(path)
+    try:
+        if disk.size(fd) > size:
+            disk.truncate(fd, size)
+            disk.datasync(fd)
+    finally:
+        disk.close(fd)

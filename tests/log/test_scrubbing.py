@@ -1,0 +1,415 @@
+"""A leader's own segment files are cut, changed or deleted: what copies have is written again, and nobody is
+led past what is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kproto.directory import LeftAs
+from kproto.errors import ErrorCode, KafkaError
+from kproto.log import scrubbing
+from kproto.log.reader import FileRange, RemoteRange, complete, load_blocking
+from kproto.log.scrubbing import Scrub
+from kproto.log.segment import Segment
+from kproto.wire.batch import hop
+from tests.log.replicated import ME, OTHER, START, Replicated, Sealed, check_all, run
+from tests.log.support import Log, batch
+
+CHUNKS = 60
+SMALL = {"kproto.segment.file.bytes": "65536", "index.interval.bytes": "12000"}
+Damage = Callable[[str], None]
+
+
+def cut_in_a_chunk(path: str) -> None:
+    os.truncate(path, 30_000)
+
+
+def cut_behind_a_chunk(path: str) -> None:
+    data = Path(path).read_bytes()
+    os.truncate(path, [at for at, _, _ in hop(data)][4])
+
+
+def cut_from_the_middle(path: str) -> None:
+    data = Path(path).read_bytes()
+    Path(path).write_bytes(data[:20_000] + data[33_333:])
+
+
+def whole_chunks_cut_from_the_middle(path: str) -> None:
+    data = Path(path).read_bytes()
+    places = [at for at, _, _ in hop(data)]
+    Path(path).write_bytes(data[: places[3]] + data[places[5] :])
+
+
+def emptied(path: str) -> None:
+    os.truncate(path, 0)
+
+
+def deleted(path: str) -> None:
+    os.unlink(path)
+
+
+SHORTER = [
+    cut_in_a_chunk,
+    cut_behind_a_chunk,
+    cut_from_the_middle,
+    whole_chunks_cut_from_the_middle,
+    emptied,
+    deleted,
+]
+
+
+def records_changed(path: str) -> None:
+    with Path(path).open("r+b") as file:
+        file.seek(22_000)
+        file.write(b"!!!!")
+
+
+def header_changed(path: str) -> None:
+    """The chunk does not say any more where it ends."""
+    data = bytearray(Path(path).read_bytes())
+    at = [at for at, _, _ in hop(data)][4]
+    data[at + 8 : at + 12] = b"\x7f\xff\xff\x00"
+    Path(path).write_bytes(data)
+
+
+def one_copy(tmp_path: Path) -> Log:
+    """A log of one copy in several files, which nobody has opened since a clean stop."""
+    log = Log(tmp_path, SMALL)
+    for i in range(CHUNKS):
+        log.partition().append(batch(5_000, time=START + i))
+    assert len(log.partition().segments) > 3
+    log.restart(LeftAs.CLEAN)
+    return log
+
+
+def damage_of(log: Log, damage: Damage, number: int = 1) -> tuple[str, int, int]:
+    """Damage a closed file of a log that is not running; path, first offset, end."""
+    directory = next(path for path in (log.path / "streams").glob("*/*") if path.is_dir())
+    paths = sorted(str(path) for path in directory.glob("*.chunks"))
+    begins = [int(path.split(".")[-2]) for path in paths]
+    damage(paths[number])
+    return paths[number], begins[number], begins[number + 1]
+
+
+def offsets_or_error(log: Log, offset: int, max_bytes: int = 20_000) -> list[int] | ErrorCode:
+    try:
+        pieces = log.partition().read(offset, max_bytes).pieces
+        for piece in pieces:
+            if isinstance(piece, RemoteRange):
+                run(piece.load())
+        loaded = load_blocking([piece for piece in pieces if isinstance(piece, FileRange)])
+        data = b"".join([*loaded, *(piece for piece in pieces if isinstance(piece, memoryview))])
+    except KafkaError as error:
+        return error.code
+    return [fields[0] for _, _, fields in hop(data)]
+
+
+def consumed(log: Log, max_bytes: int = 20_000) -> list[int]:
+    """Which offsets cannot be read; the others come in order, without a gap."""
+    missing: list[int] = []
+    for offset in range(CHUNKS):
+        found = offsets_or_error(log, offset, max_bytes)
+        if isinstance(found, ErrorCode):
+            assert found is ErrorCode.KAFKA_STORAGE_ERROR
+            missing.append(offset)
+        else:
+            assert found == list(range(offset, offset + len(found))) != [], f"at {offset}"
+    return missing
+
+
+async def at_once(call: Callable[[], Any]) -> Any:
+    return call()
+
+
+def scrubbed(log: Log, done: Callable[[Scrub], bool], **more: float) -> Scrub:
+    """Scrub until something is so."""
+
+    async def go() -> Scrub:
+        scrub = Scrub(log.manager, at_once, **{"pause_s": 0.0, "piece_bytes": 20_000, **more})  # type: ignore[arg-type]
+        scrub.start()
+        try:
+            async with asyncio.timeout(20):
+                while not done(scrub):
+                    await asyncio.sleep(0.001)
+        finally:
+            await scrub.close()
+        return scrub
+
+    return asyncio.run(go())
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scrubbing, "LOOK_S", 0.001)
+    monkeypatch.setattr(scrubbing, "ROUND_S", 0.001)
+    monkeypatch.setattr(scrubbing, "RETRY_S", 0.01)
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
+
+
+# One copy
+
+
+@pytest.mark.parametrize("max_bytes", [20_000, 1 << 20])
+@pytest.mark.parametrize("left_as", [LeftAs.CLEAN, LeftAs.KILLED])
+@pytest.mark.parametrize("index", ["kept", "lost"])
+@pytest.mark.parametrize("damage", SHORTER)
+def test_nobody_is_led_past_what_a_start_does_not_find(
+    tmp_path: Path,
+    damage: Damage,
+    index: str,
+    left_as: LeftAs,
+    max_bytes: int,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Reads behind the cut returned nothing, for ever, or what comes next; nobody was told."""
+    log = one_copy(tmp_path)
+    if left_as is LeftAs.KILLED:
+        log.partition()
+        log.restart(left_as)
+    _, begin, end = damage_of(log, damage)
+    if index == "lost":
+        for path in tmp_path.glob("streams/*/*/*.index"):
+            path.unlink()
+    missing = consumed(log, max_bytes)
+    assert missing
+    assert missing == list(range(missing[0], end))
+    assert missing[0] >= begin
+    (line,) = errors(caplog)
+    assert f"t-0: offsets {missing[0]} to {end - 1} are missing in" in line
+    assert ".chunks" in line
+    assert f"begins at offset {end}" in line
+
+
+def test_the_scrub_says_what_is_missing_once_though_nobody_reads_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = one_copy(tmp_path)
+    path, begin, end = damage_of(log, cut_in_a_chunk)
+    log.partition()
+    scrubbed(log, lambda scrub: scrub.rounds > 3, again_s=0.0)
+    (line,) = errors(caplog)
+    assert f"t-0: offsets {begin + 5} to {end - 1} are missing in {path}" in line
+    assert consumed(log) == list(range(begin + 5, end))
+
+
+def test_first_files_that_are_gone_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    log = one_copy(tmp_path)
+    _, _, end = damage_of(log, deleted, 0)
+    assert offsets_or_error(log, 0) is ErrorCode.OFFSET_OUT_OF_RANGE
+    assert log.partition().log_start_offset == end
+    (line,) = errors(caplog)
+    assert f"t-0: offsets 0 to {end - 1} are lost" in line
+
+
+@pytest.mark.parametrize("chunks", [0, 2])
+def test_an_end_that_is_gone_is_named(tmp_path: Path, chunks: int, caplog: pytest.LogCaptureFixture) -> None:
+    log = one_copy(tmp_path)
+    path = log.partition().segments[-1].path
+    base = log.partition().segments[-1].base_offset
+    log.restart(LeftAs.CLEAN)
+    os.truncate(path, chunks * (os.path.getsize(path) // (CHUNKS - base)))
+    assert log.partition().log_end_offset == base + chunks
+    (line,) = errors(caplog)
+    assert f"t-0: offsets {base + chunks} to {CHUNKS - 1} are lost" in line
+
+
+@pytest.mark.parametrize("max_bytes", [20_000, 1 << 20])
+@pytest.mark.parametrize("damage", [records_changed, header_changed])
+def test_changed_bytes_are_named_once_and_handed_out(
+    tmp_path: Path, damage: Damage, max_bytes: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Clients check the CRC. Where a chunk ends that does not say so is known from the index."""
+    log = one_copy(tmp_path)
+    path, begin, end = damage_of(log, damage)
+    log.partition()
+    scrubbed(log, lambda scrub: scrub.rounds > 3, again_s=0.0)
+    (line,) = errors(caplog)
+    first, last = (begin + 4, begin + 4) if damage is records_changed else (begin + 4, begin + 5)
+    assert f"t-0: offsets {first} to {last} are damaged in {path}" in line
+    missing = consumed(log, max_bytes)
+    if damage is records_changed:
+        assert not missing
+    else:
+        assert set(missing) <= {first, last}
+        assert offsets_or_error(log, last + 1) not in ([], ErrorCode.KAFKA_STORAGE_ERROR)
+    assert end < CHUNKS
+
+
+def test_retention_goes_on_behind_what_is_missing(tmp_path: Path) -> None:
+    configs = {"kproto.segment.file.bytes": "1048576", "segment.bytes": "1048576"}
+    log = Log(tmp_path, {**configs, "retention.bytes": "1200000"})
+    for i in range(CHUNKS):
+        log.partition().append(batch(80_000, time=START + i))
+    log.restart(LeftAs.CLEAN)
+    damage_of(log, cut_in_a_chunk)
+    log.partition().retain()
+    assert log.partition().log_start_offset >= log.partition().segments[-2].base_offset
+
+
+def test_times_behind_what_is_missing_are_found(tmp_path: Path) -> None:
+    log = one_copy(tmp_path)
+    _, _, end = damage_of(log, cut_in_a_chunk)
+
+    async def blocking(load: Any, ranges: Any) -> list[memoryview]:
+        found: list[memoryview] = load(ranges)
+        return found
+
+    consumed(log)
+    for offset in (0, end, CHUNKS - 1):
+        found = asyncio.run(complete(log.partition().offset_for_time(START + offset), blocking))
+        assert found is not None
+        assert found.offset == offset
+    found = asyncio.run(complete(log.partition().max_timestamp_offset(), blocking))
+    assert found is not None
+    assert found.offset == CHUNKS - 1
+
+
+# Several copies
+
+
+class Copies:
+    """What other brokers have, when they answer."""
+
+    def __init__(self, sealed: Sealed) -> None:
+        self.sealed = sealed
+        self.silent = 0
+        self.reads = 0
+
+    async def _read(self, wanted: RemoteRange) -> memoryview:
+        self.reads += 1
+        if self.silent:
+            self.silent -= 1
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "nobody answers")
+        return await self.sealed.read(wanted)
+
+    def read(self, wanted: RemoteRange) -> Awaitable[memoryview]:
+        return self._read(wanted)
+
+
+def three_copies(tmp_path: Path) -> tuple[Replicated, Copies]:
+    """A log that was taken over; all of it is in files here, of which nothing is in memory."""
+    sealed = Sealed()
+    log = Replicated(tmp_path, sealed)
+    log.sources = (7,)
+    log.lead(OTHER)
+    for i in range(CHUNKS):
+        sealed.add(batch(5_000, time=START + i), log.epoch)
+    log.lead(ME)
+    log.take_over(0)
+    log.partition().flush()
+    log.restart(LeftAs.CLEAN)
+    log.take_over(CHUNKS)
+    log.partition()
+    assert not list(log.partition().holes())
+    copies = Copies(sealed)
+    log.manager.ports.copies = copies
+    return log, copies
+
+
+def append(log: Replicated, count: int) -> None:
+    for _ in range(count):
+        log.partition().append(batch(5_000, time=START))
+        log.sealed.add(batch(5_000, time=START), log.epoch)
+    log.journal.push()
+    log.partition().flush()
+
+
+def closed(log: Log) -> Segment:
+    """The second segment."""
+    segment = log.partition().segments[1]
+    assert segment.closed
+    return segment
+
+
+def test_sound_files_are_left_alone_and_no_copy_is_asked(tmp_path: Path) -> None:
+    log, copies = three_copies(tmp_path)
+    scrub = scrubbed(log, lambda scrub: scrub.rounds > 1)
+    sizes = [one.measure() for one in log.partition().segments if one.closed]
+    assert scrub.bytes == sum(sizes) > 250_000
+    assert not copies.reads
+
+
+@pytest.mark.parametrize("damage", [*SHORTER, records_changed, header_changed])
+def test_what_is_damaged_is_written_again_from_copies(
+    tmp_path: Path, damage: Damage, caplog: pytest.LogCaptureFixture
+) -> None:
+    log, _ = three_copies(tmp_path)
+    segment = closed(log)
+    good = Path(segment.path).read_bytes()
+    log.manager.files.close_all()
+    damage(segment.path)
+    scrubbed(log, lambda scrub: bool(scrub.mended))
+    assert Path(segment.path).read_bytes() == good
+    check_all(log)
+    said = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    assert [line for line in said if "was damaged" in line and f"t-0: {segment.path}" in line] == said
+    log.restart(LeftAs.KILLED)
+    log.take_over(CHUNKS)
+    assert not list(log.partition().holes())
+    check_all(log)
+
+
+@pytest.mark.parametrize("number", [1, -1])
+@pytest.mark.parametrize("damage", [*SHORTER[:3], *SHORTER[4:]])
+def test_what_a_read_complains_of_is_mended_at_once(tmp_path: Path, damage: Damage, number: int) -> None:
+    """It was KAFKA_STORAGE_ERROR until the next start. Also in the file that still grows."""
+    log, _ = three_copies(tmp_path)
+    append(log, 8)
+    check_all(log)
+    log.manager.files.close_all()
+    segment = log.partition().segments[number]
+    damage(segment.path)
+    offset = segment.base_offset + 5
+    for block in list(segment.blocks):
+        segment.evict(block)
+    found = [offsets_or_error(log, one) for one in range(offset, segment.base_offset + 8)]
+    assert ErrorCode.KAFKA_STORAGE_ERROR in found
+    scrubbed(log, lambda scrub: bool(scrub.mended), pause_s=100.0)
+    check_all(log)
+    append(log, 1)
+    check_all(log)
+
+
+def test_copies_that_do_not_answer_are_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    log, copies = three_copies(tmp_path)
+    copies.silent = 3
+    segment = closed(log)
+    records_changed(segment.path)
+    scrubbed(log, lambda scrub: bool(scrub.mended))
+    check_all(log)
+    said = [one.getMessage() for one in caplog.records if "can be read yet" in one.getMessage()]
+    assert len(said) == 1
+    assert segment.path in said[0]
+
+
+def test_a_copy_of_another_leader_epoch_is_not_taken(tmp_path: Path) -> None:
+    log, copies = three_copies(tmp_path)
+    segment = closed(log)
+    records_changed(segment.path)
+    bad = Path(segment.path).read_bytes()
+    copies.sealed = Sealed()
+    for i in range(CHUNKS):
+        copies.sealed.add(batch(5_000, time=START + i), log.epoch + 1)
+    scrub = scrubbed(log, lambda scrub: copies.reads > 2)
+    assert not scrub.mended
+    assert Path(segment.path).read_bytes() == bad
+
+
+def test_a_partition_that_is_led_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    log, copies = three_copies(tmp_path)
+    segment = closed(log)
+    records_changed(segment.path)
+    log.manager.suspects.append(segment)
+    log.lead(OTHER)
+    scrubbed(log, lambda scrub: scrub.rounds > 2)
+    assert not copies.reads
