@@ -38,6 +38,7 @@ from kproto.log.scrubbing import Scrub
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, MetadataStore, StoreError
 from kproto.metadata.opening import MEMORY, wait_for_store
+from kproto.net import descriptors
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Connection, Limits, Server
 from kproto.net.threads import BlockingPool
@@ -73,6 +74,9 @@ class Broker:
     """See the module docstring. All methods on one running event loop; one start, one stop."""
 
     def __init__(self, settings: Settings, clock: Clock | None = None, disk: Disk | None = None) -> None:
+        self._descriptors = descriptors.share(descriptors.allowed(), settings.kproto_open_files)
+        if self._descriptors.segments < settings.kproto_open_files:
+            settings = settings.with_texts({"kproto.open.files": str(self._descriptors.segments)})
         self._settings = settings
         self._clock = clock or SystemClock()
         self._disk = disk or Disk()
@@ -112,7 +116,7 @@ class Broker:
         if directory.left_as is LeftAs.POWER_LOST:
             log.warning("the machine lost power or was restarted: unsynced data may be missing")
         budget = MemoryBudget(_clients_memory(settings))
-        self._server = Server(self._dispatch, budget, _limits(settings))
+        self._server = Server(self._dispatch, budget, _limits(settings, self._descriptors.clients))
         undo.callback(self._server.close)
         self._bind()
         host, port = settings.advertised_address() or (self.host or "127.0.0.1", self.port)
@@ -198,7 +202,14 @@ class Broker:
         """Become a member of a cluster; this process's broker epoch."""
         from kproto.member import ClusterMember
 
-        member = ClusterMember(self._settings, directory, self._clock, self._on_fenced, self._on_poison)
+        member = ClusterMember(
+            self._settings,
+            directory,
+            self._clock,
+            self._on_fenced,
+            self._on_poison,
+            self._descriptors.brokers,
+        )
         undo.push_async_callback(member.close)
         try:
             member.bind()
@@ -377,12 +388,13 @@ def _clients_memory(settings: Settings) -> int:
     return max(both // 2, both - settings.kproto_log_memory_bytes)
 
 
-def _limits(settings: Settings) -> Limits:
+def _limits(settings: Settings, most_descriptors: int) -> Limits:
     return Limits(
         max_frame_bytes=settings.socket_request_max_bytes,
         idle_ms=settings.connections_max_idle_ms,
         max_connections=settings.max_connections,
         max_connections_per_ip=settings.max_connections_per_ip,
+        descriptors=most_descriptors,
     )
 
 
@@ -392,6 +404,7 @@ def run(settings: Settings, announce: Announce) -> int:
     A broker that was fenced starts anew, in the same process.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    _take_descriptors(settings)
     code = 0
     with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         code = runner.run(_serve(settings, announce))
@@ -399,6 +412,22 @@ def run(settings: Settings, announce: Announce) -> int:
             # The same process image as after a crash: nothing of the old epoch is left (rules 2 and 16).
             os.execv(sys.executable, sys.orig_argv)
     return code
+
+
+def _take_descriptors(settings: Settings) -> None:
+    """All that the process may have. Raises :class:`StartError` when that is not enough for anything."""
+    limit = descriptors.raise_limit()
+    if limit < descriptors.FEWEST:
+        raise StartError(
+            f"{limit} open files are allowed (ulimit -n), and {descriptors.FEWEST} are needed at least"
+        )
+    shares = descriptors.share(limit, settings.kproto_open_files)
+    if shares.segments < settings.kproto_open_files:
+        log.warning(
+            "only %d open files are allowed (ulimit -n): not many more than %d connections are taken",
+            limit,
+            shares.clients - descriptors.FEWEST_SEGMENTS,
+        )
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -4,7 +4,9 @@ The class is a thin layer over ``os``; tests subclass it to inject full disks, f
 writes. It adds no buffering. May be imported from anywhere; imports nothing of kproto.
 """
 
+import errno
 import os
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
@@ -12,6 +14,10 @@ from typing import Any, Final
 Buffer = bytes | bytearray | memoryview
 
 IOV_MAX: Final = 1024
+NO_DESCRIPTOR: Final = frozenset({errno.EMFILE, errno.ENFILE})
+"""Errors of a file that could not be opened because too many are."""
+PATIENCE_S: Final = 60.0
+RETRY_S: Final = 0.05
 _KEEP_SIZE: Final = 1
 
 
@@ -68,12 +74,23 @@ class Disk:
         os.fdatasync(fd)
 
     def sync_file(self, path: str) -> None:
-        """`datasync` of a file that is not open; in a thread. OSError passes through."""
-        fd = self.open(path)
+        """`datasync` of a file that is not open; in a thread. OSError passes through, but for want of a
+        descriptor, which is no failed sync, it waits."""
+        fd = self._open_patiently(path)
         try:
             self.datasync(fd)
         finally:
             self.close(fd)
+
+    def _open_patiently(self, path: str) -> int:
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return self.open(path)
+            except OSError as error:
+                if error.errno not in NO_DESCRIPTOR or time.monotonic() >= until:
+                    raise
+            time.sleep(RETRY_S)
 
     def size(self, fd: int) -> int:
         return os.fstat(fd).st_size

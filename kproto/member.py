@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.config import host_and_port
@@ -29,7 +30,7 @@ from kproto.log.manager import OPENED_PER_LOOK
 from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
 from kproto.metadata.client import Forward, MetadataClient
 from kproto.metadata.suspects import SUSPICION_SECONDS, Suspects
-from kproto.net.internal import InternalListener
+from kproto.net.internal import LIMITS, InternalListener
 from kproto.net.peers import Address, Peers
 from kproto.replica.bring_over import BringOver
 from kproto.replica.disowning import Disowning
@@ -83,7 +84,13 @@ class ClusterMember:
     """See the module's text. One start, one stop, on one event loop."""
 
     def __init__(
-        self, settings: Settings, directory: DataDirectory, clock: Clock, on_fenced: Report, on_poison: Report
+        self,
+        settings: Settings,
+        directory: DataDirectory,
+        clock: Clock,
+        on_fenced: Report,
+        on_poison: Report,
+        most_descriptors: int,
     ) -> None:
         self._settings = settings
         self._directory = directory
@@ -92,7 +99,11 @@ class ClusterMember:
         self.node_id = settings.node_id
         self._epoch = 0
         self.host, self.port = host_and_port(settings.kproto_internal_listen)
-        self.listener = InternalListener(settings.kproto_cluster_secret, node_id=self.node_id)
+        self.listener = InternalListener(
+            settings.kproto_cluster_secret,
+            replace(LIMITS, descriptors=most_descriptors),
+            node_id=self.node_id,
+        )
         self._client: MetadataClient | None = None
         self.peers = Peers(self.node_id, settings.kproto_cluster_secret, self._address_of, lambda: self.epoch)
         loop = asyncio.get_running_loop()

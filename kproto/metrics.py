@@ -10,9 +10,11 @@ May import ``errors check clock disk directory memory config``.
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import TimeoutError as TooSlow
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,6 +28,11 @@ from prometheus_client.registry import Collector
 Page = Callable[[], Any]
 """What a page shows, as JSON values or an awaitable of them; called on the event loop."""
 ANSWER_S: Final = 5.0
+REQUEST_S: Final = 10.0
+"""Who connects and asks nothing for so long loses its thread and its descriptor."""
+MOST_ASKING: Final = 8
+"""Connections at the same time; more are closed."""
+ACCEPT_RETRY_S: Final = 0.25
 
 
 class Metric(NamedTuple):
@@ -55,6 +62,40 @@ class _Collector(Collector):
         yield from families.values()
 
 
+class _HTTPServer(ThreadingHTTPServer):
+    """Whose thread does not run hot while there is no descriptor for who waits to be accepted, and which
+    takes few of them."""
+
+    _asking = 0
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        self._lock = threading.Lock()
+        super().__init__(address, handler)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        try:
+            return super().get_request()
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                time.sleep(ACCEPT_RETRY_S)
+            raise
+
+    def verify_request(self, request: object, client_address: object) -> bool:  # noqa: ARG002
+        return self._asking < MOST_ASKING
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._asking += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._lock:
+                self._asking -= 1
+
+
 class MetricsEndpoint:
     """The HTTP server of one broker. ``port`` is the real one after `start`."""
 
@@ -78,6 +119,8 @@ class MetricsEndpoint:
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
+            timeout = REQUEST_S
+
             def do_GET(self) -> None:
                 status, kind, body = endpoint.answer(self.path)
                 self.send_response(status)
@@ -89,7 +132,7 @@ class MetricsEndpoint:
             def log_message(self, format: str, *args: Any) -> None:
                 """Nothing: the broker's log is not an access log."""
 
-        self._server = ThreadingHTTPServer(self._address, Handler)
+        self._server = _HTTPServer(self._address, Handler)
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, name="kproto-metrics", daemon=True).start()

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import socket
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -9,7 +11,27 @@ from http.server import ThreadingHTTPServer
 
 import pytest
 
+from kproto import metrics
 from kproto.metrics import Metric, MetricsEndpoint
+
+
+def test_connections_that_ask_nothing_are_few_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has a thread and a descriptor, which the broker needs for its files."""
+    monkeypatch.setattr(metrics, "REQUEST_S", 0.5)
+
+    async def run() -> None:
+        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint.start()
+        silent = [socket.create_connection(("127.0.0.1", endpoint.port), 20) for _ in range(40)]
+        before = threading.active_count()
+        for sock in silent:
+            assert await asyncio.to_thread(sock.recv, 1) == b""
+            sock.close()
+        assert before < 40
+        assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics"))[1]
+        endpoint.close()
+
+    asyncio.run(run())
 
 
 async def get(port: int, path: str) -> tuple[str, str]:

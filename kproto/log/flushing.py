@@ -26,7 +26,8 @@ RETRY_S: Final = 1.0
 REST_S: Final = 60.0
 """Memory is given back when nothing was produced for so long."""
 BLOCKS_PER_SLICE: Final = 500
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
+"""A file that cannot be opened for want of descriptors is no failing disk."""
 
 
 class Flushing:

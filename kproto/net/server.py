@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import os
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ Dispatch = Callable[[Connection, memoryview, bool], None]
 
 ACCEPTS_PER_EVENT: Final = 64
 ACCEPT_RETRY_SECONDS: Final = 0.25
+SAY_AGAIN_SECONDS: Final = 60.0
+"""That connections have to wait is logged no more often."""
 STALLED_FRAME_SECONDS: Final = 30.0
 RELIEF_SECONDS: Final = 0.5
 RELIEF_PROGRESS_BYTES: Final = 64 * 1024
@@ -39,6 +42,7 @@ class Limits:
     """``socket.request.max.bytes``, ``connections.max.idle.ms`` (-1: never), ``max.connections(.per.ip)``.
 
     ``first_frame_bytes``: what may come before ``Connection.max_frame`` is raised; 0 for no difference.
+    ``descriptors``: with so many open in the whole process the next connections wait in the kernel's queue.
     """
 
     max_frame_bytes: int = 104_857_600
@@ -47,6 +51,7 @@ class Limits:
     max_connections_per_ip: int = 2_147_483_647
     stalled_frame_seconds: float = STALLED_FRAME_SECONDS
     first_frame_bytes: int = 0
+    descriptors: int = 2_147_483_647
 
 
 class _Together:
@@ -82,6 +87,7 @@ class Server:
         "_paused",
         "_per_ip",
         "_relief",
+        "_said_until",
         "_soon",
         "_sweep",
         "_together",
@@ -112,6 +118,7 @@ class Server:
         self.now = self.loop.time()
         self._listeners: list[socket.socket] = []
         self._paused: set[socket.socket] = set()
+        self._said_until = 0.0
         self._connections: set[Connection] = set()
         self._per_ip: dict[str, int] = {}
         self._dirty: list[Connection] = []
@@ -172,7 +179,11 @@ class Server:
             except OSError as error:
                 self._on_accept_error(listener, error)
                 return
+            number = sock.fileno()  # the lowest that was free: all below it are open
             self._adopt(sock, str(address[0]))
+            if number >= self._limits.descriptors:
+                self._pause_accepting(listener, "the descriptors that are left are for files")
+                return
 
     def _adopt(self, sock: socket.socket, peer: str) -> None:
         from_peer = self._per_ip.get(peer, 0)
@@ -200,16 +211,36 @@ class Server:
 
     def _on_accept_error(self, listener: socket.socket, error: OSError) -> None:
         """Out of descriptors or memory: leave the queue alone for a moment. Else it concerns one peer."""
-        if error.errno in _OUT_OF_RESOURCES and listener not in self._paused:
-            log.warning("cannot accept connections: %s; trying again in %s s", error, ACCEPT_RETRY_SECONDS)
-            self._paused.add(listener)
-            self.loop.remove_reader(listener.fileno())
-            self.loop.call_later(ACCEPT_RETRY_SECONDS, self._accept_again, listener)
+        if error.errno in _OUT_OF_RESOURCES:
+            self._pause_accepting(listener, str(error))
+
+    def _pause_accepting(self, listener: socket.socket, reason: str) -> None:
+        if listener in self._paused:
+            return
+        if self.loop.time() >= self._said_until:
+            self._said_until = self.loop.time() + SAY_AGAIN_SECONDS
+            log.warning("%d connections, and more have to wait: %s", len(self._connections), reason)
+        self._paused.add(listener)
+        self.loop.remove_reader(listener.fileno())
+        self.loop.call_later(ACCEPT_RETRY_SECONDS, self._accept_again, listener)
 
     def _accept_again(self, listener: socket.socket) -> None:
-        self._paused.discard(listener)
-        if listener in self._listeners:
+        if listener not in self._listeners:
+            self._paused.discard(listener)
+        elif self._is_room(listener):
+            self._paused.discard(listener)
             self.loop.add_reader(listener.fileno(), self._on_acceptable, listener)
+        else:
+            self.loop.call_later(ACCEPT_RETRY_SECONDS, self._accept_again, listener)
+
+    def _is_room(self, listener: socket.socket) -> bool:
+        """Whether another connection may be accepted, by the number that its descriptor would have."""
+        try:
+            number = os.dup(listener.fileno())
+        except OSError:
+            return False
+        os.close(number)
+        return number < self._limits.descriptors
 
     # --- answers -----------------------------------------------------------------------------------
 

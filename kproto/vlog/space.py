@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 RETRY_S: Final = 1.0
 SMALLEST_FILE: Final = 1 << 18
-NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
+"""No room, or no descriptor for another file: nothing is lost, and it may be otherwise a second later."""
 
 
 class Space:

@@ -108,13 +108,14 @@ def test_configs_and_leader_epochs_follow_the_image(tmp_path: Path) -> None:
     assert partition.append(batch(1000))[0] == 2, "an image that skips revisions is compared as a whole"
 
 
-def test_a_full_disk_loses_nothing_and_heals(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EMFILE])
+def test_a_full_disk_loses_nothing_and_heals(tmp_path: Path, error: int) -> None:
     disk = FaultyDisk()
     settings = {"kproto.log.memory.bytes": "1048576", "kproto.flush.bytes": "65536"}
     log = Log(tmp_path, settings=settings, disk=disk)
     partition = log.partition()
     fill(log, 10, 10_000)
-    disk.error = errno.ENOSPC
+    disk.error = error
     with pytest.raises(KafkaError) as caught:
         fill(log, 1000, 10_000)
     assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR

@@ -1,5 +1,6 @@
 """The server against real sockets: framing, order, bounds, ends."""
 
+import contextlib
 import os
 import random
 import resource
@@ -381,6 +382,28 @@ def test_out_of_descriptors_new_clients_wait_and_old_ones_are_served(serve):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         assert receive(waiting) == b"patient"
         waiting.close()
+
+
+def test_connections_leave_descriptors_to_files(serve):
+    """Who comes late waits, is served when others go, and at most one is taken beyond what is allowed."""
+    used = len(os.listdir("/proc/self/fd"))
+    running = serve(echo, limits=Limits(descriptors=used + 60))
+    socks = [connect(running.port) for _ in range(50)]  # two descriptors each, one of them the server's
+    for sock in socks:
+        sock.sendall(frame(b"x"))
+    with contextlib.ExitStack() as held:
+        free = os.open(os.devnull, os.O_RDONLY)  # a file is opened all the same
+        held.callback(os.close, free)
+        until(lambda: running.run(lambda: bool(running.server._paused)))
+        taken = running.server.connections
+        assert 0 < taken < len(socks)
+        for sock in socks[:taken]:
+            assert receive(sock) == b"x"
+            sock.close()
+        for sock in socks[taken:]:
+            assert receive(sock) == b"x"
+            sock.close()
+    until(lambda: running.server.connections == 0)
 
 
 def test_two_thousand_idle_connections_are_cheap(serve):

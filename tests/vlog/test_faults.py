@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kproto.disk import Disk
 from kproto.vlog import space
 from tests.vlog.conftest import TestLoop
 from tests.vlog.support import FaultyDisk, Partition, World, recovered_bytes
@@ -51,8 +52,28 @@ def everything_is_somewhere(world: World, part: Partition) -> None:
     assert on_disk[: len(older)] == older
 
 
-def test_a_full_disk_is_said_before_the_room_is_used_up(tmp_path: Path, loop: TestLoop) -> None:
-    disk = FaultyDisk()
+class NoDescriptors(FaultyDisk):
+    """While it is ``full`` no file can be opened, because too many are."""
+
+    __slots__ = ()
+
+    def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
+        if self.full:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return super().open(path, create=create, write=write)
+
+    def allocate(self, fd: int, position: int, length: int) -> None:
+        Disk.allocate(self, fd, position, length)
+
+
+FULL = pytest.mark.parametrize("disk_of", [FaultyDisk, NoDescriptors])
+
+
+@FULL
+def test_a_full_disk_is_said_before_the_room_is_used_up(
+    tmp_path: Path, loop: TestLoop, disk_of: type[FaultyDisk]
+) -> None:
+    disk = disk_of()
     world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
     part = world.partition()
     part.append()
@@ -69,8 +90,11 @@ def test_a_full_disk_is_said_before_the_room_is_used_up(tmp_path: Path, loop: Te
     everything_is_somewhere(world, part)
 
 
-def test_what_did_not_fit_is_pushed_when_there_is_room_again(tmp_path: Path, loop: TestLoop) -> None:
-    disk = FaultyDisk()
+@FULL
+def test_what_did_not_fit_is_pushed_when_there_is_room_again(
+    tmp_path: Path, loop: TestLoop, disk_of: type[FaultyDisk]
+) -> None:
+    disk = disk_of()
     world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
     disk.full = True
     part = world.partition()

@@ -1,0 +1,53 @@
+"""How many descriptors the process may have open, and how many of them connections leave to files.
+
+Who connects takes a descriptor, and a client may connect as often as it likes. A broker that has none left
+for its next file cannot store anything, or has to end (rule 35): so connections must not have them all. The
+last ones are for files, connections to and from other brokers have some of these, and clients wait.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+from typing import Final, NamedTuple
+
+FEWEST: Final = 96
+"""With fewer a broker does not start."""
+OTHER_FILES: Final = 256
+"""Journals, copies, metadata, what threads read: besides segment files, and more where more is allowed."""
+FEWEST_SEGMENTS: Final = 16
+MOST: Final = 1 << 30
+
+
+class Shares(NamedTuple):
+    """Who may have how many of ``limit`` descriptors."""
+
+    limit: int
+    clients: int
+    """Connections of clients are taken while fewer are open, for whatever."""
+    brokers: int
+    """The same for connections of other brokers."""
+    segments: int
+    """Segment files that stay open."""
+
+
+def allowed() -> int:
+    """How many the process may have open now."""
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return soft if soft != resource.RLIM_INFINITY else MOST
+
+
+def raise_limit() -> int:
+    """Have as many as the process is allowed to ask for; how many that is."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return allowed()
+
+
+def share(limit: int, segments: int) -> Shares:
+    """Of ``limit`` descriptors; ``segments`` files should stay open if there is room for that."""
+    wanted = segments + max(OTHER_FILES, limit // 16)
+    files = min(limit // 2, wanted)
+    kept_open = segments if files == wanted else min(segments, max(FEWEST_SEGMENTS, files // 3))
+    return Shares(limit, limit - files, limit - files // 2, kept_open)
