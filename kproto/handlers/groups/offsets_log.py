@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from kproto.check import check
@@ -46,6 +46,18 @@ LOAD_SLICE_RECORDS = 200
 def weight(key: bytes, value: bytes | None) -> int:
     """Bytes of a record in a batch, at most."""
     return len(key) + len(value or b"") + RECORD_MOST
+
+
+def runs(weights: Iterable[int], room: int) -> Iterator[slice]:
+    """What is written one behind the other, in runs that have ``room``; what has none by itself is alone. One
+    run at least."""
+    start = size = 0
+    for at, more in enumerate(weights):
+        if at > start and size + more > room:
+            yield slice(start, at)
+            start, size = at, 0
+        size += more
+    yield slice(start, None)
 
 
 class OffsetsLogPort(Protocol):
@@ -192,15 +204,9 @@ class KeyedLog:
         if self._closed:
             self._finish(writes, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return
-        room = self.room
-        start = size = 0
-        for i, write in enumerate(writes):
-            more = sum(weight(key, value) for key, value in write.pairs)
-            if i > start and size + more > room:
-                self._append(writes[start:i])
-                start, size = i, 0
-            size += more
-        self._append(writes[start:])
+        weights = (sum(weight(key, value) for key, value in write.pairs) for write in writes)
+        for run in runs(weights, self.room):
+            self._append(writes[run])
 
     def _append(self, writes: list[_Write]) -> None:
         pairs = [pair for write in writes for pair in write.pairs]

@@ -35,7 +35,7 @@ from kproto.handlers.groups.offsets import (
     expired,
     subscribed_topics,
 )
-from kproto.handlers.groups.offsets_log import KeyedLog, Pair, weight
+from kproto.handlers.groups.offsets_log import KeyedLog, Pair, runs, weight
 from kproto.handlers.groups.records import GroupKey, OffsetKey
 from kproto.handlers.groups.states import State
 from kproto.handlers.groups.timers import Patience, Timers
@@ -364,13 +364,10 @@ class Shard:
         last: list[Pair] = [] if group_id is None else [(records.group_key(group_id), None)]
         room = self.log.room - sum(weight(*pair) for pair in last)
         pairs: list[Pair] = [(records.offset_key(*offset), None) for offset in offsets]
-        start = size = 0
-        for i, pair in enumerate(pairs):
-            size += weight(*pair)
-            if i > start and size > room:
-                self._write_tombstones(offsets[start:i], pairs[start:i], None, None)
-                start, size = i, weight(*pair)
-        self._write_tombstones(offsets[start:], pairs[start:] + last, group_id, answer)
+        *firsts, rest = runs((weight(*pair) for pair in pairs), room)
+        for run in firsts:
+            self._write_tombstones(offsets[run], pairs[run], None, None)
+        self._write_tombstones(offsets[rest], pairs[rest] + last, group_id, answer)
 
     def _write_tombstones(
         self,
