@@ -1,8 +1,8 @@
 """One conversation about elections that are not possible: raw requests.
 
 ``speak`` returns what was answered, a line each. Recording Apache Kafka's side:
-``python tests/handlers/elections.py HOST:PORT`` (with the repository in ``PYTHONPATH``) against one broker without
-topics; the output is ``answers/kafka-4.3.1-elections.txt``.
+``python tests/handlers/elections.py HOST:PORT`` (with the repository in ``PYTHONPATH``) against one broker
+without topics; the output is ``answers/kafka-4.3.1-elections.txt``.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ Version notes: v2 flexible; v3 as v2.
 
 from __future__ import annotations
 
-from kproto.controller import NewPartitions
+from kproto.controller import NewPartitions, TopicOutcome
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.turns import for_each
 from kproto.wire.generated.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -22,25 +23,24 @@ from kproto.wire.generated.create_partitions import (
 
 async def handle(ctx: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
     """Grow topics, each on its own."""
-    outcomes = await ctx.broker.controller.create_partitions(
-        [_wanted(topic) for topic in request.topics], validate_only=request.validate_only
-    )
-    return CreatePartitionsResponse(
-        results=[
-            CreatePartitionsTopicResult(
-                name=outcome.name or "",
-                error_code=outcome.error.code if outcome.error is not None else ErrorCode.NONE,
-                error_message=outcome.error.message if outcome.error is not None else None,
-            )
-            for outcome in outcomes
-        ]
-    )
+    wanted: list[NewPartitions] = await for_each(request.topics, _wanted)
+    outcomes = await ctx.broker.controller.create_partitions(wanted, validate_only=request.validate_only)
+    return CreatePartitionsResponse(results=await for_each(outcomes, _result))
 
 
 def _wanted(topic: CreatePartitionsTopic) -> NewPartitions:
     assignments = topic.assignments
     members = None if assignments is None else [tuple(each.broker_ids) for each in assignments]
     return NewPartitions(topic.name, topic.count, members)
+
+
+def _result(outcome: TopicOutcome) -> CreatePartitionsTopicResult:
+    error = outcome.error
+    return CreatePartitionsTopicResult(
+        name=outcome.name or "",
+        error_code=error.code if error is not None else ErrorCode.NONE,
+        error_message=error.message if error is not None else None,
+    )
 
 
 HANDLER = Handler(key=37, min_version=0, max_version=3, handle=handle)

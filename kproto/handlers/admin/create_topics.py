@@ -11,6 +11,7 @@ from __future__ import annotations
 from kproto.controller import NewTopic, TopicOutcome
 from kproto.handlers.admin.config_view import ConfigViews
 from kproto.handlers.context import Handler, RequestContext
+from kproto.handlers.turns import for_each
 from kproto.wire.generated.create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -23,12 +24,12 @@ from kproto.wire.generated.create_topics import (
 async def handle(ctx: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
     """Create topics and answer with what they became."""
     services = ctx.broker
-    outcomes = await services.controller.create_topics(
-        [_wanted(topic) for topic in request.topics], validate_only=request.validate_only
-    )
+    wanted: list[NewTopic] = await for_each(request.topics, _wanted)
+    outcomes = await services.controller.create_topics(wanted, validate_only=request.validate_only)
     views = ConfigViews(services.settings, services.image(), services.node_id) if ctx.version >= 5 else None
     known: dict[frozenset[tuple[str, str]], list[CreatableTopicConfigs]] = {}
-    return CreateTopicsResponse(topics=[_result(outcome, views, known) for outcome in outcomes])
+    topics = await for_each(outcomes, lambda outcome: _result(outcome, views, known))
+    return CreateTopicsResponse(topics=topics)
 
 
 def _wanted(topic: CreatableTopic) -> NewTopic:

@@ -16,6 +16,7 @@ from kproto.wire.framing import parse_response_frame, request_frame
 from kproto.wire.generated.alter_configs import AlterConfigsRequest
 from kproto.wire.generated.alter_configs import AlterConfigsResource as Altered
 from kproto.wire.generated.api_versions import ApiVersionsRequest
+from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kproto.wire.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kproto.wire.generated.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
@@ -99,6 +100,8 @@ def test_others_are_served_while_a_request_that_names_much_goes_on(cluster, key,
 
 
 CHANGES = [
+    (19, 7, CreateTopicsRequest([CreatableTopic(name) for name in NAMES[:2000]], validate_only=True)),
+    (37, 3, CreatePartitionsRequest([CreatePartitionsTopic(name, 2) for name in NAMES[:2000]])),
     (20, 6, DeleteTopicsRequest([DeleteTopicState(name) for name in NAMES[:2000]])),
     (33, 2, AlterConfigsRequest([Altered(2, name) for name in NAMES[:2000]])),
     (44, 1, IncrementalAlterConfigsRequest([ChangedIncrementally(2, name) for name in NAMES[:2000]])),
