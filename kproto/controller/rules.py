@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from kproto.config import TOPIC_CONFIGS
+from kproto.config import BROKER_CONFIGS, TOPIC_CONFIGS
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import DEFAULT_BROKER, RECOVERING, StreamletRecord, TopicRecord
 from kproto.metadata.vlogs import CopyTarget, Move, VlogTable, VsegRecord
@@ -61,7 +61,7 @@ def is_draining(image: MetadataImage, node_id: int) -> bool:
     """The broker is to be rid of everything (``kproto.drain``): it gets nothing new, and what it has counts
     as missing once others can have it."""
     own = image.configs.get(str(node_id))
-    return own is not None and own.get(DRAIN) == "true"
+    return own is not None and DRAIN in own and bool(BROKER_CONFIGS[DRAIN].parse(own[DRAIN]))
 
 
 def was_given(table: VlogTable, vseg: VsegRecord) -> bool:

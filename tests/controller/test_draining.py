@@ -23,7 +23,7 @@ def replace(world: World) -> list[tuple[int, ...]]:
 
 
 def drain(world: World, node: int) -> None:
-    ops = [ConfigOp("kproto.drain", OpType.SET, "true")]
+    ops = [ConfigOp("kproto.drain", OpType.SET, " TRUE ")]
     change = ConfigChange(ResourceType.BROKER, str(node), ops)
     assert world.commit(decide_alter(world.image, [change], SETTINGS)) == [None]
 
