@@ -45,6 +45,7 @@ from kproto.replica.store import ReplicaStore, Workers
 from kproto.replica.takeover import Takeover
 from kproto.replica.unneeded import UnneededReports
 from kproto.replica.widening import Widening
+from kproto.trouble import Trouble
 from kproto.vlog.manager import JOURNAL_DIRECTORY, boot_id
 from kproto.vlog.peer_backups import PeerBackups
 from kproto.vlog.worker import Worker
@@ -460,6 +461,7 @@ class ClusterMember:
 
     async def _propose_starts(self) -> None:
         """Tell the controller what came together, until it has taken it or this owner epoch is over."""
+        trouble = Trouble(log, self._clock, "log starts wait to be stored")
         while self._starts:
             await asyncio.sleep(STARTS_SECONDS)
             starts = list(self._starts.items())[:STARTS_AT_ONCE]
@@ -469,8 +471,9 @@ class ClusterMember:
             except KafkaError as error:
                 if error.code is ErrorCode.STALE_BROKER_EPOCH:
                     return
-                log.warning("%d log starts wait to be stored: %s", len(self._starts), error)
+                trouble.failed(error)
                 continue
+            trouble.over()
             for (key, wanted), is_known in zip(starts, known, strict=True):
                 if self._starts[key] == wanted:
                     del self._starts[key]
@@ -506,6 +509,7 @@ class ClusterMember:
         self, request: OpenVseg, done: Callable[[tuple[CopyTarget, ...] | None], object]
     ) -> None:
         arguments = {**request._asdict(), "exclude": sorted(request.exclude)}
+        trouble = Trouble(log, self._clock, f"virtual segment {request.seq} of {request.vlog}")
         while True:
             try:
                 answer = await self.controller.propose("open_vseg", arguments)
@@ -513,9 +517,10 @@ class ClusterMember:
                 if error.code is ErrorCode.STALE_BROKER_EPOCH:
                     done(None)
                     return
-                log.warning("virtual segment %d of %d: %s", request.seq, request.vlog, error)
+                trouble.failed(error)
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
+            trouble.over()
             done(tuple(CopyTarget(*target) for target in answer["backups"]))
             return
 

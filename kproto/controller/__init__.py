@@ -9,7 +9,7 @@ all on the predicates in ``rules``; ``sessions`` says who is alive, ``denials`` 
 Shells: ``controller`` commits decisions and publishes the new image, ``proposals`` takes what brokers ask
 for, ``service`` is their way in, ``loop`` recovers and repairs, ``recoveries`` keeps the figures;
 ``election`` and ``seat`` say who does all that where several brokers may.
-May import ``errors check clock disk config wire net metadata log vlog replica``.
+May import ``errors check clock trouble disk config wire net metadata log vlog replica``.
 """
 
 from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType

@@ -26,6 +26,7 @@ from kproto.errors import KafkaError
 from kproto.metadata.records import RECOVERING
 from kproto.net.ports import Answer, PeerError, PeersPort
 from kproto.replica import messages
+from kproto.trouble import Trouble
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 
@@ -44,6 +45,7 @@ REFUSAL_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 FIRST_LOOK_SECONDS: Final = 0.6
 """After it took over from another, a controller looks who of the registered brokers has died meanwhile; so
 long it waits for those that are starting."""
+CANNOT_WRITE: Final = "the controller cannot write its decisions"
 TROUBLE_SECONDS: Final = 0.5
 """After a decision could not be written."""
 START_SECONDS: Final = 1.0
@@ -294,13 +296,15 @@ class ControllerLoop:
 
     async def _drive(self) -> None:
         """Take every step that is possible, then wait for something to change."""
+        trouble = Trouble(log, self._clock, CANNOT_WRITE)
         while True:
             self._wake.clear()
             try:
                 self._ask_and_look(await self._close_vsegs())
                 await self._assign()
+                trouble.over()
             except KafkaError as error:
-                log.error("the controller cannot write its decisions: %s", error)
+                trouble.failed(error)
                 await asyncio.sleep(TROUBLE_SECONDS)
                 self._wake.set()
             await self._wake.wait()
@@ -399,6 +403,7 @@ class ControllerLoop:
     async def _upkeep(self) -> None:
         """Order missing copies and delete what nobody needs; a fraction of the time at most."""
         look_at: float | None = None
+        freeing, arranging = (Trouble(log, self._clock, CANNOT_WRITE) for _ in range(2))
         while True:
             began = self._clock.monotonic()
             if self._upkeep_stale or (look_at is not None and began >= look_at):
@@ -406,13 +411,15 @@ class ControllerLoop:
                 try:
                     look_at = self._order_repairs(began)
                     await self._controller.proposals.free()
+                    freeing.over()
                 except KafkaError as error:
-                    log.error("the controller cannot write its decisions: %s", error)
+                    freeing.failed(error)
                     self._upkeep_stale = True
             try:
                 await self._arranger.look(began)
+                arranging.over()
             except KafkaError as error:
-                log.error("the controller cannot write its decisions: %s", error)
+                arranging.failed(error)
             rest = upkeep_rest(self._clock.monotonic() - began)
             await asyncio.sleep(rest)
             with suppress(TimeoutError):

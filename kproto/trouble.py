@@ -1,0 +1,40 @@
+"""What fails again and again is logged when it begins, then once a minute, and when it works again.
+
+A full disk lasts for hours, and who waits tries many times a second: the log must not fill what is left.
+May be imported from anywhere; imports only ``clock``.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from kproto.clock import Clock
+
+AGAIN_SECONDS: Final = 60.0
+
+
+class Trouble:
+    """One thing that is tried until it works; ``what`` is the beginning of each line about it."""
+
+    __slots__ = ("_clock", "_log", "_next", "_what")
+
+    def __init__(self, log: logging.Logger, clock: Clock, what: str) -> None:
+        self._log = log
+        self._clock = clock
+        self._what = what
+        self._next: float | None = None
+        """When it is to be told again; None while all is well."""
+
+    def failed(self, error: object) -> None:
+        """It did not work, this time either."""
+        now = self._clock.monotonic()
+        if self._next is None or now >= self._next:
+            self._next = now + AGAIN_SECONDS
+            self._log.warning("%s: %s", self._what, error)
+
+    def over(self) -> None:
+        """It worked."""
+        if self._next is not None:
+            self._next = None
+            self._log.warning("%s: it works again", self._what)
