@@ -26,6 +26,40 @@ def now_ms() -> int:
     return int(time.monotonic() * 1000)
 
 
+class _Working(SystemClock):
+    """Time goes on while somebody works, too."""
+
+    worked_s = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.worked_s
+
+
+def test_thousands_at_the_same_moment_leave_the_loop_free_in_between() -> None:
+    """So it is with the sessions of all groups a while after a start, when no member is there any more."""
+
+    async def scenario() -> None:
+        clock = _Working()
+        woken: list[Sleeper] = []
+
+        def wake(sleeper: Sleeper) -> None:
+            woken.append(sleeper)
+            clock.worked_s += 0.001
+
+        timers = Timers(clock, wake)
+        naps = [Nap(str(i)) for i in range(300)]
+        for nap in naps:
+            timers.schedule(nap, int(clock.monotonic() * 1000))
+        at_once = seen = 0
+        while len(woken) < len(naps):
+            await asyncio.sleep(0)
+            at_once, seen = max(at_once, len(woken) - seen), len(woken)
+        assert woken == naps
+        assert at_once < 20
+
+    run(scenario())
+
+
 def test_sleepers_wake_in_order_and_only_at_their_earliest_moment() -> None:
     async def scenario() -> None:
         woken: list[str] = []

@@ -15,6 +15,8 @@ from kproto.handlers.groups.group import NEVER
 
 STALL_MS: Final = 1_000
 GRACE_MS: Final = 250
+SLICE_S: Final = 0.005
+"""Then the event loop gets its turn."""
 
 
 class Sleeper(Protocol):
@@ -69,7 +71,11 @@ class Timers:
             # The process stood still, not its clients: hear first what they have sent meanwhile.
             self._set_handle(now_ms + GRACE_MS)
             return
+        until = self._clock.monotonic() + SLICE_S
         while self._heap and self._heap[0][0] <= now_ms:
+            if self._clock.monotonic() > until:  # thousands at once: all sessions begin anew with a start
+                self._set_handle(now_ms)
+                return
             at_ms, _, sleeper = heapq.heappop(self._heap)
             if sleeper.scheduled_at == at_ms:
                 sleeper.scheduled_at = NEVER
