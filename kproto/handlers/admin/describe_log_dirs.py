@@ -2,8 +2,9 @@
 
 Behaviour: one log directory, the data directory; all partitions for a null topic list, else those of the list
 that exist, none for an empty list. A broker has the partitions that it leads: copies for others are virtual
-segments with chunks of many partitions (``kproto vlogs``). Sizes are those of the record batches; partitions
-that are not open are answered from the last checkpoint, so that asking does not open thousands of them.
+segments with chunks of many partitions (``kproto vlogs``), on whatever brokers, so a follower's size would be
+invented. Sizes are those of the record batches; partitions that are not open are answered from the last
+checkpoint, so that asking does not open thousands of them.
 Version notes: v3 top-level error; v4 size of the file system (KIP-827); v5 cordoned, which kproto's never is.
 """
 
