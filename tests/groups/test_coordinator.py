@@ -1,12 +1,14 @@
 """Groups through API handlers and codecs, over a log in memory: membership, offsets, reload, deletion."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from kproto.errors import ErrorCode
 from kproto.handlers.groups.records import partition_of
+from kproto.handlers.groups.shard import Shard
 from kproto.handlers.turns import PART
 from kproto.wire.data import SUBSCRIPTION
 from kproto.wire.generated.consumer_protocol_subscription import ConsumerProtocolSubscription
@@ -607,6 +609,44 @@ async def test_deleted_topics_take_their_offsets_along(world: World) -> None:
     assert await everything(world, "g") == {("u", 0): 3}
     await world.create("t")
     assert await fetched(world, "g", "t") == -1
+
+
+@scenario("t")
+async def test_a_deleted_topic_is_forgotten_a_shard_at_a_time(world: World) -> None:
+    await world.call(FIND, 3, key="g")
+    shards = await world.groups.all_shards()
+    turns: list[int] = []
+    turn = 0
+    drop = Shard.drop_topics
+
+    def noted(shard: Shard, names: Iterable[str]) -> None:
+        turns.append(turn)
+        drop(shard, names)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Shard, "drop_topics", noted)
+        deleting = asyncio.ensure_future(world.delete("t"))
+        while len(turns) < len(shards):
+            turn += 1
+            await asyncio.sleep(0)
+        await deleting
+    assert len(set(turns)) == len(shards) > 10
+
+
+@scenario("t")
+async def test_what_is_committed_for_a_topic_of_the_same_name_stays(world: World) -> None:
+    """However few turns of the loop lie between deletion and creation."""
+    await world.call(FIND, 3, key="g0")
+    await world.groups.all_shards()
+    groups = [f"g{i}" for i in range(60)]
+    for group in groups:
+        await commit(world, group, 7)
+    await world.delete("t")
+    await world.create("t")
+    for group in groups[::2]:
+        await commit(world, group, 3)
+    await asyncio.sleep(0.05)
+    assert [await fetched(world, group) for group in groups] == [3, -1] * 30
 
 
 @scenario("gone", "again", "stays")

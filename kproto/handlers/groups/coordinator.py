@@ -76,6 +76,8 @@ class GroupCoordinator:
         self._terms: dict[int, int] = {}
         """Leader epoch of every partition coordinated here, as of the last image."""
         self._loading: dict[int, _Loading] = {}
+        self._dropping: list[tuple[Shard, set[str]]] = []
+        """Shards that have yet to forget the offsets of these deleted topics."""
         self._seen: MetadataImage = EMPTY_IMAGE
         """The newest image that was looked at."""
         self._housekeeping: asyncio.Task[None] | None = None
@@ -99,6 +101,7 @@ class GroupCoordinator:
         for shard in self._shards.values():
             shard.unload(ErrorCode.NOT_COORDINATOR)
         self._shards.clear()
+        self._dropping.clear()
         self._timers.close()
 
     def on_image(self, image: MetadataImage) -> None:
@@ -111,13 +114,26 @@ class GroupCoordinator:
             return  # most changes: virtual segments, log starts, configs of brokers
         before, terms = self._terms, self._own_terms(image)
         self._terms = terms
+        while self._dropping:  # before a topic of the same name is known
+            self._drop_some()
         self._end_terms()
-        for shard in self._shards.values() if gone else ():
-            shard.drop_topics(gone)
         if gone:
+            self._dropping = [(shard, gone) for shard in self._shards.values()]
+            self._drop_in_turns()
             self._load_soon(terms)
         elif OFFSETS_TOPIC in seen.topics:  # a new one is loaded when it is used
             self._load_soon(index for index, term in terms.items() if before.get(index) != term)
+
+    def _drop_in_turns(self) -> None:
+        """A shard in each turn of the event loop: thousands of groups may have offsets of one topic."""
+        if self._dropping:
+            self._drop_some()
+            asyncio.get_running_loop().call_soon(self._drop_in_turns)
+
+    def _drop_some(self) -> None:
+        shard, names = self._dropping.pop()
+        if not shard.unloaded:
+            shard.drop_topics(names)
 
     def _end_terms(self) -> None:
         """Give up what was loaded, or is being loaded, for a term that is over."""
