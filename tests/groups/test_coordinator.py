@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kproto.errors import ErrorCode
+from kproto.handlers.groups.coordinator import GroupCoordinator
 from kproto.handlers.groups.records import partition_of
 from kproto.handlers.groups.shard import Shard
 from kproto.handlers.turns import PART
@@ -647,6 +649,26 @@ async def test_what_is_committed_for_a_topic_of_the_same_name_stays(world: World
         await commit(world, group, 3)
     await asyncio.sleep(0.05)
     assert [await fetched(world, group) for group in groups] == [3, -1] * 30
+
+
+@scenario("t")
+async def test_a_topic_that_was_made_anew_unseen_has_no_offsets(world: World) -> None:
+    """A new controller gives whoever is behind all of its metadata, and not what became of it."""
+    await world.call(FIND, 3, key="g")
+    world.groups.close()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(GroupCoordinator, "on_image", lambda *_: None)
+        world.begin()
+    await world.groups.all_shards()
+    await commit(world, "g", 7)
+    assert await fetched(world, "g") == 7
+    await world.delete("t")
+    await world.create("t")
+    world.groups.on_image(replace(world.controller.image, base_revision=0))
+    await commit(world, "h", 3)
+    await asyncio.sleep(0.05)
+    assert await fetched(world, "g") == -1
+    assert await fetched(world, "h") == 3
 
 
 @scenario("gone", "again", "stays")

@@ -119,6 +119,8 @@ class GroupCoordinator:
         self._end_terms()
         if gone:
             self._dropping = [(shard, gone) for shard in self._shards.values()]
+            while self._dropping and not gone.isdisjoint(image.topics):
+                self._drop_some()
             self._drop_in_turns()
             self._load_soon(terms)
         elif OFFSETS_TOPIC in seen.topics:  # a new one is loaded when it is used
@@ -323,8 +325,11 @@ def _coordinator(image: MetadataImage, record: StreamletRecord) -> int:
 
 
 def _deleted(seen: MetadataImage, image: MetadataImage) -> set[str]:
-    """Names of the topics that ``seen`` has and the later ``image`` has not."""
+    """Names of the topics that ``seen`` has and the later ``image`` has not; it may have others of the same
+    names, when not every image between them came here."""
     if image.base_revision != seen.revision:
-        return seen.topics.keys() - image.topics.keys()
-    before = (seen.topics_by_id.get(topic_id) for topic_id in image.touched)
-    return {topic.name for topic in before if topic is not None and topic.name not in image.topics}
+        touched: Iterable[bytes] = seen.topics_by_id.keys() - image.topics_by_id.keys()
+    else:
+        touched = image.touched
+    before = (seen.topics_by_id.get(topic_id) for topic_id in touched)
+    return {topic.name for topic in before if topic is not None and topic.topic_id not in image.topics_by_id}
