@@ -235,7 +235,7 @@ def chunks_of(
     try:
         origin, window = at, memoryview(b"")
         wanted = HEADER_SIZE
-        length = os.fstat(descriptor).st_size
+        length = os.stat(path).st_size
         trusted = min(trusted, length)
         while at + wanted <= length:
             if at + wanted > origin + len(window):

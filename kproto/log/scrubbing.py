@@ -340,7 +340,7 @@ def _goes_on(segment: Segment, place: Place, end: int) -> bool:
     """Whether a chunk with the offset begins at ``place``, or the segment ends there."""
     found = _header(segment.path, place.position)
     if place.offset == end:
-        return found is None and os.path.getsize(segment.path) == place.position
+        return found is None and os.stat(segment.path).st_size == place.position
     return found is not None and found[1][0] == place.offset
 
 

@@ -22,6 +22,7 @@ import kproto.log.checkpointing
 import kproto.log.manager
 import kproto.log.opening
 import kproto.log.reader
+import kproto.log.scrubbing
 import kproto.log.segment
 import kproto.log.trash
 import kproto.member
@@ -35,6 +36,7 @@ import kproto.vlog.replicated
 import kproto.vlog.replication
 import kproto.vlog.states
 from kproto.controller.controller import CONTROLLER_EPOCH_KEY
+from kproto.log.scrubbing import Scrub as SegmentScrub
 from kproto.metadata import records
 from kproto.metadata.exchange import decode_update
 from kproto.metadata.memory import MemoryStore
@@ -291,6 +293,7 @@ def installed(world: World) -> Iterator[None]:
         (kproto.member, "Worker", SimWorks),
         (kproto.broker, "Server", SimServer),
         (kproto.broker, "BlockingPool", SimPool),
+        (kproto.broker, "Worker", SimWorks),
         (kproto.broker, "wait_for_store", open_store),
         (kproto.broker, "VlogManager", partial(VlogManager, make_worker=workers)),
         (kproto.directory, "boot_id", lambda: world.machines[current().node].boot_id),
@@ -303,6 +306,7 @@ def installed(world: World) -> Iterator[None]:
         kproto.directory,
         kproto.log.opening,
         kproto.log.reader,
+        kproto.log.scrubbing,
         kproto.log.segment,
         kproto.log.manager,
         kproto.log.checkpointing,
@@ -324,6 +328,7 @@ def installed(world: World) -> Iterator[None]:
     places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]  # nobody asks for all tasks
     if world.plan.rot:
         places.append((kproto.member, "Scrub", partial(Scrub, pause_s=0.02, round_s=2.0)))
+        places.append((kproto.broker, "Scrub", partial(SegmentScrub, pause_s=0.02, again_s=2.0)))
     places += world.replaced
     missing = object()
     before = [(module, name, vars(module).get(name, missing)) for module, name, _ in places]
