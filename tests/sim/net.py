@@ -322,7 +322,7 @@ class SimListener:
 
     network: Network
 
-    def __init__(self, secret: str, *, node_id: int = -1, **_: Any) -> None:
+    def __init__(self, secret: str, limits: object = None, *, node_id: int = -1, **_: Any) -> None:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, SimLoop)
         assert loop.current is not None
