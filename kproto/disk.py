@@ -16,6 +16,8 @@ Buffer = bytes | bytearray | memoryview
 IOV_MAX: Final = 1024
 NO_DESCRIPTOR: Final = frozenset({errno.EMFILE, errno.ENFILE})
 """Errors of a file that could not be opened because too many are."""
+NO_SPACE: Final = NO_DESCRIPTOR | {errno.ENOSPC, errno.EDQUOT}
+"""No room, or no descriptor for another file: nothing is lost, and it may be otherwise a second later."""
 PATIENCE_S: Final = 60.0
 RETRY_S: Final = 0.05
 _KEEP_SIZE: Final = 1

@@ -10,7 +10,6 @@ May import ``errors check clock disk directory memory config``.
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import socket
 import threading
@@ -24,6 +23,8 @@ from prometheus_client import CollectorRegistry, ProcessCollector, generate_late
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
+
+from kproto.disk import NO_DESCRIPTOR
 
 Page = Callable[[], Any]
 """What a page shows, as JSON values or an awaitable of them; called on the event loop."""
@@ -76,7 +77,7 @@ class _HTTPServer(ThreadingHTTPServer):
         try:
             return super().get_request()
         except OSError as error:
-            if error.errno in (errno.EMFILE, errno.ENFILE):
+            if error.errno in NO_DESCRIPTOR:
                 time.sleep(ACCEPT_RETRY_S)
             raise
 

@@ -5,10 +5,10 @@ they are in memory and in the journal.
 
 from __future__ import annotations
 
-import errno
 import logging
 from typing import TYPE_CHECKING, Final
 
+from kproto.disk import NO_SPACE
 from kproto.log.blocks import BlockPool
 from kproto.log.due import Due
 
@@ -26,7 +26,6 @@ RETRY_S: Final = 1.0
 REST_S: Final = 60.0
 """Memory is given back when nothing was produced for so long."""
 BLOCKS_PER_SLICE: Final = 500
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
 """A file that cannot be opened for want of descriptors is no failing disk."""
 
 
@@ -85,7 +84,7 @@ class Flushing:
             if segment.footer is not None:
                 segment.write_index()
         except OSError as error:
-            if error.errno not in _FULL:
+            if error.errno not in NO_SPACE:
                 self._ports.on_poison(f"{segment.path}: {error.strerror}")
             elif not self._is_full():
                 log.warning(

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import logging
 import os
 from bisect import bisect_right
@@ -24,6 +23,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from kproto.disk import NO_SPACE
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.opening import chunks_of
 from kproto.log.ports import EVERYTHING
@@ -56,7 +56,6 @@ RETRY_S: Final = 10.0
 MEND_BYTES: Final = 1 << 20
 PARTITIONS_AT_ONCE: Final = 64
 """So many are asked for segments before the loop belongs to others."""
-NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class InThread(Protocol):

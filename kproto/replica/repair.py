@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from kproto.disk import NO_SPACE
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.net.ports import PeerError
 from kproto.replica.copies import Copy
@@ -20,7 +21,6 @@ from kproto.replica.rules import Presence
 from kproto.replica.store import COPYING, ReplicaStore
 from kproto.replica.stored_file import Inspection, inspect
 from kproto.vlog.frame import FILE_HEADER_SIZE
-from kproto.vlog.space import NO_SPACE
 from kproto.vlog.worker import Works, in_worker
 from kproto.wire.internal import Api, InternalError
 

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kproto.disk import NO_SPACE
 from kproto.log.due import BYTES_A_TURN
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 from kproto.replica.copies import NO_FILE, Copy
@@ -61,7 +62,6 @@ from kproto.vlog.frame import (
     decode_frame_header,
     head_is_sound,
 )
-from kproto.vlog.space import NO_SPACE
 from kproto.vlog.worker import Works
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ be given back. Else these would wait for themselves.
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from kproto.disk import NO_SPACE
 from kproto.vlog.frame import FILE_HEADER_SIZE
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 RETRY_S: Final = 1.0
 SMALLEST_FILE: Final = 1 << 18
-NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
-"""No room, or no descriptor for another file: nothing is lost, and it may be otherwise a second later."""
 
 
 class Space:
