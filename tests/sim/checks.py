@@ -360,10 +360,10 @@ class Checks:
         """What was pushed for a topic of one copy is of use only if it was not cancelled. Visitors make some,
         too, whose only copies leave a broker that is drained, or are to."""
         topic = self.world.image.topics_by_id[topic_id]
-        sources = self.world.image.partition_streamlet(topic, index).sources
-        if sources and topic.name not in self.singles:
+        streamlet = self.world.image.partition_streamlet(topic, index)
+        if streamlet.sources and len(streamlet.replicas) > 1 and topic.name not in self.singles:
             return True
-        return record.id.owner_epoch in sources
+        return record.id.owner_epoch in streamlet.sources
 
     def _look_at_first_copies(self, topic_id: bytes, index: int) -> None:
         """Rule 45, of a streamlet that just got sources: what was given up before was not checked for it."""

@@ -86,6 +86,7 @@ class Visit:
         self.name = name
         self.copies = copies
         self.partitions = partitions
+        self.topic_id = b""
         self.readers: dict[int, Consumer] = {}
 
 
@@ -242,6 +243,9 @@ class Visitors:
     def _place(self) -> tuple[Visit, Consumer]:
         """A partition of a visitor's topic, with what was seen of it."""
         visit = self._some()
+        topic = self.world.image.topics.get(visit.name)
+        if topic is not None and topic.topic_id != visit.topic_id:  # perhaps made anew by another visit
+            visit.topic_id, visit.readers = topic.topic_id, {}
         index = self.random.randrange(visit.partitions)
         reader = visit.readers.get(index)
         if reader is None:
