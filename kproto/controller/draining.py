@@ -72,7 +72,8 @@ def decide_replacements(
         topic = image.topics_by_id.get(record.topic_id)
         if topic is None or find_streamlet(image, record.topic_id, record.index) != record:
             continue
-        decision.puts[record.key] = reassigned(topic, record, replicas).encode()
+        before = record.was or record.replicas
+        decision.puts[record.key] = reassigned(topic, record, replicas, before).encode()
         move = current_move(table, record)
         if move is not None and move.target not in replicas:
             decision.deletes.append(move.key)

@@ -4,19 +4,20 @@ The replicas of a streamlet say who should lead it, no more: where the copies ar
 segment. So a reassignment is done at once, but for the leader, who moves when it is no replica any more
 (rule 12b). Until then it can be cancelled.
 
-Another number of replicas means other virtual logs for new records, and more copies of what is there. A topic
-with one copy is not in virtual segments that anybody else could have: its leader pushes everything again
-first (`replica.widening`), and the streamlet has no sources until then. So long the leader's own files are
-all that counts, and going back to one copy means that no others are made. A streamlet that has its sources
-goes back when its leader has all of it in files of its own (`controller.single`); until then it is served,
-and recovered, as others are. The only copy goes to another broker by both: it gets others, moves, and is one
-again.
+Another number of replicas means other virtual logs for new records, and more copies of what is there. How
+many there are is a matter of the streamlet: those of one topic may have different numbers. One with a single
+copy is not in virtual segments that anybody else could have: its leader pushes everything again first
+(`replica.widening`), and the streamlet has no sources until then. So long the leader's own files are all that
+counts, and going back to one copy means that no others are made. A streamlet that has its sources goes back
+when its leader has all of it in files of its own (`controller.single`); until then it is served, and
+recovered, as others are. The only copy goes to another broker by both: it gets others, moves, and is one
+again. While any of this is under way the record keeps the replicas that there were, for who cancels it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from kproto.controller import rules
@@ -25,7 +26,7 @@ from kproto.controller.moves import current_move
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.metadata.records import TRANSIT_COPIES, StreamletRecord
-from kproto.metadata.vlogs import Move, VlogTable, start_key
+from kproto.metadata.vlogs import Move, VlogTable, VsegRecord, start_key
 
 
 class NewReplicas(NamedTuple):
@@ -51,92 +52,77 @@ def decide_reassign(
 ) -> Decision[list[KafkaError | None]]:
     """Change or restore replicas; one entry of the answer per partition. A fault in one stops no other.
 
-    The partitions of a streamlet have the same replicas: those of them that are named must agree. How many
-    copies there are is a matter of the whole topic: it changes when all its partitions are named, and that
-    its first copies are made is cancelled in the same way.
+    The partitions of a streamlet have the same replicas: those of them that are named must agree, and when
+    it is to have another number of them all must be named.
     """
     decision: Decision[list[KafkaError | None]] = Decision([])
     agreed: dict[tuple[bytes, int], tuple[int, ...] | None] = {}
-    factors = _factors(image, wanted) if may_change_factor else {}
-    cancelled = _cancelled(wanted)
+    changed: dict[str, TopicRecord] = {}
+    wider: set[tuple[int, int, int]] = set()
+    named = frozenset(wanted)
     for each in wanted:
         try:
             topic, record = _streamlet(image, each.topic, each.partition)
             key = record.topic_id, record.index
             if agreed.setdefault(key, each.replicas) != each.replicas:
-                raise KafkaError(
-                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                    f"Partition {each.partition} is in one streamlet with others and needs their replicas.",
+                raise _misassigned(
+                    f"Partition {each.partition} is in one streamlet with others and needs their replicas."
                 )
-            if each.replicas is None and gets_first_copies(image, topic):
-                _stay_single(image, table, topic, record, cancelled[topic.name], decision)
-            elif each.replicas is None:
-                _cancel(table, topic, record, decision)
+            if each.replicas is None:
+                replicas = _cancelled(table, topic, record)
             else:
-                factor = factors.get(topic.name, topic.replication_factor)
-                _check(image, table, topic, record, each.replicas, factor)
-                _assign(image, table, topic, record, each.replicas, decision)
+                replicas = each.replicas
+                _check(image, table, record, replicas)
+                _check_number(topic, record, replicas, named, may_change_factor)
         except KafkaError as error:
             decision.answer.append(error)
             continue
         decision.answer.append(None)
-    for name, factor in factors.items():
-        mine = [at for at, each in enumerate(wanted) if each.topic == name]
-        if all(decision.answer[at] is None for at in mine):
-            _change_factor(image, table, image.topics[name], factor, decision)
-            continue
-        for record in image.streamlets[image.topics[name].topic_id]:
-            decision.puts.pop(record.key, None)
-            decision.puts.pop(Move(record.topic_id, record.index, 0, 0, 0).key, None)
-        for at in mine:
-            decision.answer[at] = decision.answer[at] or KafkaError(
-                ErrorCode.INVALID_REPLICATION_FACTOR, "Another partition of the topic cannot be changed."
-            )
+        _assign(image, table, topic, record, replicas, decision, each.replicas is None)
+        before, now = len(record.replicas), len(replicas)
+        if now != before:
+            changed[topic.name] = changed.get(topic.name, topic).with_copies(record.index, now)
+            if now > before:
+                wider |= {(epoch, max(before, TRANSIT_COPIES), now) for epoch in record.sources}
+    decision.puts.update((topic.key, topic.encode()) for topic in changed.values())
+    decision.puts.update((vseg.key, vseg.encode()) for vseg in _copied_more_often(table, wider))
     return decision
 
 
-def _factors(image: MetadataImage, wanted: Sequence[NewReplicas]) -> dict[str, int]:
-    """Topics all of whose partitions are to have the same other number of replicas, and that number."""
-    found: dict[str, int] = {}
-    named: dict[str, dict[int, int]] = {}
-    for each in wanted:
-        if each.replicas is not None:
-            named.setdefault(each.topic, {})[each.partition] = len(each.replicas)
-    for name, lengths in named.items():
-        topic = image.topics.get(name)
-        if topic is not None and lengths.keys() == set(range(topic.partitions)):
-            (length, *others) = set(lengths.values())
-            if not others and length != topic.replication_factor:
-                found[name] = length
-    return found
-
-
-def _cancelled(wanted: Sequence[NewReplicas]) -> dict[str, set[int]]:
-    """The partitions of each topic whose reassignment is to be cancelled."""
-    found: dict[str, set[int]] = {}
-    for each in wanted:
-        if each.replicas is None:
-            found.setdefault(each.topic, set()).add(each.partition)
-    return found
-
-
-def _change_factor(
-    image: MetadataImage,
-    table: VlogTable,
+def _check_number(
     topic: TopicRecord,
-    factor: int,
-    decision: Decision[list[KafkaError | None]],
+    record: StreamletRecord,
+    replicas: tuple[int, ...],
+    named: Set[NewReplicas],
+    may_change: bool,
 ) -> None:
-    """The new number of copies, for what is written from now on; what is there already gets more copies by
-    repair, never fewer."""
-    records = image.streamlets[topic.topic_id]
-    changed = topic.with_copies(factor)
-    decision.puts[changed.key] = changed.encode()
-    least = max(topic.replication_factor, TRANSIT_COPIES)
-    for epoch in sorted({epoch for record in records for epoch in record.sources}):
-        for vseg in table.of_owner(epoch):
-            if least <= vseg.copies < factor:
-                decision.puts[vseg.key] = vseg._replace(copies=factor).encode()
+    """Raise when a streamlet cannot have another number of replicas by this request."""
+    before, now = len(record.replicas), len(replicas)
+    if before == now:
+        return
+    if not may_change:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"The replication factor is changed from {before} to {now}.",
+        )
+    partitions = topic.partitions_of(record.index)
+    if any(NewReplicas(topic.name, partition, replicas) not in named for partition in partitions):
+        raise _misassigned(
+            f"Partitions {partitions[0]} to {partitions[-1]} of {topic.name} are streamlet {record.index}, "
+            f"which has {before} copies: name all of them, with the same replicas, for {now}."
+        )
+
+
+def _copied_more_often(table: VlogTable, wider: Set[tuple[int, int, int]]) -> Iterator[VsegRecord]:
+    """What is there of streamlets that get more copies gets as many by repair; with fewer, it keeps what it
+    has. ``wider``: owner epochs among their sources, the fewest copies that they had there, and the new
+    number."""
+    for owner in {epoch for epoch, _, _ in wider}:
+        numbers = [(least, now) for epoch, least, now in wider if epoch == owner]
+        for vseg in table.of_owner(owner):
+            copies = max((now for least, now in numbers if least <= vseg.copies < now), default=0)
+            if copies:
+                yield vseg._replace(copies=copies)
 
 
 def more_internal_copies(image: MetadataImage, able: Collection[int], most: int) -> list[NewReplicas]:
@@ -145,24 +131,22 @@ def more_internal_copies(image: MetadataImage, able: Collection[int], most: int)
     found: list[NewReplicas] = []
     able = [node for node in sorted(able) if node in image.brokers and image.brokers[node].internal_host]
     load = Counter(node for part in image.streamlets.values() for one in part for node in one.replicas)
+    wanted = min(most, len(able))
     for topic in image.topics.values():
         records = image.streamlets[topic.topic_id]
-        factor = topic.replication_factor
-        wanted = min(most, len(able))
-        waits = factor > 1 and any(not record.sources for record in records)
-        if not topic.internal or wanted <= factor or waits:
+        if not topic.internal or any(is_copying(topic, record) for record in records):
             continue
         for record in records:
             replicas = list(record.replicas)
             others = [node for node in able if node not in replicas]
-            for node in sorted(others, key=lambda node: (load[node], node))[: wanted - len(replicas)]:
+            for node in sorted(others, key=lambda node: (load[node], node))[: max(0, wanted - len(replicas))]:
                 replicas.append(node)
                 load[node] += 1
-            first = record.index * topic.active_groups
-            found += [
-                NewReplicas(topic.name, index, tuple(replicas))
-                for index in range(first, min(first + topic.active_groups, topic.partitions))
-            ]
+            if len(replicas) > len(record.replicas):
+                found += [
+                    NewReplicas(topic.name, index, tuple(replicas))
+                    for index in topic.partitions_of(record.index)
+                ]
     return found
 
 
@@ -210,48 +194,38 @@ def _streamlet(image: MetadataImage, name: str, partition: int) -> tuple[TopicRe
     return topic, image.partition_streamlet(topic, partition)
 
 
-def _cancel(
-    table: VlogTable,
-    topic: TopicRecord,
-    record: StreamletRecord,
-    decision: Decision[list[KafkaError | None]],
-) -> None:
-    move, copies = current_move(table, record), topic.replication_factor
-    single = copies == 1 and topic.copies_of(record) > 1
-    before = move.before if move is not None else ()
-    if single and not before and record.leader not in record.replicas:
-        before = (record.leader,)  # the only copy was to go elsewhere, and is here yet
-    if not before and not single:
+def _cancelled(table: VlogTable, topic: TopicRecord, record: StreamletRecord) -> tuple[int, ...]:
+    """The replicas of a streamlet when what is under way of it is cancelled."""
+    before = _before(table, topic, record)
+    if not before:
         raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-    if len(before) != copies:
-        raise KafkaError(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"{topic.name} is to have {copies} copies of each partition, which cannot be cancelled: ask for "
-            "the replicas that it should have, of all its partitions.",
-        )
-    decision.puts[record.key] = _given_replicas(topic, record, before).encode()
-    if move is not None:
-        decision.deletes.append(move.key)
+    return before
 
 
-def reassigned(topic: TopicRecord, record: StreamletRecord, replicas: tuple[int, ...]) -> StreamletRecord:
-    """A streamlet of ``topic``, as that is, with other replicas."""
-    if not is_copying(topic, record):
-        return record.assigned_to(replicas)
-    return _given_replicas(topic._replace(replication_factor=len(replicas)), record, replicas)
+def _before(table: VlogTable, topic: TopicRecord, record: StreamletRecord) -> tuple[int, ...]:
+    """The replicas that a reassignment under way replaces; empty when there is none, or no way back."""
+    move = current_move(table, record)
+    if record.was:
+        return record.was
+    if move is not None and move.before:
+        return move.before
+    return (record.leader,) if is_copying(topic, record) else ()  # older versions did not keep them
 
 
-def _given_replicas(
-    topic: TopicRecord, record: StreamletRecord, replicas: tuple[int, ...]
+def reassigned(
+    topic: TopicRecord, record: StreamletRecord, replicas: tuple[int, ...], before: tuple[int, ...]
 ) -> StreamletRecord:
-    """A streamlet of ``topic``, as that will be, with other replicas.
+    """A streamlet of ``topic`` with other replicas; ``before``: those that it has again when that is
+    cancelled.
 
     When no first copies are made after all, the next leader epoch voids what its leader pushed for it: if it
     is to get copies once more, what was appended in between must be pushed, too.
     """
     given = record.assigned_to(replicas)
-    stays = not record.sources and topic.copies_of(given) == 1
-    return given.led_by(record.leader) if stays else given
+    if is_copying(topic, record) and topic.copies_of(given) == 1:
+        return given.led_by(record.leader)
+    kept = _is_under_way(topic, given) and before != replicas
+    return given.assigned_to(replicas, before) if kept else given
 
 
 def is_copying(topic: TopicRecord, record: StreamletRecord) -> bool:
@@ -259,47 +233,13 @@ def is_copying(topic: TopicRecord, record: StreamletRecord) -> bool:
     return not record.sources and topic.copies_of(record) > 1
 
 
-def gets_first_copies(image: MetadataImage, topic: TopicRecord) -> bool:
-    """A topic that had one copy gets more, and is not done."""
-    records = image.streamlets[topic.topic_id]
-    return topic.replication_factor > 1 and any(is_copying(topic, record) for record in records)
-
-
-def _stay_single(
-    image: MetadataImage,
-    table: VlogTable,
-    topic: TopicRecord,
-    record: StreamletRecord,
-    named: Set[int],
-    decision: Decision[list[KafkaError | None]],
-) -> None:
-    """The topic of a streamlet is to have one copy after all: its leader is the only replica again. What has
-    more goes back to one (`controller.single`)."""
-    if named != set(range(topic.partitions)):
-        raise KafkaError(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"{topic.name} is to have {topic.replication_factor} copies; to cancel that, all of its "
-            "partitions have to be named.",
-        )
-    changed = topic.with_copies(1)
-    decision.puts[changed.key] = changed.encode()
-    alive = [node for node in (record.leader, *record.replicas) if node in image.brokers]
-    stays = alive[0] if alive and record.sources else record.leader
-    decision.puts[record.key] = _given_replicas(changed, record, (stays,)).encode()
-    move = current_move(table, record)
-    if move is not None:
-        decision.deletes.append(move.key)
-
-
 def _check(
     image: MetadataImage,
     table: VlogTable,
-    topic: TopicRecord,
     record: StreamletRecord,
     replicas: tuple[int, ...],
-    factor: int,
 ) -> None:
-    """Raise what Apache Kafka answers to an assignment that cannot be; ``factor`` copies are wanted."""
+    """Raise what Apache Kafka answers to an assignment that cannot be."""
     if not replicas:
         raise _misassigned("The manual partition assignment includes an empty replica list.")
     if len(set(replicas)) != len(replicas):
@@ -310,13 +250,6 @@ def _check(
                 f"The manual partition assignment includes broker {node_id}, "
                 "but no such broker is registered."
             )
-    if len(replicas) != factor:
-        raise KafkaError(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"{topic.name} has {topic.replication_factor} copies of each partition, not {len(replicas)}: how "
-            "many is a matter of the whole topic here, so name all of its partitions, each with as many "
-            "replicas, to change it.",
-        )
     if replicas == record.replicas:
         return
     if (
@@ -336,17 +269,17 @@ def _assign(
     record: StreamletRecord,
     replicas: tuple[int, ...],
     decision: Decision[list[KafkaError | None]],
+    back: bool,
 ) -> None:
-    """The new record, and the move of its leader if that is no replica any more."""
+    """The new record, and the move of its leader if that is no replica any more. ``back``: they are those
+    that it had, and stay when that is cancelled."""
     known = current_move(table, record)
-    if replicas == record.replicas and known is None:
+    if replicas == record.replicas and known is None and not back:
         return
-    decision.puts[record.key] = reassigned(topic, record, replicas).encode()
+    before = replicas if back else _before(table, topic, record) or record.replicas
+    decision.puts[record.key] = reassigned(topic, record, replicas, before).encode()
     target = next((node_id for node_id in replicas if node_id in image.brokers), record.leader)
-    if record.leader not in replicas and rules.may_begin_move(image, record, target):
-        single = topic.replication_factor == 1
-        before = known.before if known is not None else ()
-        before = before or ((record.leader,) if single else record.replicas)
+    if not back and record.leader not in replicas and rules.may_begin_move(image, record, target):
         name = record.topic_id, record.index
         move = Move(*name, target, record.leader_epoch, image.revision + 1, before)
         decision.puts[move.key] = move.encode()
@@ -369,7 +302,7 @@ def ongoing(
         topics |= {
             topic.name
             for topic in image.topics.values()
-            if any(_is_under_way(image, topic, record) for record in image.streamlets[topic.topic_id])
+            if any(_is_under_way(topic, record) for record in image.streamlets[topic.topic_id])
         }
         asked = [(name, range(image.topics[name].partitions)) for name in sorted(topics)]
     found: list[Ongoing] = []
@@ -379,9 +312,8 @@ def ongoing(
             if topic is None or not 0 <= partition < topic.partitions:
                 continue
             record = image.partition_streamlet(topic, partition)
-            move = current_move(table, record)
-            before = move.before if move is not None else ()
-            if before or _is_under_way(image, topic, record):
+            before = _before(table, topic, record)
+            if before or _is_under_way(topic, record):
                 old, new = before or (record.leader,), record.replicas
                 removing = [node_id for node_id in old if node_id not in new]
                 adding = [node_id for node_id in new if node_id not in old]
@@ -389,9 +321,7 @@ def ongoing(
     return found
 
 
-def _is_under_way(image: MetadataImage, topic: TopicRecord, record: StreamletRecord) -> bool:
-    """Copies of a streamlet are made or given up: to or from a single one for its whole topic, or for itself
-    when the only one goes to another broker."""
-    if topic.replication_factor == 1:
-        return topic.copies_of(record) > 1
-    return gets_first_copies(image, topic)
+def _is_under_way(topic: TopicRecord, record: StreamletRecord) -> bool:
+    """Copies of a streamlet are made or given up: to or from a single one, or because the only one goes to
+    another broker."""
+    return topic.copies_of(record) > 1 and (len(record.replicas) == 1 or not record.sources)

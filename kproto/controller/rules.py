@@ -172,18 +172,16 @@ def leads(image: MetadataImage, record: StreamletRecord | None, node_id: int, ep
 
 
 def is_copying(image: MetadataImage, record: StreamletRecord, node_id: int, epoch: int) -> bool:
-    """The broker has the only copy of the streamlet, and makes more: its topic is to have more, or another
-    broker is to lead it."""
+    """The broker has the only copy of the streamlet, and makes more: it is to have more, or another broker is
+    to lead it."""
     topic = image.topics_by_id.get(record.topic_id)
     more = topic is not None and not record.sources and topic.copies_of(record) > 1
     return more and record.leader == node_id and is_current(image, node_id, epoch)
 
 
 def may_be_alone(image: MetadataImage, record: StreamletRecord, node_id: int, epoch: int) -> bool:
-    """The broker serves a streamlet of a topic that is to have one copy, and is where that is to be (18b)."""
-    topic = image.topics_by_id.get(record.topic_id)
-    single = topic is not None and topic.replication_factor == 1 and record.leader in record.replicas
-    return single and leads(image, record, node_id, epoch)
+    """The broker serves a streamlet that is to have one copy, and is where that is to be (18b)."""
+    return record.replicas == (record.leader,) and leads(image, record, node_id, epoch)
 
 
 def topics_in(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> Iterator[TopicRecord]:

@@ -1,8 +1,8 @@
 """How a streamlet comes to have one copy again (18b). Pure.
 
-A topic that is to have a single copy gets nothing new at once: its streamlets have sources, and are served,
-recovered and moved as before. When the leader of one has all of it in files of its own, and what is known of
-its producers, it says so, and one transaction takes the sources away. Then nobody else can lead it.
+A streamlet that is to have a single copy gets nothing new at once: it has sources, and is served, recovered
+and moved as before. When its leader has all of it in files of its own, and what is known of its producers, it
+says so, and one transaction takes the sources away. Then nobody else can lead it.
 """
 
 from __future__ import annotations

@@ -366,10 +366,10 @@ def _grown_assignment(
     added = request.count - topic.partitions
     if len(assignment) != added:
         raise _misassigned(f"{added} partitions are added, but {len(assignment)} assignments given.")
-    for members in assignment:
-        _check_members(image, members, topic.replication_factor, away)
     last = image.streamlets[topic.topic_id][-1].replicas
     joining = min(added, topic.streamlets * topic.active_groups - topic.partitions)
+    for at, members in enumerate(assignment):
+        _check_members(image, members, len(last) if at < joining else topic.replication_factor, away)
     _per_streamlet([last, *assignment[:joining]], topic.partitions - 1, topic.active_groups)
     return _per_streamlet(assignment[joining:], topic.partitions + joining, topic.active_groups)
 

@@ -97,13 +97,14 @@ def changes_leader(services: Services, topic: TopicRecord | None, index: int) ->
 def copies_short(partition: Partition, topic: TopicRecord, image: MetadataImage) -> bool:
     """Whether acks=all must be refused: fewer copies than ``min.insync.replicas`` (rule 18).
 
-    As in Apache Kafka a topic never needs more copies than its replication factor, and one that is to get
-    more copies has a single one until all that is there has them (rule 45).
+    As in Apache Kafka a partition never needs more copies than it has replicas, and one that is to get more
+    copies has a single one until all that is there has them (rule 45).
     """
-    needed = min(partition.config.min_insync_replicas, topic.replication_factor)
+    streamlet = image.partition_streamlet(topic, partition.index)
+    needed = min(partition.config.min_insync_replicas, len(streamlet.replicas))
     if needed <= 1:
         return False
-    if not image.partition_streamlet(topic, partition.index).sources:
+    if not streamlet.sources:
         return True
     vlog, live = partition.vlog, len(image.brokers)
     return (live if vlog is None else min(live, vlog.live_copies)) < needed

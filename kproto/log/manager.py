@@ -478,10 +478,11 @@ class LogManager:
             entry = self.checkpointing.file.get(topic_id, index)
             stream = self.streams.get(topic_id)
             if (
-                record is None
+                image is None
+                or record is None
                 or entry is None
-                or record.replication_factor > 1
                 or not self.leadership.may_open(topic_id, index)
+                or len(image.partition_streamlet(record, index).replicas) > 1
                 or (stream is not None and index in stream.partitions)
             ):
                 continue

@@ -202,6 +202,8 @@ class _Draft:
                 record.given = tuple(fields[5])  # type: ignore[arg-type]
             if len(fields) > 6:
                 record.before = tuple(fields[6])  # type: ignore[arg-type]
+            if len(fields) > 7:
+                record.was = tuple(fields[7])  # type: ignore[arg-type]
             self._put_streamlet(record)
 
     def _put_streamlet(self, record: StreamletRecord) -> None:

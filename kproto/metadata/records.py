@@ -19,15 +19,16 @@ Keys and values are text and bytes that any of the stores can keep::
     topics/<name>                     [topic id, partitions, R, Q, {name: value}, internal, fewest copies,
                                       weakest flush policy]
     streamlets/<topic id>/<index>     [leader, leader epoch, [replica, ...], state, [source, ...],
-                                      [given, ...], [before, ...]], the last three of owner epochs
+                                      [given, ...], [before, ...], [was, ...]], three of owner epochs,
+                                      the last one of replicas
     vsegs/<E>/<vlog>/<seq>            a virtual segment (see ``vlogs``)
     starts/<topic id>/<index>         log start offset of a partition with more than one copy (rule 44)
 
-The fields of a streamlet from its state on are left out while it has only one copy, and nobody led it before
-who could be asked; the last two also when they are empty. Of a topic the weakest policy is left out when it
-is 0, as in records of older versions, and then the fewest copies, too, when they are R. Values are compact
-JSON. Topic ids are 32 hex digits in keys and values, 16 raw bytes in memory; streamlet indexes have 8 hex
-digits, so that a range comes in order.
+The fields of a streamlet from its state on are left out while it has only one copy, nobody led it before
+who could be asked, and no reassignment is under way; the last three also when they are empty. Of a topic the
+weakest policy is left out when it is 0, as in records of older versions, and then the fewest copies, too,
+when they are R. Values are compact JSON. Topic ids are 32 hex digits in keys and values, 16 raw bytes in
+memory; streamlet indexes have 8 hex digits, so that a range comes in order.
 """
 
 from __future__ import annotations
@@ -127,8 +128,10 @@ class TopicRecord(NamedTuple):
     """A topic (a stream, in KerA's words).
 
     ``partitions`` is at least 1; ``active_groups`` (Q) never changes; ``configs`` are the overrides as the
-    client wrote them. Partition p belongs to streamlet ``p // active_groups``; ``fewest``: `fewest_copies`;
-    ``weakest``: the weakest flush policy that its own configs ever allowed, whatever those of brokers say.
+    client wrote them. Partition p belongs to streamlet ``p // active_groups``. How many copies a streamlet
+    has says its own record; ``replication_factor`` is the number of the first one, and what new ones get.
+    ``fewest``: `fewest_copies`; ``weakest``: the weakest flush policy that its own configs ever allowed,
+    whatever those of brokers say.
     """
 
     name: str
@@ -148,7 +151,7 @@ class TopicRecord(NamedTuple):
     @property
     def fewest_copies(self) -> int:
         """No virtual segment with fewer copies than this can hold anything of it (rule 12c): the least number
-        above 1 that it ever had."""
+        above 1 that any of its streamlets ever had."""
         return self.fewest or self.replication_factor
 
     @property
@@ -160,22 +163,23 @@ class TopicRecord(NamedTuple):
         """The record with other overrides; ``policy``: the weakest flush policy that they allow."""
         return self._replace(configs=configs, weakest=weaker(self.weakest, policy))
 
-    def with_copies(self, factor: int) -> TopicRecord:
-        """The record with another number of copies. A topic of one copy may have had something in virtual
-        segments on its way (see `copies_of`)."""
+    def with_copies(self, streamlet: int, copies: int) -> TopicRecord:
+        """The record when a streamlet gets another number of copies. One with a single copy may have had
+        something in virtual segments on its way (see `copies_of`)."""
         before = max(TRANSIT_COPIES, self.fewest_copies)
-        fewest = before if factor == 1 else min(factor, before)
+        fewest = before if copies == 1 else min(copies, before)
+        factor = copies if streamlet == 0 else self.replication_factor
         usual = TRANSIT_COPIES if factor == 1 else factor
         return self._replace(replication_factor=factor, fewest=fewest if fewest != usual else 0)
 
     def copies_of(self, record: StreamletRecord) -> int:
-        """How many copies new records of one of its streamlets get.
+        """How many copies new records of one of its streamlets get: as many as it has replicas.
 
-        With a single copy they get more while the streamlet is on its way: as long as recoveries read it from
+        With a single one they get more while the streamlet is on its way: as long as recoveries read it from
         virtual segments, or its leader, who has the only copy, is no replica any more.
         """
-        if self.replication_factor > 1:
-            return self.replication_factor
+        if len(record.replicas) > 1:
+            return len(record.replicas)
         led = record.leader in record.replicas or record.leader == NO_LEADER
         return 1 if led and not record.sources else max(TRANSIT_COPIES, self.fewest_copies)
 
@@ -230,7 +234,8 @@ class StreamletRecord:
     owner epochs whose virtual logs hold its chunks, oldest first (rule 27b), and ``state`` says whether the
     leader serves it. ``given`` are the sources that handed it over and have not led it since (12b): what they
     opened afterwards has nothing of it. ``before`` are those that led it before somebody was alone with it,
-    if they had virtual segments then. A plain class: there may be many thousands.
+    if they had virtual segments then. ``was`` is the assignment before a reassignment from, to or of a single
+    copy, until that is done. A plain class: there may be many thousands.
     """
 
     __slots__ = (
@@ -243,6 +248,7 @@ class StreamletRecord:
         "sources",
         "state",
         "topic_id",
+        "was",
     )
 
     def __init__(
@@ -256,6 +262,7 @@ class StreamletRecord:
         sources: tuple[int, ...] = (),
         given: tuple[int, ...] = (),
         before: tuple[int, ...] = (),
+        was: tuple[int, ...] = (),
     ) -> None:
         self.topic_id = topic_id
         self.index = index
@@ -266,12 +273,13 @@ class StreamletRecord:
         self.sources = sources
         self.given = given
         self.before = before
+        self.was = was
 
     def __repr__(self) -> str:
         return (
             f"StreamletRecord({self.topic_id.hex()}, {self.index}, leader={self.leader}, "
             f"leader_epoch={self.leader_epoch}, replicas={self.replicas}, state={self.state}, "
-            f"sources={self.sources}, given={self.given}, before={self.before})"
+            f"sources={self.sources}, given={self.given}, before={self.before}, was={self.was})"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -291,6 +299,7 @@ class StreamletRecord:
             self.sources,
             self.given,
             self.before,
+            self.was,
         )
 
     @property
@@ -303,10 +312,11 @@ class StreamletRecord:
 
     def encode(self) -> bytes:
         replicas = _listed(self.replicas)
-        if not self.sources and self.state == ONLINE and not self.before:
+        if not self.sources and self.state == ONLINE and not self.before and not self.was:
             return f"[{self.leader},{self.leader_epoch},{replicas}]".encode()
-        more = f",{_listed(self.given)}" if self.given or self.before else ""
-        more += f",{_listed(self.before)}" if self.before else ""
+        more = f",{_listed(self.given)}" if self.given or self.before or self.was else ""
+        more += f",{_listed(self.before)}" if self.before or self.was else ""
+        more += f",{_listed(self.was)}" if self.was else ""
         sources = _listed(self.sources)
         return f"[{self.leader},{self.leader_epoch},{replicas},{self.state},{sources}{more}]".encode()
 
@@ -319,13 +329,14 @@ class StreamletRecord:
 
     def copied_by(self, owner_epoch: int) -> StreamletRecord:
         """The record when its leader, as ``owner_epoch``, has everything in segments with backups."""
-        return self._changed(state=ONLINE, sources=(owner_epoch,), given=())
+        was = self.was if len(self.replicas) == 1 else ()
+        return self._changed(state=ONLINE, sources=(owner_epoch,), given=(), was=was)
 
     def alone(self, owners: Container[int]) -> StreamletRecord:
         """The record when its leader needs nobody else for what it has: the next leader epoch, so that what
         was said about copies before is void. ``owners``: owner epochs that have virtual segments."""
         before = tuple(one for one in dict.fromkeys((*self.before, *self.sources)) if one in owners)
-        return self.led_by(self.leader)._changed(state=ONLINE, sources=(), given=(), before=before)
+        return self.led_by(self.leader)._changed(state=ONLINE, sources=(), given=(), before=before, was=())
 
     def recovering(self, leader: int) -> StreamletRecord:
         """The record after ``leader`` was told to rebuild it: the next leader epoch, nothing served."""
@@ -335,9 +346,9 @@ class StreamletRecord:
         """The same, after ``owner_epoch``, which led it, gave it to ``leader`` (rule 12b)."""
         return self.recovering(leader)._changed(given=(*self.given, owner_epoch))
 
-    def assigned_to(self, replicas: tuple[int, ...]) -> StreamletRecord:
+    def assigned_to(self, replicas: tuple[int, ...], was: tuple[int, ...] = ()) -> StreamletRecord:
         """The record with another assignment; who leads it is not changed."""
-        return self._changed(replicas=replicas)
+        return self._changed(replicas=replicas, was=was)
 
     def read_from(self, sources: tuple[int, ...]) -> StreamletRecord:
         """The record when nothing is left in virtual logs of other owners."""

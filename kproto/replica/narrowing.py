@@ -1,4 +1,4 @@
-"""A leader gets ready to be the only one that has a partition: its topic is to have one copy (KIP-455).
+"""A leader gets ready to be the only one that has a partition, which is to have one copy (KIP-455).
 
 Such a streamlet has sources, and is served and recovered as any other, until its leader is ready: nothing of
 it is missing in files here, all of it up to some offset is in synced segment files, what is known of
@@ -117,11 +117,9 @@ class Narrowing:
         image, moves = self._metadata.image, self._metadata.table.moves
         for topic_id, part in image.streamlets.items():
             topic = image.topics_by_id[topic_id]
-            if topic.replication_factor > 1:
-                continue
             for record in part:
-                mine = record.leader == self._node_id and record.is_served_by(self._epoch())
-                if mine and self._node_id in record.replicas:
+                mine = record.replicas == (self._node_id,) and record.leader == self._node_id
+                if mine and record.is_served_by(self._epoch()):
                     move = moves.get((topic_id, record.index))
                     if move is None or move.leader_epoch != record.leader_epoch:
                         yield topic, record

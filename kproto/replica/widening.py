@@ -1,16 +1,16 @@
-"""A leader makes copies of partitions that had only one, because their topic is to have more, or because the
-only one is to be on another broker (KIP-455).
+"""A leader makes copies of partitions that had only one, because they are to have more, or because the only
+one is to be on another broker (KIP-455).
 
 From the moment at which the metadata says so, new records go into virtual logs with backups. What was there
 before is pushed again, verbatim, into the leader's side virtual log (`rewriting`). When all of it is on
 backups, and a state frame tells of each partition, the controller is told: from then on the owner epoch is
 the source of the streamlet (rule 27b), which any broker can recover. Before that nothing has changed: without
 its leader there is no other (rule 18b), a process that starts anew begins anew, and the reassignment can be
-cancelled. Then what was pushed is of no use: the leader epoch is another one, and what is appended until the
-topic is to have copies again is in virtual logs without backups.
+cancelled. Then what was pushed is of no use: the leader epoch is another one, and what is appended until
+there are to be copies again is in virtual logs without backups.
 
-When a topic that has copies is to have more, or its acks are to wait for syncs, its partitions go on in other
-virtual logs; what they leave behind is in segments of those that they left, which are closed then, so that
+When partitions that have copies are to have more, or acks are to wait for syncs, they go on in other virtual
+logs; what they leave behind is in segments of those that they left, which are closed then, so that
 backups sync them, and want as many copies. A virtual log that nobody appends to any more has no open segment:
 with fewer copies, or after a loss of power in limbo, it would hold up others.
 """

@@ -99,7 +99,7 @@ def test_the_fewest_copies_of_a_topic_are_kept() -> None:
     for factors, fewest in (([2], 2), ([3], 2), ([3, 2], 2), ([2, 3], 2), ([3, 1, 4], 2), ([3, 1], 1)):
         changed = topic
         for factor in factors:
-            changed = changed.with_copies(factor)
+            changed = changed.with_copies(0, factor)
         assert (changed.replication_factor, changed.fewest_copies) == (factors[-1], fewest)
         assert TopicRecord.decode(changed.key, changed.encode()) == changed
     assert TopicRecord.decode("topics/t", topic.encode()).fewest_copies == 1

@@ -1,9 +1,11 @@
-"""Another number of copies for a topic: up, down, from one, and for internal topics when brokers join."""
+"""Another number of copies, of a topic or of some of its partitions: up, down, from one, and for internal
+topics when brokers join."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kproto.controller import rules
 from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
 from kproto.controller.moves import misplaced
 from kproto.controller.reassignment import (
@@ -14,7 +16,10 @@ from kproto.controller.reassignment import (
     more_internal_copies,
     ongoing,
 )
+from kproto.controller.recovery import Attempt
 from kproto.controller.repair import wanted_copies
+from kproto.controller.single import decide_alone
+from kproto.controller.topics import NewPartitions, decide_create_partitions
 from kproto.errors import ErrorCode
 from kproto.metadata.records import ONLINE
 
@@ -57,35 +62,98 @@ def test_fewer_copies_leave_what_is_there() -> None:
     assert world.table.vsegs[vseg].copies == 3
 
 
-def test_the_number_is_one_of_the_whole_topic() -> None:
-    world = cluster(4, t=(2, 2, [1, 2]))
-    assert reassign(world, (1, 2, 3)) == [ErrorCode.INVALID_REPLICATION_FACTOR]
-    assert reassign(world, (1, 2, 3), (1, 2)) == [
-        ErrorCode.INVALID_REPLICATION_FACTOR,
+def test_partitions_of_a_topic_have_different_numbers_of_replicas() -> None:
+    """New ones have as many as the first one; Apache Kafka takes the number of any of them."""
+    world = cluster(4, t=(3, 2, [1, 2, 3]))
+    mine, other = world.open(1, copies=2).id, world.open(2, copies=2).id
+    assert reassign(world, (1, 2, 3)) == [ErrorCode.NONE]
+    topic = world.image.topics["t"]
+    assert (topic.replication_factor, topic.fewest_copies) == (3, 2)
+    assert [topic.copies_of(world.streamlet("t", index)) for index in range(3)] == [3, 2, 2]
+    assert (world.table.vsegs[mine].copies, world.table.vsegs[other].copies) == (3, 2)
+    assert reassign(world, (1, 2, 3), (2, 1, 4, 3), (3, 9)) == [
         ErrorCode.NONE,
-    ]
-    assert reassign(world, (1, 2, 3), (1, 2, 9)) == [
-        ErrorCode.INVALID_REPLICATION_FACTOR,
+        ErrorCode.NONE,
         ErrorCode.INVALID_REPLICA_ASSIGNMENT,
     ]
-    assert world.image.topics["t"].replication_factor == 2
-    assert world.streamlet("t").replicas == (1, 2), "nothing was changed"
-    wanted = [NewReplicas("t", index, (1, 2, 3)) for index in (0, 1)]
-    answers = decide_reassign(world.image, world.table, wanted, may_change_factor=False).answer
-    assert {each.code for each in answers if each} == {ErrorCode.INVALID_REPLICATION_FACTOR}
+    assert [len(world.streamlet("t", index).replicas) for index in range(3)] == [3, 4, 2]
+    assert world.table.vsegs[other].copies == 4
+    assert ongoing(world.image, world.table, None) == []
+    grown = decide_create_partitions(world.image, [NewPartitions("t", 4)], {})
+    world.commit(grown)
+    assert len(world.streamlet("t", 3).replicas) == 3
+    assert reassign(world, (2, 3)) == [ErrorCode.NONE]
+    topic = world.image.topics["t"]
+    assert (topic.replication_factor, topic.fewest_copies) == (2, 2)
+    assert len(world.streamlet("t", 3).replicas) == 3
 
 
-def test_the_number_of_replicas_is_refused_in_plain_words() -> None:
+def test_what_two_streamlets_have_in_one_virtual_log_gets_the_greater_number() -> None:
+    for replicas in (((1, 2, 3), (1, 2, 3, 4)), ((1, 2, 3, 4), (1, 2, 3))):
+        world = cluster(4, t=(2, 2, [1, 1]))
+        vseg = world.open(1, copies=2).id
+        assert reassign(world, *replicas) == [ErrorCode.NONE] * 2
+        assert world.table.vsegs[vseg].copies == 4
+
+
+def test_some_partitions_have_one_copy() -> None:
+    """The others keep theirs, and what recoveries wait for."""
+    world = cluster(4, t=(2, 3, [1, 2]))
+    assert reassign(world, (1,)) == [ErrorCode.NONE]
+    first, second = world.streamlet("t"), world.streamlet("t", 1)
+    assert rules.may_be_alone(world.image, first, 1, world.epoch(1))
+    assert not rules.may_be_alone(world.image, second, 2, world.epoch(2))
+    attempts = [Attempt(one.topic_id, one.index, one.leader_epoch) for one in (first, second)]
+    for node, done in ((1, [True, False]), (2, [False, False])):
+        assert world.commit(decide_alone(world.image, world.table, node, world.epoch(node), attempts)) == done
+    topic = world.image.topics["t"]
+    assert (topic.replication_factor, topic.fewest_copies) == (1, 3)
+    assert [topic.copies_of(world.streamlet("t", index)) for index in (0, 1)] == [1, 3]
+    world.fence(1)
+    world.fence(2)
+    assert [record.index for record in world.assign()] == [1]
+
+
+def test_the_number_cannot_be_changed_by_who_says_so() -> None:
+    """KIP-860."""
     world = cluster(4, t=(2, 2, [1, 2]))
-    (answer,) = decide_reassign(world.image, world.table, [NewReplicas("t", 0, (1, 2, 3))]).answer
-    assert answer is not None
-    assert "t has 2 copies of each partition, not 3" in answer.message
-    assert "name all of its partitions" in answer.message
+    wanted = [NewReplicas("t", 0, (1, 2, 3)), NewReplicas("t", 1, (2, 3))]
+    first, second = decide_reassign(world.image, world.table, wanted, may_change_factor=False).answer
+    assert first is not None
+    assert first.code == ErrorCode.INVALID_REPLICATION_FACTOR
+    assert first.message == "The replication factor is changed from 2 to 3."
+    assert second is None
+
+
+def test_for_another_number_all_partitions_of_a_streamlet_are_named() -> None:
+    world = cluster(4)
+    world.topic("t", 3, 2, [1, 1, 2], {"kproto.active.groups": "2"})
+    wanted = [NewReplicas("t", 0, (1, 2, 3)), NewReplicas("t", 2, (2, 1, 3))]
+    first, last = world.commit(decide_reassign(world.image, world.table, wanted))
+    assert first is not None
+    assert first.code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert first.message.startswith("Partitions 0 to 1 of t are streamlet 0, which has 2 copies")
+    assert last is None, "it is alone in its streamlet"
+    assert reassign(world, (1, 2, 3), (1, 2, 3)) == [ErrorCode.NONE] * 2
+
+
+def test_new_partitions_in_the_last_streamlet_have_as_many_replicas_as_that() -> None:
+    """The others as many as the first one."""
+    world = cluster(4)
+    world.topic("t", 3, 2, [1, 1, 2], {"kproto.active.groups": "2"})
+    assert world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 2, (2, 1, 3))])) == [None]
+
+    def is_refused(*rows: tuple[int, ...]) -> bool:
+        (outcome,) = decide_create_partitions(world.image, [NewPartitions("t", 5, rows)], {}).answer
+        return outcome.error is not None
+
+    assert is_refused((2, 1, 3), (3, 4, 1))
+    assert is_refused((2, 1), (3, 4))
+    assert not is_refused((2, 1, 3), (3, 4))
 
 
 def test_a_topic_of_one_copy_gets_more_when_its_leaders_have_made_them() -> None:
     world = cluster(4, t=(2, 1, [1, 2]))
-    assert reassign(world, (3, 2, 1), (3, 1)) == [ErrorCode.INVALID_REPLICATION_FACTOR] * 2
     assert reassign(world, (3, 2, 1), (2, 3, 4)) == [ErrorCode.NONE] * 2
     record = world.streamlet("t")
     assert (record.leader, record.sources, record.replicas) == (1, (), (3, 2, 1))
@@ -104,7 +172,7 @@ def test_a_topic_of_one_copy_gets_more_when_its_leaders_have_made_them() -> None
     assert copied(world, 1, [0]) == [False], "once"
     assert world.commit(decide_free(world.image, world.table, Unneeded())) == [], "its leader needs it"
     assert vseg in world.table.vsegs
-    assert [one.partition for one in ongoing(world.image, world.table, None)] == [0, 1], "a matter of both"
+    assert [one.partition for one in ongoing(world.image, world.table, None)] == [1]
     assert copied(world, 2, [1]) == [True]
     assert ongoing(world.image, world.table, None) == []
 
@@ -131,9 +199,6 @@ def test_that_the_first_copies_are_made_can_be_cancelled() -> None:
     before = world.image.topics["t"]
     assert reassign(world, (3, 2, 1), (2, 3, 4)) == [ErrorCode.NONE] * 2
     world.open(1)
-    assert reassign(world, None) == [ErrorCode.INVALID_REPLICATION_FACTOR], (
-        "it is a matter of the whole topic"
-    )
     assert reassign(world, None, name="u") == [ErrorCode.NO_REASSIGNMENT_IN_PROGRESS]
     late = world.streamlet("t").leader_epoch
     assert reassign(world, None, None) == [ErrorCode.NONE] * 2
@@ -191,6 +256,9 @@ def test_internal_topics_get_more_copies_when_brokers_join() -> None:
     assert more_internal_copies(world.image, {1, 2, 3, 4}, 4) == [], "one step after the other"
     assert copied(world, 1, [0, 1, 2]) == [True] * 3
     assert len(more_internal_copies(world.image, {1, 2, 3, 4}, 4)) == 3
+    assert reassign(world, (1, 2), (1, 2, 3, 4)) == [ErrorCode.NONE] * 2
+    wanted = more_internal_copies(world.image, {1, 2, 3, 4}, 3)
+    assert [(each.partition, len(each.replicas or ())) for each in wanted] == [(0, 3)]
 
 
 def test_a_log_start_that_was_stored_while_copies_were_made_does_not_go_back() -> None:

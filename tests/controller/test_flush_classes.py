@@ -173,7 +173,7 @@ def test_the_stored_form_is_that_of_older_versions_as_long_as_nothing_syncs() ->
     old = topic.encode()
     assert old.endswith(b",{},0]")
     assert TopicRecord.decode(topic.key, old).weakest == MEMORY
-    assert topic.with_copies(3).encode().endswith(b",{},0,2]")
-    for one in (topic, topic.with_copies(3)):
+    assert topic.with_copies(0, 3).encode().endswith(b",{},0,2]")
+    for one in (topic, topic.with_copies(0, 3)):
         synced = one._replace(weakest=SYNCED)
         assert TopicRecord.decode(topic.key, synced.encode()) == synced

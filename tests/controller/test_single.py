@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kproto.controller import rules
+from kproto.controller.decision import Decision
 from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
 from kproto.controller.moves import Wish, current_move, decide_moves, misplaced
 from kproto.controller.reassignment import ongoing
@@ -21,7 +22,6 @@ from tests.controller.test_factors import copied, reassign
 from tests.controller.test_moves import hand_over
 
 NOTHING = ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
-NEVER = ErrorCode.INVALID_REPLICATION_FACTOR
 ALL = frozenset({1, 2, 3, 4})
 
 
@@ -99,9 +99,8 @@ def test_another_replica_leads_before_it_is_the_only_one() -> None:
     assert reassign(world, (3,)) == [ErrorCode.NONE]
     assert listed(world) == [(0, [3, 1, 2], [], [1, 2])]
     assert alone(world, 1) == [False]
-    assert reassign(world, None) == [NEVER], "three copies are not for one partition"
     move(world)
-    assert listed(world) == [(0, [3], [], [])]
+    assert listed(world) == [(0, [3, 1, 2], [], [1, 2])]
     assert alone(world, 1) == [False]
     assert alone(world, 3) == [True]
     assert world.streamlet("t").replicas == (3,)
@@ -192,7 +191,7 @@ def test_that_the_only_copy_goes_elsewhere_can_be_cancelled(when: str) -> None:
     else:
         assert current_move(world.table, record) is None
         assert (record.leader_epoch, copies(world)) == (before, 2)
-        assert reassign(world, None) == [NEVER]
+        assert reassign(world, None) == [NOTHING]
         assert alone(world, 1) == [True]
     assert listed(world) == []
 
@@ -217,17 +216,80 @@ def test_first_copies_can_be_cancelled_when_some_are_made() -> None:
     world = cluster(4, t=(2, 1, [1, 2]))
     reassign(world, (3, 2, 1), (2, 3, 4))
     assert copied(world, 1, [0]) == [True]
-    assert [one[0] for one in listed(world)] == [0, 1], "so that all of them are named"
-    assert reassign(world, None) == [NEVER]
-    assert reassign(world, None, None) == [ErrorCode.NONE] * 2
+    assert [one[0] for one in listed(world)] == [1]
+    assert reassign(world, None, None) == [NOTHING, ErrorCode.NONE], "one is done, as in Apache Kafka"
     first, second = world.streamlet("t"), world.streamlet("t", 1)
-    assert (first.replicas, first.leader_epoch, copies(world)) == ((1,), 0, 2)
+    assert (first.replicas, first.leader_epoch, copies(world)) == ((3, 2, 1), 0, 3)
     assert (second.replicas, second.leader_epoch, copies(world, 1)) == ((2,), 1, 1)
-    assert world.image.topics["t"].replication_factor == 1
+    assert world.image.topics["t"].replication_factor == 3
     assert copied(world, 2, [1]) == [False]
-    assert alone(world, 1) == [True]
     assert listed(world) == []
     assert reassign(world, None, None) == [NOTHING] * 2
+
+
+@pytest.mark.parametrize("when", ["its leader stays", "another one is to lead", "another one leads"])
+def test_that_it_goes_to_one_copy_can_be_cancelled(when: str) -> None:
+    world = cluster(4, t=(2, 3, [1, 2]))
+    vseg = world.open(1).id
+    stays = when == "its leader stays"
+    assert reassign(world, (1,) if stays else (3,)) == [ErrorCode.NONE]
+    if when == "another one leads":
+        world.open(1, 1, 10)
+        move(world)
+        assert world.streamlet("t").leader == 3
+    later = world.open(world.streamlet("t").leader, 2, 20, copies=2, vlog=1).id
+    assert reassign(world, None) == [ErrorCode.NONE]
+    record = world.streamlet("t")
+    assert (record.replicas, copies(world), current_move(world.table, record)) == ((1, 2, 3), 3, None)
+    assert (world.table.vsegs[vseg].copies, world.table.vsegs[later].copies) == (3, 3)
+    assert world.image.topics["t"].replication_factor == 3
+    assert alone(world, record.leader) == [False]
+    assert listed(world) == []
+    assert reassign(world, None) == [NOTHING]
+    for node in (1, 2):
+        world.fence(node)
+    world.seal_all(30)
+    assert 0 in [one.index for one in world.assign()] or record.leader == 3
+
+
+def test_what_was_asked_for_in_between_is_not_what_is_restored() -> None:
+    """As in Apache Kafka: what there was before the first of them."""
+    world = cluster(4, t=(1, 3, [1]))
+    for replicas in ((2,), (4,), (1,)):
+        assert reassign(world, replicas) == [ErrorCode.NONE]
+    assert listed(world) == [(0, [1, 2, 3], [], [2, 3])]
+    assert reassign(world, None) == [ErrorCode.NONE]
+    assert world.streamlet("t").replicas == (1, 2, 3)
+    assert reassign(world, (4,)) == [ErrorCode.NONE]
+    assert reassign(world, (1, 2)) == [ErrorCode.NONE]
+    assert reassign(world, None) == [NOTHING], "that was done at once"
+
+
+def test_the_only_copy_that_is_elsewhere_by_now_comes_back_when_that_is_cancelled() -> None:
+    world = cluster(4, t=(1, 1, [1]))
+    reassign(world, (2,))
+    world.open(1, copies=2)
+    assert copied(world, 1, [0]) == [True]
+    move(world)
+    assert listed(world) == [(0, [2, 1], [2], [1])]
+    assert reassign(world, None) == [ErrorCode.NONE]
+    record = world.streamlet("t")
+    assert (record.leader, record.replicas) == (2, (1,))
+    assert reassign(world, None) == [NOTHING]
+    move(world)
+    assert alone(world, 1) == [True]
+    assert listed(world) == []
+
+
+def test_first_copies_that_an_older_version_began_are_cancelled() -> None:
+    world = cluster(4, t=(1, 1, [1]))
+    reassign(world, (2, 3))
+    old = world.streamlet("t").assigned_to((2, 3))
+    assert old.encode() == b"[1,0,[2,3]]"
+    world.commit(Decision(None, {old.key: old.encode()}))
+    assert listed(world) == [(0, [2, 3, 1], [2, 3], [1])]
+    assert reassign(world, None) == [ErrorCode.NONE]
+    assert world.streamlet("t").replicas == (1,)
 
 
 def test_what_two_copies_had_on_the_way_is_waited_for_when_there_are_more() -> None:
@@ -252,7 +314,7 @@ def test_one_copy_may_become_more_again_on_the_way() -> None:
     assert (topic.replication_factor, topic.fewest_copies) == (2, 2)
     assert (world.streamlet("t").sources, world.streamlet("t", 1).sources) == ((), (world.epoch(2),))
     assert alone(world, 2, [1]) == [False]
-    assert [one[0] for one in listed(world)] == [0, 1]
+    assert [one[0] for one in listed(world)] == [0]
     assert copied(world, 1, [0]) == [True]
     assert listed(world) == []
 

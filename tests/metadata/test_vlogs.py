@@ -9,10 +9,12 @@ from kproto.metadata import (
     CopyTarget,
     Entry,
     StreamletRecord,
+    TopicRecord,
     VlogTable,
     VsegId,
     VsegRecord,
 )
+from kproto.metadata.image import load_image
 from kproto.metadata.records import RECOVERING
 from kproto.metadata.vlogs import start_key, vseg_key, vseg_of_key
 
@@ -86,6 +88,20 @@ def test_a_streamlet_with_sources_comes_back_and_old_records_are_read() -> None:
     assert (committed.leader_epoch, committed.state, committed.sources) == (5, 0, (5, 8))
     assert committed.online(8).sources == (5, 8, 8), "its files went meanwhile: the next time is another"
     assert committed.online(8).online(8).sources == (5, 8, 8)
+
+
+def test_what_replicas_it_had_is_stored_while_a_reassignment_is_under_way() -> None:
+    records = (
+        StreamletRecord(TOPIC, 0, 1, 4, (1, 2), was=(1,)),
+        StreamletRecord(TOPIC, 1, 1, 4, (3,), sources=(5,), was=(1, 2)),
+        StreamletRecord(TOPIC, 2, 1, 4, (3,), RECOVERING, (5,), (6,), (7,), (1, 2)),
+    )
+    assert records[0].encode() == b"[1,4,[1,2],0,[],[],[],[1]]"
+    topic = TopicRecord("t", TOPIC, 3, 2, 1, {}, False)
+    entries = [Entry(one.key, one.encode(), 2) for one in (topic, *records)]
+    assert load_image(2, entries).streamlets[TOPIC] == records
+    copied, alone = records[0].copied_by(5), records[1].alone(())
+    assert (copied.was, alone.was, records[1].copied_by(5).was) == ((), (), (1, 2))
 
 
 def test_who_gave_a_streamlet_away_is_known_until_it_leads_it_again_or_is_no_source() -> None:

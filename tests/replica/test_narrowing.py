@@ -53,8 +53,9 @@ class Single(Replicated):
 
     def image(self, **changes: Any) -> MetadataImage:
         found = super().image(**changes)
-        topic = found.topics["t"]._replace(replication_factor=self.copies)
-        found.topics["t"] = found.topics_by_id[TOPIC_ID] = topic  # type: ignore[index]
+        if self.copies == 1:
+            single = tuple(one.assigned_to((ME,)) for one in found.streamlets[TOPIC_ID])
+            found.streamlets[TOPIC_ID] = single  # type: ignore[index]
         return found
 
 

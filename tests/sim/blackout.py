@@ -102,11 +102,7 @@ async def _write(world: World, clients: Clients, index: int, random: Random) -> 
 
 
 def _safe(world: World) -> list[TopicRecord]:
-    return [
-        topic
-        for topic in world.image.topics.values()
-        if topic.weakest == FlushPolicy.SYNCED and topic.replication_factor > 1
-    ]
+    return [topic for topic in world.image.topics.values() if topic.weakest == FlushPolicy.SYNCED]
 
 
 def _waiting(world: World) -> list[str]:
@@ -115,7 +111,7 @@ def _waiting(world: World) -> list[str]:
         f"{topic.name}/{record.index}"
         for topic in _safe(world)
         for record in world.image.streamlets[topic.topic_id]
-        if not is_led(world.image, record)
+        if len(record.replicas) > 1 and not is_led(world.image, record)
     ]
 
 

@@ -87,8 +87,8 @@ class Checks:
         """Given up by command, with what the power took of all their copies, and of their owner's."""
         self.at_owner: set[VsegId] = set()
         """Virtual segments that may be nowhere but with their owner for a while."""
-        self.singles = {topic.name for topic in world.plan.topics if topic.copies == 1}
-        """Topics that begin with one copy."""
+        self.singles = {topic.name for topic in world.plan.topics if topic.least == 1}
+        """Topics of which partitions have one copy, at some time."""
         self.copied: dict[tuple[bytes, int], int] = {}
         """Streamlets of them that have others, and who led them when they got these."""
         self.stores: dict[int, str] = {}
@@ -157,7 +157,7 @@ class Checks:
         if states is None:
             self.world.failed(f"28b: n{number} got a state frame of {tuple(vseg)} that is none")
             return
-        topics = {topic.name for topic in self.world.plan.topics if topic.copies > 1}
+        topics = {topic.name for topic in self.world.plan.topics if topic.least > 1}
         for state in states:
             key = state.topic_id, state.index
             topic = self.world.image.topics_by_id.get(state.topic_id)
@@ -383,7 +383,7 @@ class Checks:
         missing: set[Chunk] = set()
         there: set[Chunk] = set()
         for record in self.world.table.of_owner(sources[-1]):
-            found = {one for one in self._live(record) if one[0][0] == topic_id}
+            found = {one for one in self._live(record) if one[0] == (topic_id, index)}
             if record.emptied:
                 missing |= found
             else:
@@ -632,8 +632,11 @@ class Checks:
                         f"L1: {world.image.topics_by_id[topic_id].name}/{streamlet.index} has an old leader"
                     )
                 topic = world.image.topics_by_id[topic_id]
-                if bool(streamlet.sources) != (topic.replication_factor > 1):
-                    return f"L3: {topic.name}/{streamlet.index} is to have {topic.replication_factor} copies"
+                copies = len(streamlet.replicas)
+                if bool(streamlet.sources) != (copies > 1):
+                    return f"L3: {topic.name}/{streamlet.index} is to have {copies} copies"
+                if streamlet.was:
+                    return f"L3: {topic.name}/{streamlet.index} had {streamlet.was}, and is under way"
                 if not streamlet.sources and streamlet.leader not in streamlet.replicas:
                     return (
                         f"L3: the only copy of {topic.name}/{streamlet.index} is on n{streamlet.leader} yet"

@@ -116,7 +116,7 @@ class Clients:
 
         for topic in self.world.plan.topics:
             for index in range(topic.partitions):
-                ledger = Ledger(self.world, topic.name, index, topic.copies)
+                ledger = Ledger(self.world, topic.name, index, topic.least)
                 self.ledgers.append(ledger)
                 self.tasks.append(self.loop.create_task(Producer(self, ledger, len(self.ledgers)).run()))
                 for _ in range(1 + (self.random.random() < 0.3)):

@@ -37,7 +37,7 @@ class Hasty:
     async def run(self) -> None:
         """Until the clients stop."""
         ledgers = [ledger for ledger in self.clients.ledgers if ledger.copies > 1]
-        while self.clients.running:
+        while ledgers and self.clients.running:
             await asyncio.sleep(0.4 * self.random.random() * self.world.pace)
             ledger = self.random.choice(ledgers)
             some = range(self.random.randint(2, MOST_AT_ONCE))

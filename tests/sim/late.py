@@ -107,7 +107,7 @@ class Late:
                 partition = stream.partitions.get(index) if stream is not None else None
                 leads = image.partition_streamlet(record, index).leader == node.number
                 if partition is None:
-                    if leads and topic.copies == 1:
+                    if leads and topic.least == 1:
                         return False
                 elif not self._is_synced(node, partition):
                     return False

@@ -40,8 +40,14 @@ class Moves:
         some = self.random.sample(range(topic.partitions), self.random.randint(1, topic.partitions))
         numbers = list(self.world.nodes)
         if self.random.random() < 0.5:
+            record = controller.image.topics.get(topic.name)
+            if record is None:
+                return
+            copies = {
+                index: len(controller.image.partition_streamlet(record, index).replicas) for index in some
+            }
             wanted = [
-                NewReplicas(topic.name, index, tuple(self.random.sample(numbers, topic.copies)))
+                NewReplicas(topic.name, index, tuple(self.random.sample(numbers, copies[index])))
                 for index in some
             ]
             process.spawn(self._reassign(controller, wanted))

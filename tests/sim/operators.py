@@ -1,6 +1,6 @@
 """Operators: elections, drained brokers, reassignments that are taken back, figures, and requests that make
-no sense. What they change is as before when the faults end, but for the number of copies of a topic that had
-one, and where that is.
+no sense. What they change is as before when the faults end, but for how many copies partitions have, and
+where the only one is.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from kproto.controller.leader_choice import (
 from kproto.controller.reassignment import NewReplicas, decide_reassign, ongoing
 from kproto.controller.rules import DRAIN
 from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata.records import parse_value
 
 from .clients import Clients, Unanswered, services_of
 
 if TYPE_CHECKING:
     from kproto.broker import Broker
     from kproto.controller import Controller
+    from kproto.controller.decision import Decision
+    from kproto.metadata import StreamletRecord
 
     from .world import World
 
@@ -62,10 +65,62 @@ class Operators:
         single = [topic.name for topic in world.plan.topics if topic.copies == 1]
         self.single = single if self.choices.random() < 0.5 else []
         """Topics of one copy that are to have more, for a while."""
+        self.numbers = Random(f"numbers {world.seed}")
+        self.varied = [topic for topic in world.plan.topics if topic.fewest]
+        """Topics whose partitions are to have different numbers of copies."""
 
     async def run(self) -> None:
         """Until the faults end; then no broker is drained any more."""
-        await asyncio.gather(self._run(), self.change_copies())
+        await asyncio.gather(self._run(), self.change_copies(), self.change_numbers())
+
+    async def change_numbers(self) -> None:
+        """Have other numbers of copies of some partitions of a topic, and take that back."""
+        world = self.world
+        end = world.loop.now + world.plan.seconds
+        while self.varied and world.loop.now < end and self.clients.running:
+            await asyncio.sleep(self.numbers.choice((0.05, 0.5, 2.0)) * self.numbers.random())
+            await self._try(self._other_numbers)
+            if self.numbers.random() < 0.4:
+                await asyncio.sleep(self.numbers.choice((0.0, 0.3, 1.0)) * self.numbers.random())
+                await self._try(self._numbers_back)
+
+    async def _other_numbers(self) -> None:
+        random, nodes = self.numbers, list(self.world.nodes)
+        topic = random.choice(self.varied)
+        some = random.sample(range(topic.partitions), random.randint(1, topic.partitions))
+        wanted = [
+            NewReplicas(topic.name, index, tuple(random.sample(nodes, random.randint(topic.fewest, 3))))
+            for index in some
+        ]
+
+        async def work(controller: Controller) -> set[int]:
+            await self._reassign(controller, wanted)
+            image = controller.image
+            return {len(one.replicas) for one in image.streamlets[image.topics[topic.name].topic_id]}
+
+        self.world.count("other numbers of copies", len(wanted))
+        self.world.count("different numbers of copies", len(await self._decide(work)) > 1)
+
+    async def _numbers_back(self) -> None:
+        """What is under way is as it was: the replicas that there were are those again."""
+        topic = self.numbers.choice(self.varied)
+
+        async def work(controller: Controller) -> int:
+            def decide() -> Decision[list[KafkaError | None]]:
+                image = controller.image
+                records = [one for one in image.streamlets[image.topics[topic.name].topic_id] if one.was]
+                wanted = [NewReplicas(topic.name, one.index, None) for one in records]
+                decision = decide_reassign(image, controller.table, wanted)
+                for old in records:
+                    new = parse_value(decision.puts[old.key])
+                    if new[2] != [*old.was]:
+                        self.world.failed(f"{old} was cancelled, and is to be {new}")
+                return decision
+
+            answers = await controller.decide(decide)
+            return len(answers)
+
+        self.world.count("numbers of copies taken back", await self._decide(work))
 
     async def change_copies(self) -> None:
         """Have the first copies of a topic made, and cancel that, or have it in one copy again, some time
@@ -102,12 +157,17 @@ class Operators:
         async def work(controller: Controller) -> None:
             topic = controller.image.topics[name]
             wanted = [NewReplicas(name, index, None) for index in range(topic.partitions)]
-            before = controller.image.streamlets[topic.topic_id]
-            await self._reassign(controller, wanted)
+            before: list[StreamletRecord] = []
+
+            def decide() -> Decision[list[KafkaError | None]]:
+                before[:] = controller.image.streamlets[topic.topic_id]
+                return decide_reassign(controller.image, controller.table, wanted)
+
+            answers = await controller.decide(decide)
             after = controller.image.streamlets[topic.topic_id]
             if any(
-                new.leader_epoch <= old.leader_epoch and not old.sources
-                for old, new in zip(before, after, strict=True)
+                error is None and new.leader_epoch <= old.leader_epoch and not old.sources
+                for error, old, new in zip(answers, before, after, strict=True)
             ):
                 self.world.failed(f"what was pushed for {name} is not void: {after}")
 
@@ -215,7 +275,7 @@ class Operators:
         topic = self.random.choice([one for one in self.world.plan.topics if one.copies > 1])
         members = tuple(self.random.sample(list(self.world.nodes), topic.copies))
         index = self.random.randrange(topic.partitions + 1)
-        wanted = [NewReplicas(topic.name, index, members), NewReplicas(topic.name, 0, members[1:])]
+        wanted = [NewReplicas(topic.name, index, members), NewReplicas(topic.name, 0, (*members[1:], 99))]
         cancelled = [NewReplicas(topic.name, index, None)]
 
         async def work(controller: Controller) -> None:

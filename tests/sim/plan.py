@@ -12,6 +12,13 @@ class Topic:
     partitions: int
     copies: int
     configs: dict[str, str | None] = field(default_factory=dict)
+    fewest: int = 0
+    """Some of its partitions may get so few copies; 0: none gets another number."""
+
+    @property
+    def least(self) -> int:
+        """Copies that each of its partitions always has."""
+        return self.fewest or self.copies
 
 
 @dataclass
@@ -20,7 +27,8 @@ class Plan:
 
     ``disks``: every topic has three copies; single disks are lost, as the budget allows. ``synced``: every
     ack is synced, in some topics from some time on; any machine may lose power, all at once too. ``kills``:
-    processes only, and topics with two copies and one.
+    processes only, and topics with two copies and one. In some but those of ``disks`` operators change how
+    many copies single partitions have.
     """
 
     kind: str
@@ -66,6 +74,7 @@ def plan_of(seed: int) -> Plan:
     """The plan of a seed."""
     random = Random(f"plan {seed}")
     late = Random(f"late {seed}")
+    counts = Random(f"counts {seed}")
     kind = random.choice(("disks", "disks", "synced", "kills"))
     topics = [Topic("three", random.choice((1, 2, 3)), 3)]
     if kind != "disks":
@@ -75,6 +84,10 @@ def plan_of(seed: int) -> Plan:
             topic.configs["flush.messages"] = "1"
         for topic in late.choice(((), (), topics[2:], topics)):
             del topic.configs["flush.messages"]
+    if kind != "disks" and counts.random() < 0.4:
+        for topic in topics:
+            topic.partitions = max(topic.partitions, counts.choice((1, 2, 3)))
+            topic.fewest = counts.randint(1, min(2, topic.copies))
     nodes = random.choice((3, 4, 4, 5))
     return Plan(
         kind,

@@ -110,7 +110,7 @@ async def _grow(world: World, clients: Clients, random: Random) -> None:
             continue
         _, controller = acting
         image = controller.image
-        now = image.topics[topic.name].replication_factor
+        now = min(len(one.replicas) for one in image.streamlets[image.topics[topic.name].topic_id])
         if now == 3:
             continue
         copies = random.randint(now + 1, 3)

@@ -1,12 +1,11 @@
 """AlterPartitionReassignments (key 45), versions 0 to 1: other replicas for partitions (KIP-455).
 
 Behaviour: nothing is copied, since where copies are is decided for each virtual segment; a leader that is no
-replica any more moves to the first live one, which takes milliseconds. Another number of replicas is one for
-the whole topic, all partitions named (else INVALID_REPLICATION_FACTOR), and never one again; the broker with
-the only copy must be among the new ones (INVALID_REPLICA_ASSIGNMENT), and its records are copied then.
-Partitions of one streamlet have the same replicas. Without replicas a reassignment that is under way is
-cancelled (else NO_REASSIGNMENT_IN_PROGRESS); one that makes the first copies of a topic for all of its
-partitions, as long as none has them (else INVALID_REPLICATION_FACTOR).
+replica any more moves to the first live one, which takes milliseconds. Partitions of a topic may have
+different numbers of replicas, those of one streamlet have the same replicas: for another number all of them
+must be named (else INVALID_REPLICA_ASSIGNMENT). From, to and of a single copy it takes until everything is
+where it is to be. Without replicas a reassignment that is under way is cancelled (else
+NO_REASSIGNMENT_IN_PROGRESS).
 Version notes: v1 KIP-860, whether the number of replicas may change; the answer repeats it.
 """
 
