@@ -26,7 +26,7 @@ from kproto.controller.moves import current_move
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.metadata.records import TRANSIT_COPIES, StreamletRecord
-from kproto.metadata.vlogs import Move, VlogTable, VsegRecord, start_key
+from kproto.metadata.vlogs import Move, VlogTable, VsegId, VsegRecord, start_key
 
 
 class NewReplicas(NamedTuple):
@@ -58,7 +58,7 @@ def decide_reassign(
     decision: Decision[list[KafkaError | None]] = Decision([])
     agreed: dict[tuple[bytes, int], tuple[int, ...] | None] = {}
     changed: dict[str, TopicRecord] = {}
-    wider: set[tuple[int, int, int]] = set()
+    wider: dict[tuple[object, ...], tuple[StreamletRecord, int]] = {}
     named = frozenset(wanted)
     for each in wanted:
         try:
@@ -83,9 +83,12 @@ def decide_reassign(
         if now != before:
             changed[topic.name] = changed.get(topic.name, topic).with_copies(record.index, now)
             if now > before:
-                wider |= {(epoch, max(before, TRANSIT_COPIES), now) for epoch in record.sources}
+                alike = record.topic_id, record.state, record.sources, record.given, before, now
+                wider[alike] = record, now
     decision.puts.update((topic.key, topic.encode()) for topic in changed.values())
-    decision.puts.update((vseg.key, vseg.encode()) for vseg in _copied_more_often(table, wider))
+    decision.puts.update(
+        (vseg.key, vseg.encode()) for vseg in _copied_more_often(image, table, wider.values())
+    )
     return decision
 
 
@@ -113,16 +116,24 @@ def _check_number(
         )
 
 
-def _copied_more_often(table: VlogTable, wider: Set[tuple[int, int, int]]) -> Iterator[VsegRecord]:
+def _copied_more_often(
+    image: MetadataImage, table: VlogTable, wider: Collection[tuple[StreamletRecord, int]]
+) -> Iterator[VsegRecord]:
     """What is there of streamlets that get more copies gets as many by repair; with fewer, it keeps what it
-    has. ``wider``: owner epochs among their sources, the fewest copies that they had there, and the new
-    number."""
-    for owner in {epoch for epoch, _, _ in wider}:
-        numbers = [(least, now) for epoch, least, now in wider if epoch == owner]
-        for vseg in table.of_owner(owner):
-            copies = max((now for least, now in numbers if least <= vseg.copies < now), default=0)
-            if copies:
-                yield vseg._replace(copies=copies)
+    has. What can have nothing of them is left alone: with more copies others would wait for it (12c)."""
+    copies: dict[VsegId, int] = {}
+    for record, now in wider:
+        least = max(len(record.replicas), TRANSIT_COPIES)
+        for epoch in set(record.sources):
+            for vseg in table.of_owner(epoch):
+                if (
+                    least <= vseg.copies < now
+                    and rules.may_have(image, record, vseg)
+                    and not rules.came_later(image, table, record, vseg)
+                ):
+                    copies[vseg.id] = max(now, copies.get(vseg.id, now))
+    for vseg_id, most in sorted(copies.items()):
+        yield table.vsegs[vseg_id]._replace(copies=most)
 
 
 def more_internal_copies(image: MetadataImage, able: Collection[int], most: int) -> list[NewReplicas]:
