@@ -56,6 +56,8 @@ LATE_TIMES: Final = 8
 SECOND_LOOK: Final = 0.1
 """A stall counts when it is still one after this part of the stall time: after a pause of this process, the
 answers that came meanwhile are read first."""
+LEAST_LOOK_S: Final = 0.001
+"""Nor is it looked at sooner again: what is left of the stall time may be less than the clock can tell."""
 EARLY_S: Final = 0.005
 """Rather many chunks in one frame than many frames, unless it takes longer than this."""
 AGAIN_S: Final = 1.0
@@ -608,7 +610,7 @@ class ReplicatedPusher(Pusher):
         frame = segment.frames[0]
         waited = self._clock.monotonic() - self._flying_since
         if not stalled(waited, stall):
-            self._look_after(stall - waited)
+            self._look_after(max(stall - waited, LEAST_LOOK_S))
             return
         if self._doubted is not frame:
             self._doubted = frame

@@ -95,6 +95,17 @@ def test_a_silent_backup_is_replaced_after_the_stall_time_and_its_late_answer_me
     world.check()
 
 
+def test_a_stall_that_is_due_in_no_time_at_all_is_looked_at_once_more() -> None:
+    """2.05 - 1.55 is less than 0.5, and with what is left of that 2.05 is 2.05 still."""
+    world, part = begun()
+    world.nodes[backups_of(world, 1)[0]].up = False
+    world.loop.advance(1.55 - world.loop.clock.monotonic())
+    part.append()
+    world.flow()
+    world.loop.advance(1.0)
+    assert [pusher.stalls for pusher in world.pushers] == [1]
+
+
 def test_a_backup_that_holds_less_than_it_was_sent_is_replaced() -> None:
     world, part = begun()
     part.append()
