@@ -104,7 +104,6 @@ def test_reassignments_that_cannot_be(tmp_path: Path) -> None:
             ({0: []}, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
             ({0: [1, 1, 2]}, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
             ({0: [1, 2, 9]}, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-            ({0: [1, 2]}, ErrorCode.INVALID_REPLICATION_FACTOR),
             ({5: [1, 2, 3]}, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             ({0: None}, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS),
         ):
