@@ -45,7 +45,7 @@ def concerned(image: MetadataImage, pushed_again: bool = False) -> dict[int, Con
     for topic_id, part in image.streamlets.items():
         topic = image.topics_by_id[topic_id]
         for record in part:
-            if not record.sources and topic.copies_of(record) > 1 and record.leader in image.brokers:
+            if topic.is_copying(record) and record.leader in image.brokers:
                 own = image.brokers[record.leader].epoch
                 if pushed_again:
                     leaders.setdefault(own, set()).add((record.leader, own))

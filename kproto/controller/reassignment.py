@@ -145,7 +145,7 @@ def more_internal_copies(image: MetadataImage, able: Collection[int], most: int)
     wanted = min(most, len(able))
     for topic in image.topics.values():
         records = image.streamlets[topic.topic_id]
-        if not topic.internal or any(is_copying(topic, record) for record in records):
+        if not topic.internal or any(map(topic.is_copying, records)):
             continue
         for record in records:
             replicas = list(record.replicas)
@@ -220,7 +220,7 @@ def _before(table: VlogTable, topic: TopicRecord, record: StreamletRecord) -> tu
         return record.was
     if move is not None and move.before:
         return move.before
-    return (record.leader,) if is_copying(topic, record) else ()  # older versions did not keep them
+    return (record.leader,) if topic.is_copying(record) else ()  # older versions did not keep them
 
 
 def reassigned(
@@ -233,15 +233,10 @@ def reassigned(
     is to get copies once more, what was appended in between must be pushed, too.
     """
     given = record.assigned_to(replicas)
-    if is_copying(topic, record) and topic.copies_of(given) == 1:
+    if topic.is_copying(record) and topic.copies_of(given) == 1:
         return given.led_by(record.leader)
     kept = _is_under_way(topic, given) and before != replicas
     return given.assigned_to(replicas, before) if kept else given
-
-
-def is_copying(topic: TopicRecord, record: StreamletRecord) -> bool:
-    """The streamlet is to have more copies than its leader's, which is the only one yet."""
-    return not record.sources and topic.copies_of(record) > 1
 
 
 def _check(

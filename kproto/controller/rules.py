@@ -175,7 +175,7 @@ def is_copying(image: MetadataImage, record: StreamletRecord, node_id: int, epoc
     """The broker has the only copy of the streamlet, and makes more: it is to have more, or another broker is
     to lead it."""
     topic = image.topics_by_id.get(record.topic_id)
-    more = topic is not None and not record.sources and topic.copies_of(record) > 1
+    more = topic is not None and topic.is_copying(record)
     return more and record.leader == node_id and is_current(image, node_id, epoch)
 
 

@@ -183,6 +183,10 @@ class TopicRecord(NamedTuple):
         led = record.leader in record.replicas or record.leader == NO_LEADER
         return 1 if led and not record.sources else max(TRANSIT_COPIES, self.fewest_copies)
 
+    def is_copying(self, record: StreamletRecord) -> bool:
+        """One of its streamlets is to have more copies than its leader's, which is the only one yet."""
+        return not record.sources and self.copies_of(record) > 1
+
     @property
     def streamlets(self) -> int:
         """Number of streamlets; the last one may be partial."""

@@ -156,7 +156,7 @@ def _served(
     for topic_id, part in image.streamlets.items():
         topic = image.topics_by_id[topic_id]
         for record in part:
-            copies = copying and not record.sources and topic.copies_of(record) > 1
+            copies = copying and topic.is_copying(record)
             if record.leader == node_id and (record.is_served_by(epoch) or copies):
                 for index in topic.partitions_of(record.index):
                     yield topic_id, index, record.sources or (epoch,)

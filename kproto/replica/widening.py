@@ -150,7 +150,7 @@ class Widening:
             topic = image.topics_by_id[topic_id]
             for record in part:
                 mine = record.leader == self._node_id and record.state == ONLINE
-                if mine and not record.sources and topic.copies_of(record) > 1:
+                if mine and topic.is_copying(record):
                     yield topic, record
 
     def _partitions(self, topic: TopicRecord, record: StreamletRecord) -> list[Partition]:
