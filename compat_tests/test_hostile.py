@@ -27,6 +27,10 @@ from compat_tests.support.proxy import RecordingProxy
 from compat_tests.support.records import BASE_TIME_MS, Sample
 from compat_tests.support.target import own_broker
 from compat_tests.support.topics import create_topic, unique
+from kproto.net.client import Client
+from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
+from kproto.wire.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from kproto.wire.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 pytestmark = pytest.mark.owns_broker
 
@@ -48,7 +52,7 @@ NONE, CORRUPT_MESSAGE, MESSAGE_TOO_LARGE, INVALID_TIMESTAMP, UNSUPPORTED_FORMAT,
     43,
     87,
 )
-OUT_OF_ORDER_SEQUENCE, UNSUPPORTED_VERSION = 45, 35
+OUT_OF_ORDER_SEQUENCE, UNSUPPORTED_VERSION, MEMBER_ID_REQUIRED = 45, 35, 79
 CLOSED = None
 
 
@@ -501,3 +505,28 @@ def test_large_requests_at_once(victim: Victim) -> None:
             thread.join(60)
     assert codes == [MESSAGE_TOO_LARGE] * 30
     assert peak.bytes < RSS_LIMIT
+
+
+@pytest.mark.kproto_only
+@pytest.mark.parametrize("version", [2, 5, 9])
+def test_a_group_with_the_longest_client_id_is_stored(victim: Victim, version: int) -> None:
+    """The member id is longer than the client id, and records have room for 32,767 bytes."""
+    group = unique("long")
+    with Client(*victim.address, client_id="c" * 32_767) as client:
+        client.call(10, 4, FindCoordinatorRequest(coordinator_keys=[group]))
+        request = JoinGroupRequest(
+            group_id=group,
+            session_timeout_ms=6000,
+            rebalance_timeout_ms=6000,
+            protocol_type="consumer",
+            protocols=[JoinGroupRequestProtocol(name="range", metadata=bytes(6))],
+        )
+        joined = client.call(11, version, request)
+        if joined.error_code == MEMBER_ID_REQUIRED:
+            request.member_id = joined.member_id
+            joined = client.call(11, version, request)
+        assert joined.error_code == NONE
+        mine = [SyncGroupRequestAssignment(member_id=joined.member_id, assignment=b"all")]
+        sync = SyncGroupRequest(group_id=group, generation_id=1, member_id=joined.member_id, assignments=mine)
+        synced = client.call(14, 2, sync)
+        assert (synced.error_code, synced.assignment) == (NONE, b"all")

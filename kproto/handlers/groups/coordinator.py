@@ -19,7 +19,7 @@ from kproto.clock import Clock
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.groups.model import GroupLimits
 from kproto.handlers.groups.offsets_log import KeyedLog, OffsetsLogPort
-from kproto.handlers.groups.records import partition_of
+from kproto.handlers.groups.records import fits, partition_of
 from kproto.handlers.groups.shard import Entry, Shard
 from kproto.handlers.groups.timers import Sleeper, Timers
 from kproto.handlers.partitions import leader_of
@@ -149,8 +149,11 @@ class GroupCoordinator:
     async def locate(self, group_id: str) -> BrokerRecord:
         """The broker that coordinates a group; creates ``__consumer_offsets`` on first use.
 
-        KafkaError COORDINATOR_NOT_AVAILABLE while its partition has no living leader.
+        KafkaError COORDINATOR_NOT_AVAILABLE while its partition has no living leader, INVALID_GROUP_ID when
+        the id is too long to be stored.
         """
+        if not fits(group_id):
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is too long")
         topic = self._image().topics.get(OFFSETS_TOPIC) or await self._ensure_topic()
         image = self._image()
         if topic.topic_id not in image.streamlets:  # deleted, or not heard of here yet
@@ -165,6 +168,8 @@ class GroupCoordinator:
         self, group_id: str, use: Callable[[Shard], T | Awaitable[T]], fail: Callable[[ErrorCode], T]
     ) -> T | Awaitable[T]:
         """``use`` the shard of a group, now if it is loaded; ``fail`` when it is not here or not loadable."""
+        if not fits(group_id):
+            return fail(ErrorCode.INVALID_GROUP_ID)
         image = self._image()
         topic = image.topics.get(OFFSETS_TOPIC)
         if topic is None or self._closed:
@@ -183,7 +188,7 @@ class GroupCoordinator:
         """Is the group's shard on this broker, but not loaded yet? Then its loading begins."""
         image = self._image()
         topic = image.topics.get(OFFSETS_TOPIC)
-        if topic is None or self._closed:
+        if topic is None or self._closed or not fits(group_id):
             return False
         index = partition_of(group_id, topic.partitions)
         if index in self._shards:

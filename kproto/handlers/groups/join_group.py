@@ -10,12 +10,13 @@ v8 (KIP-800) a reason, for the client's log only; v9 (KIP-814) SkipAssignment fo
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.groups.answers import answered, new_member_id
 from kproto.handlers.groups.model import Join, JoinReply
+from kproto.handlers.groups.records import fits
 from kproto.wire.generated.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
 
 
@@ -34,10 +35,20 @@ def handle(
     bounds = (settings.group_min_session_timeout_ms, settings.group_max_session_timeout_ms)
     if not bounds[0] <= request.session_timeout_ms <= bounds[1]:
         return fail(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id)
+    if not all(map(fits, _names(request))):  # the group could not be stored: others would wait in vain
+        return fail(ErrorCode.INVALID_REQUEST, request.member_id)
     join = _join(ctx, request)
     return ctx.broker.groups.on_shard(
         request.group_id, lambda shard: answered(shard.join(request.group_id, join), respond), fail
     )
+
+
+def _names(request: JoinGroupRequest) -> Iterator[str]:
+    """What is stored as text beside the group id."""
+    yield request.group_instance_id or ""
+    yield request.protocol_type
+    for protocol in request.protocols:
+        yield protocol.name
 
 
 def _join(ctx: RequestContext, request: JoinGroupRequest) -> Join:

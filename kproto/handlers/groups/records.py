@@ -33,6 +33,10 @@ _GROUP_VALUE: Final = 3
 _TYPE: Final = Struct(">h")
 _TOPIC_ID_TAG: Final = b"\x01\x00\x10"
 """One tagged field: number 0, 16 bytes."""
+LONGEST: Final = 32_767
+"""Bytes of a string in these records and in answers of older versions; newer requests may have longer."""
+_REMEMBERED: Final = 256
+"""Longer group ids are hashed each time, lest a client have the broker keep thousands of them."""
 
 
 class OffsetKey(NamedTuple):
@@ -45,16 +49,27 @@ class GroupKey(NamedTuple):
     group: str
 
 
-@lru_cache(maxsize=4096)
+def fits(text: str) -> bool:
+    """Whether records have room for a string of a request."""
+    return len(text) <= LONGEST and (text.isascii() or len(text.encode()) <= LONGEST)
+
+
 def partition_of(group_id: str, partitions: int) -> int:
     """The partition of ``__consumer_offsets`` that keeps a group: Java's ``hashCode`` made positive."""
+    return (_hashed if len(group_id) > _REMEMBERED else _remembered)(group_id) % partitions
+
+
+def _hashed(group_id: str) -> int:
     code = 0
     data = group_id.encode("utf-16-be", "surrogatepass")
     for i in range(0, len(data), 2):
         code = (code * 31 + (data[i] << 8 | data[i + 1])) & 0xFFFFFFFF
     if code >= 0x80000000:  # a negative int; its smallest value has no positive twin and counts as 0
         code = (0x100000000 - code) & 0x7FFFFFFF
-    return code % partitions
+    return code
+
+
+_remembered: Final = lru_cache(maxsize=4096)(_hashed)
 
 
 def offset_key(group: str, topic: str, partition: int) -> bytes:
