@@ -2,8 +2,9 @@
 
 One piece at a time, with a pause after each: the pace is ``piece_bytes`` every ``pause_s`` seconds, of closed
 and synced segments, each again after ``again_s``; those that a read complained of (`LogManager.suspects`)
-come first, and without pauses. Chunks are checked one by one, in a thread: checksum, and offsets without a
-gap.
+come first, and without pauses. Chunks are checked one by one, in a thread: checksum, offsets without a gap,
+and, where copies can tell better, leader epochs, which no checksum covers. What lies below the log start
+nobody reads, and copies may not have it any more: it is passed over where that can be done.
 
 Where a partition has copies (`LogPorts.copies`), what is damaged is written again, chunk by chunk, from them:
 an offset is given away once, so the same bytes belong at the same place. What no copy can be read of now is
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 from bisect import bisect_right
@@ -25,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kproto.disk import NO_SPACE
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log.epochs import UNDEFINED, EpochCache
 from kproto.log.opening import chunks_of
 from kproto.log.ports import EVERYTHING
 from kproto.log.reader import RemoteRange
@@ -69,6 +72,9 @@ class Place(NamedTuple):
 
     position: int
     offset: int
+
+
+NOWHERE: Final = Place(-1, -1)
 
 
 class Scrub:
@@ -163,7 +169,7 @@ class Scrub:
         try:
             await self._check(segment, suspect)
         except OSError as error:
-            if error.errno not in NO_SPACE:
+            if error.errno not in NO_SPACE and self._tell(segment, NOWHERE):
                 log.warning("%s cannot be verified: %s", segment.path, error.strerror)
             self._later[segment] = asyncio.get_running_loop().time() + RETRY_S
         except Exception:
@@ -173,16 +179,19 @@ class Scrub:
         place, mended = Place(0, segment.base_offset), 0
         while _is_here(segment):
             end = self._end(segment)
-            job = partial(check_piece, segment.path, place, end, self._piece_bytes)
+            epochs = self._epochs(segment)
+            job = partial(check_piece, segment.path, place, end, self._piece_bytes, epochs)
             reached, sound = await self._in_thread(job)
             self.bytes += reached.position - place.position
             place = reached
             if not sound:
-                behind = await self._damaged(segment, place, end)
+                behind = await self._below_log_start(segment, place, end)
                 if behind is None:
-                    break
-                if self._has_copies(segment):
-                    mended += behind.position - place.position
+                    behind = await self._damaged(segment, place, end)
+                    if behind is None:
+                        break
+                    if self._has_copies(segment):
+                        mended += behind.position - place.position
                 place = behind
             elif place.offset >= end:
                 break
@@ -198,6 +207,25 @@ class Scrub:
         if not segment.closed:
             return segment.flushed_offset
         return segment.whole_end if self._has_copies(segment) else segment.next_offset
+
+    def _epochs(self, segment: Segment) -> EpochCache:
+        """What the leader epochs of its chunks should be, as far as that is known and can be mended; for a
+        thread."""
+        epochs = EpochCache()
+        if self._has_copies(segment):
+            known = segment.partition.epochs
+            epochs.epochs, epochs.starts = known.epochs[:], known.starts[:]
+        return epochs
+
+    async def _below_log_start(self, segment: Segment, place: Place, end: int) -> Place | None:
+        """Where the log goes on behind a damaged chunk that nobody reads any more; None: it is read, or that
+        is not known."""
+        if place.offset >= segment.partition.log_start_offset:
+            return None
+        behind: Place | None = await self._in_thread(partial(find_behind, segment, place, end))
+        if behind is None or behind.offset > segment.partition.log_start_offset:
+            return None
+        return behind
 
     async def _damaged(self, segment: Segment, place: Place, end: int) -> Place | None:
         """The chunk at ``place`` is not what it should be; returns where to go on (None: not now)."""
@@ -246,7 +274,8 @@ class Scrub:
         assert copies is not None
         data = await copies.read(RemoteRange(partition, place.offset, end, MEND_BYTES, True))
         first = next((fields for _, _, fields in hop(data)), None)
-        same = first is not None and first[2] == partition.epochs.of_offset(place.offset)
+        known = partition.epochs.of_offset(place.offset)
+        same = first is not None and known in (first[2], UNDEFINED)
         if not same or not _is_here(segment):
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"offset {place.offset} is another one there")
         self._logs.files.close(segment.path)  # it may be of a file that was deleted
@@ -296,7 +325,7 @@ def _is_here(segment: Segment) -> bool:
 # In a thread
 
 
-def check_piece(path: str, place: Place, end: int, max_bytes: int) -> tuple[Place, bool]:
+def check_piece(path: str, place: Place, end: int, max_bytes: int, epochs: EpochCache) -> tuple[Place, bool]:
     """Check the chunks from ``place`` on, until ``max_bytes`` or so were read or offset ``end`` is reached;
     where the first one is that was not looked at, or (False) is not sound."""
     position, offset = place
@@ -306,11 +335,13 @@ def check_piece(path: str, place: Place, end: int, max_bytes: int) -> tuple[Plac
                 return Place(position, offset), True
             following = offset + fields[6] + 1
             sound = fields[0] == offset and following <= end
+            sound = sound and epochs.of_offset(offset) in (fields[2], UNDEFINED)
             if not sound or chunk is None or crc32c(chunk[CRC_FROM:]) != fields[4]:
                 break
             position, offset = at + size, following
-    except FileNotFoundError:
-        pass
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.EIO):  # a disk may write anew what it cannot read
+            raise
     return Place(position, offset), offset >= end
 
 

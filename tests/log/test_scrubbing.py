@@ -4,6 +4,7 @@ led past what is gone."""
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 from collections.abc import Awaitable, Callable
@@ -76,6 +77,14 @@ def header_changed(path: str) -> None:
     data = bytearray(Path(path).read_bytes())
     at = [at for at, _, _ in hop(data)][4]
     data[at + 8 : at + 12] = b"\x7f\xff\xff\x00"
+    Path(path).write_bytes(data)
+
+
+def epoch_changed(path: str) -> None:
+    """No checksum covers it."""
+    data = bytearray(Path(path).read_bytes())
+    at = [at for at, _, _ in hop(data)][4]
+    data[at + 15] ^= 1
     Path(path).write_bytes(data)
 
 
@@ -283,10 +292,13 @@ class Copies:
     def __init__(self, sealed: Sealed) -> None:
         self.sealed = sealed
         self.silent = 0
+        self.freed = 0
         self.reads = 0
 
     async def _read(self, wanted: RemoteRange) -> memoryview:
         self.reads += 1
+        if wanted.offset < self.freed:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "nobody has that any more")
         if self.silent:
             self.silent -= 1
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "nobody answers")
@@ -339,7 +351,7 @@ def test_sound_files_are_left_alone_and_no_copy_is_asked(tmp_path: Path) -> None
     assert not copies.reads
 
 
-@pytest.mark.parametrize("damage", [*SHORTER, records_changed, header_changed])
+@pytest.mark.parametrize("damage", [*SHORTER, records_changed, header_changed, epoch_changed])
 def test_what_is_damaged_is_written_again_from_copies(
     tmp_path: Path, damage: Damage, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -380,6 +392,50 @@ def test_what_a_read_complains_of_is_mended_at_once(tmp_path: Path, damage: Dama
     check_all(log)
 
 
+class BadSector:
+    """Bytes of a file that the disk cannot read until they are written again."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, path: str, at: int) -> None:
+        self._path, self._at = path, at
+        self._pread = os.pread
+        self._good = Path(path).read_bytes()
+        data = bytearray(self._good)
+        data[at : at + 4] = b"!!!!"
+        Path(path).write_bytes(data)
+        monkeypatch.setattr(os, "pread", self.pread)
+
+    def pread(self, descriptor: int, length: int, at: int) -> bytes:
+        inside = os.path.samestat(os.fstat(descriptor), os.stat(self._path))
+        data = self._pread(descriptor, length, at)
+        if inside and at <= self._at < at + length and data != self._good[at : at + length]:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return data
+
+
+def test_what_the_disk_cannot_read_is_written_again_from_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said every ten seconds, for ever, that the file cannot be verified."""
+    log, _ = three_copies(tmp_path)
+    segment = closed(log)
+    good = Path(segment.path).read_bytes()
+    BadSector(monkeypatch, segment.path, 22_000)
+    scrubbed(log, lambda scrub: bool(scrub.mended))
+    assert Path(segment.path).read_bytes() == good
+    check_all(log)
+
+
+def test_that_the_only_copy_cannot_be_read_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = one_copy(tmp_path)
+    segment = closed(log)
+    BadSector(monkeypatch, segment.path, 22_000)
+    scrubbed(log, lambda scrub: scrub.rounds > 3, again_s=0.0)
+    said = [one.getMessage() for one in caplog.records if segment.path in one.getMessage()]
+    assert said == [f"{segment.path} cannot be verified: {os.strerror(errno.EIO)}"]
+
+
 def test_copies_that_do_not_answer_are_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log, copies = three_copies(tmp_path)
     copies.silent = 3
@@ -390,6 +446,38 @@ def test_copies_that_do_not_answer_are_asked_again(tmp_path: Path, caplog: pytes
     said = [one.getMessage() for one in caplog.records if "can be read yet" in one.getMessage()]
     assert len(said) == 1
     assert segment.path in said[0]
+
+
+@pytest.mark.parametrize("damage", [records_changed, header_changed, epoch_changed])
+def test_what_is_below_the_log_start_does_not_keep_the_rest_from_being_mended(
+    tmp_path: Path, damage: Damage
+) -> None:
+    """Copies of it are gone: it was asked for again and again, and what is behind never looked at."""
+    log, copies = three_copies(tmp_path)
+    segment = closed(log)
+    good = Path(segment.path).read_bytes()
+    places = [at for at, _, _ in hop(good)]
+    log.partition().start_at(segment.base_offset + 8)
+    copies.freed = segment.base_offset + 8
+    damage(segment.path)
+    with Path(segment.path).open("r+b") as file:
+        file.seek(places[10] + 100)
+        file.write(b"!!!!")
+    scrubbed(log, lambda scrub: bool(scrub.mended))
+    assert Path(segment.path).read_bytes()[places[8] :] == good[places[8] :]
+
+
+def test_what_is_below_the_log_start_is_mended_when_it_keeps_the_rest_from_being_found(
+    tmp_path: Path,
+) -> None:
+    log, _ = three_copies(tmp_path)
+    segment = closed(log)
+    good = Path(segment.path).read_bytes()
+    log.partition().start_at(segment.base_offset + 8)
+    log.manager.files.close_all()
+    emptied(segment.path)
+    scrubbed(log, lambda scrub: bool(scrub.mended))
+    assert Path(segment.path).read_bytes() == good
 
 
 def test_a_copy_of_another_leader_epoch_is_not_taken(tmp_path: Path) -> None:
