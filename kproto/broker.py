@@ -74,7 +74,9 @@ class Broker:
     """See the module docstring. All methods on one running event loop; one start, one stop."""
 
     def __init__(self, settings: Settings, clock: Clock | None = None, disk: Disk | None = None) -> None:
-        self._descriptors = descriptors.share(descriptors.allowed(), settings.kproto_open_files)
+        self._descriptors = descriptors.share(
+            descriptors.allowed(), settings.kproto_open_files, descriptors.taken()
+        )
         if self._descriptors.segments < settings.kproto_open_files:
             settings = settings.with_texts({"kproto.open.files": str(self._descriptors.segments)})
         self._settings = settings

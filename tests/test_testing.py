@@ -1,6 +1,8 @@
 """The broker for other people's tests: context manager, both kinds, and the pytest fixture."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,23 @@ def test_a_killed_broker_starts_again_with_its_data(tmp_path: Path) -> None:
     assert produce_one(broker.port, "t") == 2
     broker.stop()
     assert tmp_path.exists(), "a directory that was given stays"
+
+
+def test_clients_are_served_in_a_process_that_has_half_its_descriptors_open() -> None:
+    """They belong to the tests, not to the broker, which took them for its clients' connections."""
+    code = """
+import os, resource
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (400, hard))
+held = [os.open(os.devnull, os.O_RDONLY) for _ in range(220)]
+from kproto.testing import kafka_broker
+from tests.test_testing import produce_one
+with kafka_broker() as broker:
+    print(produce_one(broker.port, "t"), produce_one(broker.port, "t"))
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0 1\n", done.stderr
 
 
 def test_several_brokers_at_once_have_nothing_in_common() -> None:

@@ -8,6 +8,7 @@ last ones are for files, connections to and from other brokers have some of thes
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 from typing import Final, NamedTuple
 
@@ -37,6 +38,16 @@ def allowed() -> int:
     return soft if soft != resource.RLIM_INFINITY else MOST
 
 
+def taken() -> int:
+    """How many are open already, about: in somebody's tests they may be many, and are not the broker's."""
+    try:
+        lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return allowed()
+    os.close(lowest)
+    return lowest
+
+
 def raise_limit() -> int:
     """Have as many as the process is allowed to ask for; how many that is."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -45,9 +56,10 @@ def raise_limit() -> int:
     return allowed()
 
 
-def share(limit: int, segments: int) -> Shares:
-    """Of ``limit`` descriptors; ``segments`` files should stay open if there is room for that."""
+def share(limit: int, segments: int, taken: int = 0) -> Shares:
+    """Of ``limit`` descriptors, the first of which are ``taken``; ``segments`` files should stay open if
+    there is room for that."""
     wanted = segments + max(OTHER_FILES, limit // 16)
-    files = min(limit // 2, wanted)
+    files = min(max(limit - taken, 0) // 2, wanted)
     kept_open = segments if files == wanted else min(segments, max(FEWEST_SEGMENTS, files // 3))
     return Shares(limit, limit - files, limit - files // 2, kept_open)
