@@ -3,10 +3,10 @@
 One request's way: its partitions come from the request or from its session (KIP-227); each is read from
 its offset up to the high watermark, or the last stable offset for read_committed; when fewer than
 min.bytes are there and nothing went wrong, the fetch waits for news of its partitions, at most
-max.wait.ms, and reads again. Records go out as the pieces the log gives: memory of segments, or file
-ranges, which are loaded without blocking when they are in the page cache and by a thread when not. What a
-new leader has not brought over yet is read from the brokers that have copies (rule 27b); KAFKA_STORAGE_ERROR
-while none of them answers.
+max.wait.ms, and reads again. No more is waited for than the answer may hold. Records go out as the pieces
+the log gives: memory of segments, or file ranges, which are loaded without blocking when they are in the
+page cache and by a thread when not. What a new leader has not brought over yet is read from the brokers
+that have copies (rule 27b); KAFKA_STORAGE_ERROR while none of them answers.
 
 Limits: the answer holds at most max.bytes (and ``fetch.max.bytes``), a partition at most its own limit,
 except that the first chunk of the first partition with data is always sent whole (KIP-74). Chunks are
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEY: Final = 1
+ANY_SIZE: Final = 1 << 40
 LEAST_BYTES_UNDER_PRESSURE: Final = 64 * 1024
 """What a fetch may still answer when the memory budget is used up."""
 NOTHING: Final[Sequence[Any]] = ()
@@ -157,8 +158,8 @@ class _Fetch:
         self._correlation_id = correlation_id
         self._context = context
         self._max_wait_ms = request.max_wait_ms
-        self._min_bytes = request.min_bytes
         self._max_bytes = min(request.max_bytes, fetcher.max_bytes)
+        self._min_bytes = min(request.min_bytes, self._max_bytes)
         self.read_committed = request.read_committed
         self._answers: list[tuple[FetchPartition, AnyAnswer]] = []
         self._size = 0
@@ -178,7 +179,25 @@ class _Fetch:
             self._wait()
 
     def _enough(self) -> bool:
-        return self._failed or self._size >= self._min_bytes
+        if self._failed or self._size >= self._min_bytes:
+            return True
+        return self._size > 0 and self._filled() >= self._min_bytes
+
+    def _filled(self) -> int:
+        """How large the answer were if chunks were cut at its limits: who asks for about as much as fits is
+        not to wait because the next chunk does not fit."""
+        total = 0
+        left = self._max_bytes
+        for wanted, found in self._answers:
+            size = found[SIZE]
+            most = min(wanted.max_bytes, left)
+            if size < most:
+                partition: Partition = wanted.partition  # type: ignore[assignment]  # it was just read
+                if partition.read(wanted.offset, ANY_SIZE, self.read_committed).size > most:
+                    size = most
+            total += size
+            left = max(0, left - size)
+        return total
 
     # --- reading -----------------------------------------------------------------------------------
 

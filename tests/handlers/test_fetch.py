@@ -287,6 +287,26 @@ def test_too_few_bytes_are_answered_when_the_time_is_over(kafka):
     assert 0.19 < time.monotonic() - start < 2
 
 
+@pytest.mark.parametrize(
+    ("limits", "sent"),
+    [
+        ({"max_bytes": 2500}, 2),
+        ({"max_bytes": 1}, 1),
+        ({"max_bytes": 0}, 1),
+        ({"partition_max_bytes": 2500, "min_bytes": 5000}, 4),
+        ({"partition_max_bytes": 2500, "min_bytes": 4600, "max_bytes": 4600}, 4),
+    ],
+)
+def test_no_more_is_waited_for_than_the_answer_may_hold(kafka, limits, sent):
+    """Although whole chunks do not fill the limits to the last byte."""
+    name, _ = kafka.create(2)
+    for i in range(20):
+        kafka.stored(name, chunk_of(b"x" * 1000), i % 2)
+    fields = {"min_bytes": 1 << 20, "max_wait_ms": 600_000, **limits}
+    found = kafka.fetch(name, (0, 0), (1, 0), **fields).responses[0].partitions
+    assert sum(len(offsets(partition)) for partition in found) == sent
+
+
 def test_later_requests_wait_behind_a_long_poll_but_are_handled(broker, kafka):
     name, _ = kafka.create()
     with Kafka(broker.host, broker.port) as consumer:
