@@ -465,6 +465,7 @@ _DYNAMIC: Final = frozenset(
         "kproto.drain",
         "kproto.virtual.segment.bytes",
         "kproto.vlogs.per.broker",
+        "producer.id.expiration.ms",
     }
 )
 """Of `_ROWS`, those that can be changed while the broker runs."""

@@ -14,9 +14,9 @@ from kproto.config.topic_configs import TopicConfig, topic_config
 class Settings(NamedTuple):
     """Everything a broker can be told. Fields are the enforced keys, dots written as underscores.
 
-    ``values`` has every known key, ``explicit`` the names that were set (file, command line, AlterConfigs)
-    rather than taken from their default; ``topic_defaults`` is the config of a topic without overrides.
-    Sizes are bytes, times milliseconds unless the name says otherwise.
+    ``values`` has every known key, ``explicit`` those that were set (file, command line, AlterConfigs)
+    rather than taken from their default, as they were spelled; ``topic_defaults`` is the config of a topic
+    without overrides. Sizes are bytes, times milliseconds unless the name says otherwise.
     """
 
     node_id: int
@@ -75,12 +75,12 @@ class Settings(NamedTuple):
     kproto_open_files: int
     kproto_metadata_store: str
     values: Mapping[str, ConfigValue]
-    explicit: frozenset[str]
+    explicit: Mapping[str, str]
     topic_defaults: TopicConfig | None = None
 
     def with_texts(self, texts: Mapping[str, str]) -> Settings:
         """These settings with ``texts`` (dotted name -> value) on top; raises :class:`ConfigError`."""
-        return _settings({**self.values, **_parsed(texts)}, self.explicit | texts.keys())
+        return _settings({**self.values, **_parsed(texts)}, {**self.explicit, **texts})
 
     def listen_address(self) -> tuple[str, int]:
         """Host and port to bind; an empty host means all interfaces."""
@@ -118,10 +118,10 @@ def load(path: str | os.PathLike[str] | None = None, overrides: Mapping[str, str
     for alias, name in ALIASES.items():
         if alias in texts and texts.setdefault(name, texts[alias]) != texts[alias]:
             raise ConfigError(f"{alias}: {texts[alias]!r} contradicts {name} = {texts[name]!r}")
-    return _settings({**_DEFAULTS, **_parsed(texts)}, frozenset(texts))
+    return _settings({**_DEFAULTS, **_parsed(texts)}, texts)
 
 
-def _settings(values: Mapping[str, ConfigValue], explicit: frozenset[str]) -> Settings:
+def _settings(values: Mapping[str, ConfigValue], explicit: Mapping[str, str]) -> Settings:
     _check_together(values)
     typed = {field: values[name] for field, name in _FIELD_KEYS}
     settings = Settings(values=values, explicit=explicit, **typed)  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ def test_defaults_are_kafkas() -> None:
     assert settings.kproto_virtual_segment_bytes == 67_108_864
     assert settings.listen_address() == ("", 9092)
     assert settings.advertised_address() is None
-    assert settings.explicit == frozenset()
+    assert settings.explicit == {}
 
 
 def test_every_field_is_a_key_and_every_enforced_key_has_an_effect() -> None:
@@ -66,7 +66,8 @@ def test_quoted_and_nested_keys_are_the_same(tmp_path: Path) -> None:
     quoted = load(write(tmp_path, '"num.partitions" = 3\n"auto.create.topics.enable" = "false"\n'))
     assert nested.num_partitions == quoted.num_partitions == 3
     assert nested.auto_create_topics_enable is quoted.auto_create_topics_enable is False
-    assert nested.explicit == quoted.explicit == {"num.partitions", "auto.create.topics.enable"}
+    spelled = {"num.partitions": "3", "auto.create.topics.enable": "false"}
+    assert nested.explicit == quoted.explicit == spelled
 
 
 def test_overrides_win_over_the_file(tmp_path: Path) -> None:

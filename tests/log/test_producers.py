@@ -9,6 +9,7 @@ import pytest
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.producers import MAX_SEQUENCE, Producers, last_sequence
+from kproto.metadata.records import DEFAULT_BROKER
 from kproto.wire.records import Producer
 from tests.log.support import Log, batch
 
@@ -86,6 +87,17 @@ def test_producers_expire(tmp_path: Path) -> None:
     log.tick(400.0)
     assert 9 not in log.partition().producers
     assert sent(log, 0, 5) == (1, False)
+
+
+def test_the_time_after_which_producers_expire_can_be_changed(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    sent(log, 0, 0)
+    log.tick(400.0)
+    assert 9 in log.partition().producers
+    log.revision += 1
+    log.manager.apply_image(log.image(configs={DEFAULT_BROKER: {"producer.id.expiration.ms": "60000"}}))
+    log.tick(400.0)
+    assert 9 not in log.partition().producers
 
 
 @pytest.mark.parametrize("count", range(13))

@@ -1,5 +1,8 @@
 """Configs as clients are shown them: value, source, and the synonyms they could come from (KIP-226). Pure.
 
+As in Apache Kafka values are shown as they were read (``5``), so is a topic's own override among the
+synonyms; those of brokers are shown as they were spelled (``+5``), and in the answer of CreateTopics all are.
+
 The layers of a broker key, strongest first: dynamic for this broker, dynamic for all brokers, set at start,
 default. A topic key puts the topic's own override on top and inherits from its broker synonym.
 """
@@ -36,10 +39,14 @@ class Synonym(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConfigView:
-    """One config as DescribeConfigs and CreateTopics show it; ``synonyms`` strongest first."""
+    """One config as DescribeConfigs shows it; ``synonyms`` strongest first.
+
+    ``spelled`` is what CreateTopics shows: the value as it was set, if that was in the key's own unit.
+    """
 
     name: str
     value: str | None
+    spelled: str | None
     source: ConfigSource
     read_only: bool
     sensitive: bool
@@ -82,14 +89,15 @@ class ConfigViews:
         views = []
         for name in sorted(self._common):
             synonym = Synonym(name, self._common[name], ConfigSource.DYNAMIC_DEFAULT_BROKER)
-            views.append(_view(BROKER_CONFIGS[name], (synonym,), None, read_only=False))
+            views.append(_view(BROKER_CONFIGS[name], (synonym,), self._common[name], read_only=False))
         return views
 
     def _topic_key(self, definition: ConfigDef, overrides: Mapping[str, str]) -> ConfigView:
         synonyms: list[Synonym] = []
-        if definition.name in overrides:
-            text = value_text(definition.parse(overrides[definition.name]))
-            synonyms.append(Synonym(definition.name, text, ConfigSource.DYNAMIC_TOPIC))
+        own = overrides.get(definition.name)
+        value = value_text(inherited(definition, self._effective) if own is None else definition.parse(own))
+        if own is not None:
+            synonyms.append(Synonym(definition.name, value, ConfigSource.DYNAMIC_TOPIC))
         if definition.synonym is not None:
             names = (definition.synonym, *(name for name, _ in definition.scaled))
             for name in names:
@@ -97,15 +105,13 @@ class ConfigViews:
             default = BROKER_CONFIGS[definition.synonym].default
             if default is not None:
                 synonyms.append(Synonym(definition.synonym, value_text(default), ConfigSource.DEFAULT))
-        fallback = value_text(inherited(definition, self._effective))
-        view = _view(definition, tuple(synonyms), fallback, read_only=definition.name in FIXED_AT_CREATION)
-        return view if definition.name in overrides else _with_value(view, fallback)
+        read_only = definition.name in FIXED_AT_CREATION
+        return _view(definition, tuple(synonyms), value, read_only=read_only, spelled=own)
 
     def _broker_key(self, definition: ConfigDef) -> ConfigView:
         synonyms = tuple(self._layers(definition))
-        fallback = self._special.get(definition.name)
-        view = _view(definition, synonyms, fallback, read_only=not definition.dynamic)
-        return _with_value(view, fallback) if fallback is not None else view
+        value = self._special.get(definition.name) or value_text(self._effective.values[definition.name])
+        return _view(definition, synonyms, value, read_only=not definition.dynamic)
 
     def _layers(self, definition: ConfigDef) -> Iterator[Synonym]:
         yield from self._set_layers(definition.name)
@@ -113,40 +119,39 @@ class ConfigViews:
             yield Synonym(definition.name, value_text(definition.default), ConfigSource.DEFAULT)
 
     def _set_layers(self, name: str) -> Iterator[Synonym]:
-        """The layers of a broker key in which it is set, with what it is set to, however that was spelled."""
-        parse = BROKER_CONFIGS[name].parse
-        if name in self._own:
-            yield Synonym(name, value_text(parse(self._own[name])), ConfigSource.DYNAMIC_BROKER)
-        if name in self._common:
-            yield Synonym(name, value_text(parse(self._common[name])), ConfigSource.DYNAMIC_DEFAULT_BROKER)
-        if name in self._settings.explicit:
-            yield Synonym(name, value_text(self._settings.values[name]), ConfigSource.STATIC_BROKER)
+        """The layers of a broker key in which it is set."""
+        for texts, source in (
+            (self._own, ConfigSource.DYNAMIC_BROKER),
+            (self._common, ConfigSource.DYNAMIC_DEFAULT_BROKER),
+            (self._settings.explicit, ConfigSource.STATIC_BROKER),
+        ):
+            if name in texts:
+                yield Synonym(name, texts[name], source)
 
 
 def _view(
-    definition: ConfigDef, synonyms: tuple[Synonym, ...], fallback: str | None, *, read_only: bool
+    definition: ConfigDef,
+    synonyms: tuple[Synonym, ...],
+    value: str | None,
+    *,
+    read_only: bool,
+    spelled: str | None = None,
 ) -> ConfigView:
-    """A view whose value is that of the strongest synonym; secrets are not shown."""
-    first = synonyms[0] if synonyms else Synonym(definition.name, fallback, ConfigSource.DEFAULT)
+    """A view with the source of the strongest synonym; secrets are not shown."""
+    first = synonyms[0] if synonyms else Synonym(definition.name, value, ConfigSource.DEFAULT)
+    if spelled is None:
+        spelled = value if first.name in dict(definition.scaled) else first.value
     if definition.sensitive:
-        first = Synonym(first.name, None, first.source)
+        value = spelled = None
         synonyms = tuple(Synonym(name, None, source) for name, _, source in synonyms)
     return ConfigView(
         definition.name,
-        first.value,
+        value,
+        spelled,
         first.source,
         read_only,
         definition.sensitive,
         definition.type,
         definition.doc,
         synonyms,
-    )
-
-
-def _with_value(view: ConfigView, value: str | None) -> ConfigView:
-    """The view with the effective value, which may be a synonym's in other units."""
-    if view.value == value or view.sensitive:
-        return view
-    return ConfigView(
-        view.name, value, view.source, view.read_only, view.sensitive, view.type, view.doc, view.synonyms
     )

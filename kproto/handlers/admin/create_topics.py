@@ -63,7 +63,7 @@ def _result(
         configs = known[overrides] = [
             CreatableTopicConfigs(
                 name=view.name,
-                value=view.value,
+                value=view.spelled,
                 read_only=view.read_only,
                 config_source=view.source,
                 is_sensitive=view.sensitive,

@@ -107,3 +107,11 @@ def tuned() -> Iterator[Served]:
     world = Served({"log.retention.hours": "1", "num.partitions": "4"})
     yield world
     world.close()
+
+
+@pytest.fixture
+def spelled() -> Iterator[Served]:
+    """One broker whose settings are not spelled as they are shown."""
+    world = Served({"log.preallocate": "TRUE", "log.retention.hours": "+1", "num.partitions": "+4"})
+    yield world
+    world.close()

@@ -10,6 +10,7 @@ from kproto.errors import ErrorCode
 from kproto.handlers.admin.config_view import ConfigViews
 from kproto.metadata import MetadataImage
 from kproto.wire.generated import alter_configs, incremental_alter_configs
+from kproto.wire.generated.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from kproto.wire.generated.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 
 TOPIC, BROKER = ResourceType.TOPIC, ResourceType.BROKER
@@ -131,6 +132,34 @@ def test_a_topic_shows_what_it_inherits_in_other_units(tuned) -> None:
     tuned.runner.run(tuned.controller.create_topics([NewTopic("t")]))
     (retention,) = describe(tuned, TOPIC, "t", "retention.ms").configs
     assert (retention.value, retention.config_source) == ("3600000", ConfigSource.STATIC_BROKER)
+
+
+def test_values_are_shown_as_they_were_read_or_as_they_were_spelled(spelled) -> None:
+    """As by Apache Kafka 4.3.1: value, strongest synonym, and what CreateTopics answers."""
+    assert alter(spelled, BROKER, "", ("log.segment.bytes", OpType.SET, "+2000000")) == 0
+    assert alter(spelled, BROKER, "1", ("producer.id.expiration.ms", OpType.SET, "+4000")) == 0
+    configs = {"cleanup.policy": "compact , delete", "min.cleanable.dirty.ratio": "1e-1"}
+    wanted = CreatableTopic("t", -1, -1, configs=[CreatableTopicConfig(*each) for each in configs.items()])
+    (made,) = spelled.call(19, 7, CreateTopicsRequest([wanted])).topics
+    shown = {config.name: config for config in describe(spelled, TOPIC, "t", include_synonyms=True).configs}
+    expected = {
+        "cleanup.policy": ("compact,delete", "compact,delete", "compact , delete"),
+        "min.cleanable.dirty.ratio": ("0.1", "0.1", "1e-1"),
+        "preallocate": ("true", "TRUE", "TRUE"),
+        "segment.bytes": ("2000000", "+2000000", "+2000000"),
+        "retention.ms": ("3600000", "+1", "3600000"),
+        "flush.messages": (str(2**63 - 1), str(2**63 - 1), str(2**63 - 1)),
+    }
+    created = {config.name: config.value for config in made.configs}
+    assert {
+        name: (shown[name].value, shown[name].synonyms[0].value, created[name]) for name in expected
+    } == expected
+    (partitions,) = describe(spelled, BROKER, "1", "num.partitions", include_synonyms=True).configs
+    assert partitions.value == "4"
+    assert synonyms(partitions) == [("num.partitions", "+4", 4), ("num.partitions", "1", 5)]
+    (expiry,) = describe(spelled, BROKER, "1", "producer.id.expiration.ms", include_synonyms=True).configs
+    assert (expiry.value, expiry.read_only) == ("4000", False)
+    assert [each.value for each in expiry.synonyms] == ["+4000", "86400000"]
 
 
 def test_dynamic_broker_configs_reach_topics_by_precedence(world) -> None:
