@@ -5,7 +5,7 @@ from, ``vlogs`` folds them into who has copies of which virtual segment, ``store
 interface with the backends ``memory``, ``sqlite`` (``reserve``: room on a full disk) and ``etcd`` with its
 parts ``etcd_*``; ``opening`` chooses one. ``client`` is a broker without the controller, ``exchange`` what it
 says to the one that has it, ``suspects`` who is most likely dead.
-May import ``errors check clock disk config wire net``.
+May import ``errors check clock trouble disk config wire net``.
 """
 
 from kproto.metadata.image import EMPTY_IMAGE, MetadataImage

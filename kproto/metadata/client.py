@@ -12,6 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, NoReturn, Protocol
 
+from kproto.clock import SystemClock
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.exchange import (
     Update,
@@ -25,6 +26,7 @@ from kproto.metadata.image import EMPTY_IMAGE, MetadataImage, load_image
 from kproto.metadata.records import BrokerRecord
 from kproto.metadata.vlogs import VlogTable
 from kproto.net.ports import Answer, Buffer, PeerError, PeersPort
+from kproto.trouble import Trouble
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError, decode_json, decode_mixed, encode_json, encode_mixed
 
@@ -336,16 +338,18 @@ class MetadataClient:
 
     async def _beat(self) -> None:
         period = self._session / HEARTBEATS_PER_SESSION
+        trouble = Trouble(log, SystemClock(), "a heartbeat was refused")
         while True:
             began = self._loop.time()
             try:
                 body = encode_json({"revision": self._image.revision})
                 answer = await self._ask_once(Api.HEARTBEAT, body, period)
                 self._hear(field_of(decode_json(answer.body), "revision"), began)
+                trouble.over()
             except (PeerError, NotController, WireError):
                 pass
             except KafkaError as error:
-                log.warning("a heartbeat was refused: %s", error)
+                trouble.failed(error)
                 if error.code == ErrorCode.STALE_BROKER_EPOCH:
                     return
             await asyncio.sleep(max(RETRY_SECONDS / 4, began + period - self._loop.time()))
@@ -361,15 +365,17 @@ class MetadataClient:
     # --- applying changes --------------------------------------------------------------------------
 
     async def _follow(self) -> None:
+        trouble = Trouble(log, SystemClock(), "changes of the metadata were not to be had")
         while True:
             try:
                 await self._poll(POLL_SECONDS)
+                trouble.over()
             except (PeerError, NotController):
                 await asyncio.sleep(RETRY_SECONDS)
             except (KafkaError, WireError) as error:
                 if self._leaving:
                     return  # no member any more, as it wanted
-                log.warning("changes of the metadata were not to be had: %s", error)
+                trouble.failed(error)
                 await asyncio.sleep(self._session)
             except Exception:
                 log.exception("changes of the metadata cannot be applied; trying again")

@@ -1,7 +1,7 @@
 """Copies of other brokers' virtual logs, and how new leaders get data back from them (rules 6-8, 14-25, 27b).
 
-May import ``errors check clock disk directory memory config wire net metadata log vlog``. Nothing here
-touches sockets, clocks or threads but through what it is given. The side of a backup:
+May import ``errors check clock trouble disk directory memory config wire net metadata log vlog``. Nothing
+here touches sockets, clocks or threads but through what it is given. The side of a backup:
 
 - Pure, without I/O: ``rules`` (may this push be stored, what is this file worth), ``messages`` (bodies of
   SEAL, STATE, READ, RAW, REPAIR, CATALOG), ``reading`` (which chunks of which frames somebody wants).

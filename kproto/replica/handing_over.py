@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import StreamletRecord
 from kproto.replica.looking import LostError
+from kproto.trouble import Trouble
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -128,6 +129,7 @@ class HandingOver:
     # Rounds
 
     async def _run(self) -> None:
+        trouble = Trouble(log, self._clock, "streamlets could not be handed over in time")
         try:
             while wanted := self._wanted(self._metadata.image):
                 began = self._clock.monotonic()
@@ -136,8 +138,10 @@ class HandingOver:
                 except LostError:
                     return
                 except TimeoutError:
-                    log.warning("%d streamlets could not be handed over in time", len(wanted))
+                    trouble.failed(f"{len(wanted)} of them, which take appends again until the next try")
                     done = 0
+                else:
+                    trouble.over()
                 took = self._clock.monotonic() - began
                 self.rounds.append(
                     {"streamlets": len(wanted), "handed_over": done, "seconds": round(took, 6)}
@@ -183,15 +187,17 @@ class HandingOver:
         told = [going for going in wanted if going in self._refusing]
         rows = [[going.topic_id.hex(), *going[1:]] for going in told]
         upto = [list(mark) for mark in marks.items()]
+        trouble = Trouble(log, self._clock, f"{len(rows)} streamlets wait to be handed over")
         while rows:
             try:
                 answers = await self._metadata.propose("handed_over", {"streamlets": rows, "upto": upto})
             except KafkaError as error:
                 if error.code is ErrorCode.STALE_BROKER_EPOCH:
                     raise LostError from error
-                log.warning("%d streamlets wait to be handed over: %s", len(rows), error)
+                trouble.failed(error)
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
+            trouble.over()
             for going, answer in zip(told, answers, strict=True):
                 if not answer and going in self._refusing:
                     self._resume(going)

@@ -24,6 +24,7 @@ from kproto.metadata.records import ANYWHERE, RECOVERING, Floor, StreamletRecord
 from kproto.replica.messages import PartitionKey, ReadChunk
 from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
 from kproto.replica.survey import Base, Found, ordered, survey
+from kproto.trouble import Trouble
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -194,6 +195,7 @@ class Takeover:
         self._revision = -1
         self._running: asyncio.Task[None] | None = None
         self._later: set[asyncio.Task[None]] = set()
+        self._trouble = Trouble(log, clock, "streamlets cannot be taken over yet")
         self._patience: dict[Claim, float] = {}
         self.on_online: Callable[[list[PartitionKey]], object] = _nobody
         """Called with the partitions that went online (`BringOver.add`)."""
@@ -395,14 +397,18 @@ class Takeover:
 
     async def _propose(self, kind: str, args: object) -> Any:
         """The controller's answer, however long it takes; None when this owner epoch is over."""
+        trouble = Trouble(log, self._clock, f"{kind} waits for the controller")
         while True:
             try:
-                return await self._metadata.propose(kind, args)
+                answer = await self._metadata.propose(kind, args)
             except KafkaError as error:
                 if error.code is ErrorCode.STALE_BROKER_EPOCH:
                     return None
-                log.warning("%s waits for the controller: %s", kind, error)
+                trouble.failed(error)
                 await asyncio.sleep(RETRY_SECONDS)
+                continue
+            trouble.over()
+            return answer
 
     # Another try
 
@@ -411,14 +417,15 @@ class Takeover:
             self._patience.pop(claim, None)
             if self._claimed.get(claim[:2]) == claim.leader_epoch:
                 del self._claimed[claim[:2]]
+        if not self._patience:
+            self._trouble.over()
 
     def _put_off(self, claim: Claim, why: str) -> None:
         """Try again after a while, a longer one each time."""
         seconds = self._patience.get(claim, RETRY_SECONDS)
         self._patience[claim] = min(seconds * 2, MOST_RETRY_SECONDS)
-        log.warning(
-            "streamlet %s/%d cannot be taken over yet: %s", claim.topic_id.hex(), claim.streamlet, why
-        )
+        waiting = f"{claim.topic_id.hex()}/{claim.streamlet}, one of {len(self._patience)}"
+        self._trouble.failed(f"{waiting}: {why}")
         task = asyncio.get_running_loop().create_task(self._again(claim, seconds))
         self._later.add(task)
         task.add_done_callback(self._later.discard)

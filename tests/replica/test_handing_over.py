@@ -246,3 +246,26 @@ def test_what_is_opened_meanwhile_takes_nothing_either(tmp_path: Path) -> None:
         assert not bench.takes_appends()
 
     run(tmp_path, body)
+
+
+def test_what_is_tried_again_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Each try of either kind was a line: ten a second while the controller was away."""
+
+    async def body(bench: Bench) -> None:
+        bench.office.answers = [KafkaError(ErrorCode.NOT_CONTROLLER, "nobody is there")] * 5
+        bench.vlogs.rolled = False
+        bench.office.move()
+        bench.look()
+        async with asyncio.timeout(15):
+            while bench.vlogs.asked < 4:
+                await asyncio.sleep(0.001)
+        bench.vlogs.rolled = True
+        await bench.told(6)
+
+    run(tmp_path, body)
+    assert caplog.messages == [
+        "streamlets could not be handed over in time: 1 of them, which take appends again until the next try",
+        "1 streamlets wait to be handed over: NOT_CONTROLLER: nobody is there",
+        "1 streamlets wait to be handed over: it works again",
+        "streamlets could not be handed over in time: it works again",
+    ]

@@ -324,3 +324,28 @@ def test_an_open_segment_that_can_hold_nothing_of_what_is_asked_for_is_not_waite
     for floor in (Floor(2, FlushPolicy.MEMORY), ANYWHERE):
         with pytest.raises(NotSealedError):
             sources_of(image, table, 9, {often, synced, floor})
+
+
+def test_what_is_tried_again_is_not_said_again_with_every_try(caplog: pytest.LogCaptureFixture) -> None:
+    """Of every streamlet there was a line with every try."""
+
+    async def go(run: Run) -> None:
+        asked = answering(run, *[KafkaError(ErrorCode.NOT_CONTROLLER, "nobody is there")] * 9)
+        run.world.peers.failing = {2: "gone", 3: "gone"}
+        run.takeover.on_image(run.world.metadata.image)
+        while len(run.takeover.rounds) < 4:
+            await asyncio.sleep(0.001)
+        run.world.peers.failing = {}
+        while run.takeover._patience or not asked:
+            await asyncio.sleep(0.001)
+
+    directed(go)
+    said = [line for line in caplog.messages if "taken over" in line]
+    assert len(said) == 2, said
+    assert said[0].startswith("streamlets cannot be taken over yet: ")
+    assert said[1] == "streamlets cannot be taken over yet: it works again"
+    waits = [line for line in caplog.messages if "waits for the controller" in line]
+    assert waits == [
+        "commit waits for the controller: NOT_CONTROLLER: nobody is there",
+        "commit waits for the controller: it works again",
+    ]
