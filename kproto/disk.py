@@ -8,7 +8,7 @@ import errno
 import os
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 Buffer = bytes | bytearray | memoryview
@@ -78,24 +78,23 @@ class Disk:
     def sync_file(self, path: str) -> None:
         """`datasync` of a file that is not open; in a thread. OSError passes through, but for want of a
         descriptor, which is no failed sync, it waits."""
-        fd = self._open_patiently(path)
+        fd = self.open_patiently(path)
         try:
             self.datasync(fd)
         finally:
             self.close(fd)
 
-    def _open_patiently(self, path: str) -> int:
-        until = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                return self.open(path)
-            except OSError as error:
-                if error.errno not in NO_DESCRIPTOR or time.monotonic() >= until:
-                    raise
-            time.sleep(RETRY_S)
+    def open_patiently(self, path: str, *, write: bool = True) -> int:
+        """`open` in a thread: while there is no descriptor to be had, it waits. A file that could not be
+        opened for want of one is neither damaged nor unsynced."""
+        return _patiently(partial(self.open, path, write=write))
 
     def size(self, fd: int) -> int:
         return os.fstat(fd).st_size
+
+    def is_deleted(self, fd: int) -> bool:
+        """Somebody deleted the open file: what is written to it is gone with the descriptor."""
+        return os.fstat(fd).st_nlink == 0
 
     def rename(self, source: str, target: str) -> None:
         os.replace(source, target)
@@ -114,8 +113,9 @@ class Disk:
             return []
 
     def sync_directory(self, path: str) -> None:
-        """Make creations, renames and deletions in ``path`` survive a power loss (rule 36)."""
-        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        """Make creations, renames and deletions in ``path`` survive a power loss (rule 36). OSError passes
+        through, but for want of a descriptor it waits, as `sync_file` does."""
+        fd = _patiently(partial(os.open, path, os.O_RDONLY | os.O_DIRECTORY))
         try:
             os.fsync(fd)
         finally:
@@ -136,6 +136,18 @@ class Disk:
         self.rename(temporary, path)
         if sync:
             self.sync_directory(os.path.dirname(path) or ".")
+
+
+def _patiently(attempt: Callable[[], int]) -> int:
+    """The descriptor that ``attempt`` opens; while there is none to be had, it waits."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return attempt()
+        except OSError as error:
+            if error.errno not in NO_DESCRIPTOR or time.monotonic() >= until:
+                raise
+        time.sleep(RETRY_S)
 
 
 @cache

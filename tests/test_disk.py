@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from kproto.disk import Disk
+from tests.descriptors import NoDescriptor, no_descriptor
+
+__all__ = ["no_descriptor"]
 
 
 class Crowded(Disk):
@@ -47,3 +50,37 @@ def test_any_other_error_of_a_sync_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="Input/output"):
         disk.sync_file(str(path))
     assert (disk.refusals, disk.synced) == (2, 0)
+
+
+def test_so_does_a_sync_of_a_directory(tmp_path: Path, no_descriptor: NoDescriptor) -> None:
+    """A journal file, or a copy, whose name is synced for the first time: that ended the process."""
+    no_descriptor.begins()
+    Disk().sync_directory(str(tmp_path))
+    assert no_descriptor.waited == 1
+
+
+def test_a_file_that_was_replaced_is_not_said_to_be_the_old_one(
+    tmp_path: Path, no_descriptor: NoDescriptor
+) -> None:
+    """Its sync lacks a descriptor: a checkpoint went on behind the end of the old file."""
+
+    class Late(Disk):
+        def rename(self, source: str, target: str) -> None:
+            super().rename(source, target)
+            no_descriptor.begins()
+
+    path = tmp_path / "state"
+    path.write_bytes(b"old")
+    Late().write_atomically(str(path), b"new")
+    assert path.read_bytes() == b"new"
+    assert no_descriptor.waited == 1
+
+
+def test_an_open_file_that_is_deleted(tmp_path: Path) -> None:
+    disk, path = Disk(), str(tmp_path / "file")
+    fd = disk.open(path, create=True)
+    disk.rename(path, path + ".new")
+    assert not disk.is_deleted(fd)
+    disk.unlink(path + ".new")
+    assert disk.is_deleted(fd)
+    disk.close(fd)

@@ -144,9 +144,10 @@ class Checkpoint:
             self._disk.pwritev(descriptor, [frame], self._size)
             if sync:
                 self._disk.datasync(descriptor)
-                self._sync_name()
         finally:
             self._disk.close(descriptor)
+        if sync:
+            self._sync_name()
         self._size += len(frame)
 
     def _sync_name(self) -> None:

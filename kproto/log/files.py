@@ -78,6 +78,11 @@ class OpenFiles:
             self.disk.close(self._descriptors.popitem(last=False)[1])
         return descriptor
 
+    def is_deleted(self, path: str) -> bool:
+        """Whether ``path`` is open, and somebody deleted the file."""
+        descriptor = self._descriptors.get(path)
+        return descriptor is not None and self.disk.is_deleted(descriptor)
+
     def close(self, path: str) -> None:
         """Close the descriptor of ``path`` if there is one."""
         descriptor = self._descriptors.pop(path, None)

@@ -82,6 +82,8 @@ class Flushing:
         try:
             segment.flush(segment.size)
             if segment.footer is not None:
+                if segment.partition.lacks_file(segment):
+                    return False
                 segment.write_index()
         except OSError as error:
             if error.errno not in NO_SPACE:

@@ -550,7 +550,34 @@ class Partition:
         if not self.has_directory:
             self.disk.makedirs(self.directory)
             self.has_directory = True
-        return self.manager.files.get(segment.path, create=True)
+        files = self.manager.files
+        try:
+            return files.get(segment.path, create=not (segment.flushed or segment.ahead))
+        except FileNotFoundError:
+            if not self.has_other_copies:
+                raise
+        self.disk.makedirs(self.directory)
+        self.manager.suspects.append(segment)
+        return files.get(segment.path, create=True)
+
+    def lacks_file(self, segment: Segment) -> bool:
+        """Whether somebody deleted the file of ``segment`` while it is written. Of a partition of one copy
+        that is poison (rule 35): what goes into it is gone with the descriptor, and a checkpoint would vouch
+        for it. What others have is written again from there (`scrubbing`)."""
+        manager = self.manager
+        if not manager.files.is_deleted(segment.path):
+            return False
+        if self.has_other_copies:
+            manager.files.close(segment.path)
+            manager.suspects.append(segment)
+            return False
+        manager.ports.on_poison(f"{segment.path}: somebody deleted it")
+        return True
+
+    @property
+    def has_other_copies(self) -> bool:
+        """What a file here has can be read from other brokers, too."""
+        return self.copies > 1 and self.manager.ports.copies is not None
 
     # Consuming
 

@@ -342,7 +342,7 @@ class Segment:
             return  # memory has it
         if self.torn_end < 0:
             self.torn_end = self.next_offset
-            if partition.copies == 1 or partition.manager.ports.copies is None:
+            if not partition.has_other_copies:
                 log.error(
                     "%s-%d: offsets %d to %d are missing in %s from byte %d on, and there is no other copy: "
                     "reads of them fail (KAFKA_STORAGE_ERROR), what comes behind begins at offset %d",

@@ -37,7 +37,18 @@ class Fences:
     the medium.
     """
 
-    __slots__ = ("_disk", "_fd", "_poison", "_reserved", "_slot", "_waiting", "_worker", "_writing", "epochs")
+    __slots__ = (
+        "_disk",
+        "_fd",
+        "_poison",
+        "_reserved",
+        "_slot",
+        "_waiting",
+        "_worker",
+        "_writing",
+        "epochs",
+        "path",
+    )
 
     def __init__(self, disk: Disk, directory: str, worker: Works, poison: Callable[[str], object]) -> None:
         """Reads the file, or makes it; what it says is on the medium then. OSError passes through: without
@@ -45,8 +56,8 @@ class Fences:
         self._disk = disk
         self._worker = worker
         self._poison = poison
-        path = os.path.join(directory, FILE_NAME)
-        self._fd = disk.open(path, create=True)
+        self.path = os.path.join(directory, FILE_NAME)
+        self._fd = disk.open(self.path, create=True)
         self._reserved = disk.size(self._fd)
         self.epochs: set[int] = set()
         self._slot = self._load()
@@ -120,6 +131,11 @@ class Fences:
         for callbacks in waiting:
             for done in callbacks:
                 done()
+
+    @property
+    def deleted(self) -> bool:
+        """Somebody else deleted the file: the next start would not know the fences."""
+        return self._disk.is_deleted(self._fd)
 
     def close(self) -> None:
         """Give the descriptor back; nothing may be on its way."""

@@ -23,6 +23,8 @@ PIECE_BYTES: Final = 1 << 20
 PAUSE_S: Final = 0.25
 ROUND_S: Final = 3600.0
 """A round begins no sooner than so long after the one before."""
+LOOK_S: Final = 1.0
+"""How often it is looked whether the files of open copies are still there."""
 
 
 class Scrub:
@@ -49,10 +51,16 @@ class Scrub:
     def start(self) -> None:
         """Begin, after a pause."""
         self._store.loop.call_later(self._pause_s, self._round)
+        self._store.loop.call_later(LOOK_S, self._look)
 
     def stop(self) -> None:
         """Begin no other piece."""
         self._stopped = True
+
+    def _look(self) -> None:
+        if not self._stopped:
+            self._store.look_for_deleted()
+            self._store.loop.call_later(LOOK_S, self._look)
 
     def _round(self) -> None:
         """What metadata lists here and is not here (rule 33), then everything else."""

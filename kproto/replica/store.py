@@ -244,6 +244,20 @@ class ReplicaStore:
 
         self.workers.acks.submit(sync_all, synced)
 
+    def look_for_deleted(self) -> None:
+        """A copy that grows in a file that somebody deleted is none: what is acked of it is gone with the
+        process, and so is a fence. That is poison (rule 35); of a closed copy it is damage (rule 37)."""
+        if self.poisoned or self._closed:
+            return
+        grown = [copy.path for copy in self.copies.values() if self._is_deleted(copy)]
+        if self.fences.deleted:
+            grown.append(self.fences.path)
+        if grown:
+            self.poison(f"{grown[0]}: somebody deleted it")
+
+    def _is_deleted(self, copy: Copy) -> bool:
+        return copy.fd != NO_FILE and not copy.settled and self.disk.is_deleted(copy.fd)
+
     # Pushes
 
     def push(
@@ -277,7 +291,7 @@ class ReplicaStore:
         elif verdict is Push.STORE and copy is not None and not large:
             verdict = self._append(copy, header, frame)
         elif verdict is Push.OLD and copy is not None:
-            verdict = decide_old(self._stored_chain(copy, header.position), header.chain)
+            verdict = self._compare(copy, header)
         copy = self.copies.get(vseg)
         if large and verdict is Push.STORE and copy is not None:
             copy.behind = []
@@ -414,21 +428,26 @@ class ReplicaStore:
         self.poison(f"{copy.path}: {error}")
         return Push.POISONED
 
+    def _compare(self, copy: Copy, header: FrameHeader) -> Push:
+        """What a frame that begins below the copy's end is."""
+        try:
+            stored = self._stored_chain(copy, header.position)
+        except OSError as error:
+            return self._failed(copy, error)
+        return decide_old(stored, header.chain)
+
     def _stored_chain(self, copy: Copy, position: int) -> int | None:
-        """The chain of the frame that begins at ``position`` below the copy's end; None when none does."""
+        """The chain of the frame that begins at ``position`` below the copy's end; None when none does.
+        OSError passes through."""
         if position == copy.last[0]:
             return copy.last[1]
         if position < copy.start:
             return None
+        fd = self.disk.open(copy.path, write=False)
         try:
-            fd = self.disk.open(copy.path, write=False)
-            try:
-                found = decode_frame_header(self.disk.pread(fd, FRAME_SIZE, copy.base + position))
-            finally:
-                self.disk.close(fd)
-        except OSError as error:
-            self.poison(f"{copy.path}: {error}")
-            return None
+            found = decode_frame_header(self.disk.pread(fd, FRAME_SIZE, copy.base + position))
+        finally:
+            self.disk.close(fd)
         if found is None or found[2:6] != (copy.vseg.vlog, copy.vseg.owner_epoch, copy.vseg.seq, position):
             return None
         return found.chain

@@ -79,6 +79,11 @@ class JournalFile:
             self._disk.sync_directory(os.path.dirname(self.path))
             self.named = True
 
+    @property
+    def deleted(self) -> bool:
+        """Somebody else deleted it: no start would find what is acknowledged because it is there."""
+        return self._disk.is_deleted(self.fd)
+
     def close(self) -> None:
         self._disk.close(self.fd)
 

@@ -533,7 +533,12 @@ class VlogManager:
         gone = recovered.droppable(self._unsealed)
         for path, size in gone:
             self.journal.inherited -= size
-            if self._kept is not None and self._kept.keep(path, self.only_copy):
+            try:
+                kept = self._kept is not None and self._kept.keep(path, self.only_copy)
+            except OSError as error:
+                self.poison(f"{path}: {error}")
+                return
+            if kept:
                 self.journal.unreserve(size)
             else:
                 self.journal.remove(path, size)
@@ -585,6 +590,7 @@ class VlogManager:
 
     def tick(self) -> None:
         """Every second or so: work that is due for no other reason."""
+        self._look_for_deleted()
         self.cleaner.work()
         now = self._clock.monotonic()
         if self._replication is not None:
@@ -596,6 +602,13 @@ class VlogManager:
                 self._kept.sweep(self.only_copy)
             self._drop_inherited()
             self._sync_inherited()
+
+    def _look_for_deleted(self) -> None:
+        """A file that somebody deleted is poison while frames go into it, not only when it is given back."""
+        files = [pusher.file for pusher in self._pushers.values()]
+        for file in (*files, *(closed.file for closed in self.cleaner.closed)):
+            if file is not None and self.poisoned is None and file.deleted:
+                self.poison(f"{file.path}: somebody deleted it")
 
     @property
     def stuck(self) -> bool:

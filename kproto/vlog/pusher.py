@@ -145,6 +145,11 @@ class Pusher:
         return file
 
     @property
+    def file(self) -> JournalFile | None:
+        """The open file."""
+        return self._file
+
+    @property
     def idle(self) -> bool:
         """Nothing is pending or on its way."""
         return self.vlog.durable == self.vlog.end and not self._syncing

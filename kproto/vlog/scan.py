@@ -108,7 +108,7 @@ class JournalReader:
         self._disk = disk
         self._least = least
         self.path = path
-        self._fd = disk.open(path, write=False)
+        self._fd = disk.open_patiently(path, write=False)
         self._at = 0
         self._window = b""
         self.size = disk.size(self._fd)

@@ -3,9 +3,9 @@
 import pytest
 
 from kproto.replica import bring_over, rewriting, takeover
-from tests.descriptors import data_files_closed
+from tests.descriptors import data_files_closed, no_descriptor
 
-__all__ = ["data_files_closed", "impatient"]
+__all__ = ["data_files_closed", "impatient", "no_descriptor"]
 
 
 @pytest.fixture

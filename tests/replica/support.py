@@ -197,6 +197,9 @@ class MemoryDisk(Disk):
     def size(self, fd: int) -> int:
         return len(self._open[fd].data)
 
+    def is_deleted(self, fd: int) -> bool:
+        return self._open[fd] not in self._names.values()
+
     def rename(self, source: str, target: str) -> None:
         if source not in self._names:
             raise FileNotFoundError(errno.ENOENT, source)

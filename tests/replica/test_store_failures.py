@@ -5,15 +5,19 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kproto.disk import Disk
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.copy_files import SPARE_BYTES
-from kproto.replica.rules import Push
+from kproto.replica.rules import Presence, Push
 from kproto.replica.store import DIRECTORY
+from kproto.replica.stored_file import inspect
 from kproto.vlog.classes import FlushPolicy
+from tests.descriptors import NoDescriptor
 from tests.replica.support import OTHER, Metadata, Owner, Station
 from tests.replica.test_store import PART, SYNCED, VSEG, filled, stored_bytes, wire_bytes
 
@@ -143,8 +147,77 @@ def test_what_cannot_be_compared_is_not_acked_again() -> None:
     station, owner = Station(), Owner(VSEG)
     filled(station, owner)
     station.disk.fail = failing("read")
-    assert station.push(owner.first, owner.frames[0][1]) == (Push.CONFLICT, owner.end)
+    assert station.push(owner.first, owner.frames[0][1]) == (Push.POISONED, owner.end)
     assert station.store.poisoned
+
+
+def test_a_missing_descriptor_is_no_reason_to_end(tmp_path: Path, no_descriptor: NoDescriptor) -> None:
+    """The owner was told of a conflict, and the process ended."""
+    station, owner = real(tmp_path), Owner(VSEG)
+    filled(station, owner)
+    no_descriptor.begins()
+    assert station.push(owner.first, owner.frames[0][1]) == (Push.FULL, owner.end)
+    no_descriptor.ends()
+    assert not station.poison
+    assert station.push(owner.first, owner.frames[0][1]) == (Push.REPEATED, owner.end)
+
+
+def test_a_copy_is_not_unreadable_for_want_of_a_descriptor(
+    tmp_path: Path, no_descriptor: NoDescriptor
+) -> None:
+    """It was made anew from another one, if there was one, and a recovery went on without it."""
+    station, owner = real(tmp_path), Owner(VSEG)
+    filled(station, owner)
+    station.store.close()
+    station.loop.run(1.0)
+    no_descriptor.begins()
+    found = inspect(station.disk, station.store.path_of(VSEG), VSEG, True)
+    assert no_descriptor.waited
+    assert (found.presence, found.end) == (Presence.READABLE, owner.end)
+
+
+def real(path: Path) -> Station:
+    """On a file system of the machine."""
+    return Station(Disk(), data_dir=str(path))
+
+
+def test_a_copy_whose_file_somebody_deleted_while_it_grows_is_poison(tmp_path: Path) -> None:
+    """It was acked on, into a file that no start finds."""
+    station, owner = real(tmp_path), Owner(VSEG)
+    filled(station, owner)
+    station.store.look_for_deleted()
+    assert not station.poison
+    path = station.store.path_of(VSEG)
+    os.unlink(path)
+    assert station.push(None, owner.push([PART], [300])) == (Push.STORE, owner.end)
+    station.store.look_for_deleted()
+    assert station.poison == [f"{path}: somebody deleted it"]
+    assert station.push(None, owner.push([PART], [300]))[0] is Push.POISONED  # type: ignore[index]
+
+
+def test_fences_that_somebody_deleted_are_poison(tmp_path: Path) -> None:
+    """The next process would store what it has refused for ever."""
+    station, owner = real(tmp_path), Owner(VSEG)
+    filled(station, owner)
+    os.unlink(station.store.fences.path)
+    station.store.look_for_deleted()
+    assert station.poison == [f"{station.store.fences.path}: somebody deleted it"]
+
+
+def test_files_that_the_store_itself_deletes_are_not_missed(tmp_path: Path) -> None:
+    station, owner = real(tmp_path), Owner(VSEG)
+    filled(station, owner)
+    metadata = listed(owner)
+    station.store.apply(metadata.table, metadata.live)
+    metadata.put(owner.record(None, [OTHER]))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(5.0)
+    assert not os.path.exists(station.store.path_of(VSEG))
+    station.store.look_for_deleted()
+    station.store.close()
+    station.loop.run(5.0)
+    station.store.look_for_deleted()
+    assert not station.poison
 
 
 def test_a_copy_that_was_replaced_while_it_was_synced_is_closed_then() -> None:

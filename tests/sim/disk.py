@@ -258,6 +258,10 @@ class SimDisk(Disk):
     def size(self, fd: int) -> int:
         return self.machine.open_files[fd][0].length
 
+    def is_deleted(self, fd: int) -> bool:
+        inode, path = self.machine.open_files[fd]
+        return inode not in self.machine.folders[path.rpartition("/")[0]].values()
+
     def rename(self, source: str, target: str) -> None:
         self.machine.rename(source, target)
 

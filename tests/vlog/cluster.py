@@ -90,6 +90,9 @@ class MemoryDisk(Disk):
     def size(self, fd: int) -> int:
         return len(self.files[fd])
 
+    def is_deleted(self, fd: int) -> bool:
+        return not any(self.files[fd] is file for file in self.names.values())
+
     def rename(self, source: str, target: str) -> None:
         self.names[target] = self.names.pop(source)
 

@@ -123,6 +123,28 @@ def test_a_journal_that_cannot_be_given_back_is_poison_and_loses_nothing(
     everything_is_somewhere(world, part)
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_journal_file_that_somebody_deleted_is_poison_at_once(
+    tmp_path: Path, loop: TestLoop, closed: bool
+) -> None:
+    """It was noticed when the file was to be given back, an hour later perhaps; what was acked until then was
+    in a file that no start finds."""
+    world = World.start(str(tmp_path), loop, **SMALL)
+    part = world.partition()
+    part.append()
+    loop.until(lambda: part.high_watermark == 1)
+    world.manager.tick()
+    assert not world.poison
+    (path,) = Path(world.journal_path()).glob("0*.journal")
+    if closed:
+        for pusher in world.manager._pushers.values():
+            pusher.roll()
+    path.unlink()
+    world.manager.tick()
+    assert world.poison == [f"{path}: somebody deleted it"]
+    assert part.vlog.blocked
+
+
 def test_on_a_nearly_full_disk_smaller_files_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk with room for less than an ordinary file is not full."""
     world = ClusterWorld.begin()

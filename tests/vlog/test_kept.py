@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from functools import partial
+
+import pytest
 
 from kproto.vlog.journal import file_name
 from kproto.vlog.kept import KEPT
@@ -94,6 +98,29 @@ def test_the_next_process_keeps_what_the_one_before_left_or_kept() -> None:
     after.manager.tick()
     after.loop.turn()
     assert not {FIRST + KEPT, second + KEPT} & set(names(world))
+
+
+def test_a_file_that_cannot_be_kept_is_poison_and_no_error_of_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It was a traceback with every tick, and nothing old was ever dropped again."""
+    world, _ = alone()
+    recovered = recover(world.disk, world.journal_path(), (), BOOT)
+    after = ClusterWorld.begin()
+    after.manager._disk = world.disk
+    after.manager.journal._disk = world.disk
+    after.manager.replicate(world.backups, world.vsegs, lambda *_: 3)
+    after.manager.only_copy = partial(lacks_backups, world)
+    after.manager.unsealed = lambda *_: False
+
+    def stays(_: MemoryDisk, source: str, target: str) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), source)
+
+    monkeypatch.setattr(MemoryDisk, "rename", stays)
+    after.manager.inherit(recovered, lambda *_: True, lambda *_: [])
+    (reason,) = after.poison
+    assert file_name(1, 1, 2) in reason
+    assert f"/data/journal/{file_name(1, 1, 2)}" in names(world), "it is not deleted"
 
 
 def test_the_state_of_a_partition_is_written_down_when_somebody_wants_it() -> None:
