@@ -68,6 +68,7 @@ class LogManager:
         "files",
         "flushing",
         "indexes",
+        "latest_ms",
         "leadership",
         "now_ms",
         "pool",
@@ -97,6 +98,8 @@ class LogManager:
         self._dynamic: Mapping[str, str] = {}
         self.ports = ports
         self.now_ms = clock.wall_ms
+        self.latest_ms = clock.wall_ms()
+        """The newest wall time that was seen."""
         self.files = OpenFiles(disk, settings.kproto_open_files)
         self.indexes = IndexCache(INDEXES_KEPT)
         self.suspects: deque[Segment] = deque(maxlen=SUSPECTS_KEPT)
@@ -428,6 +431,7 @@ class LogManager:
         more is waiting. To be called a few times a second.
         """
         deadline = self.clock.monotonic() + SLICE_S
+        self._follow_clock()
         more = self.flushing.flush_old(now, self.settings.kproto_flush_age_ms / 1000, deadline)
         more |= self.checkpointing.tick(now, self.settings.kproto_checkpoint_interval_ms / 1000)
         more |= self._remove_files(now, deadline)
@@ -437,6 +441,15 @@ class LogManager:
             self._sweep()
         more |= self.flushing.rest(now)
         return more
+
+    def _follow_clock(self) -> None:
+        """Partitions know up to which timestamp nothing is too far ahead of the clock, which holds as long as
+        that goes forward."""
+        now = self.now_ms()
+        if now < self.latest_ms:
+            for partition in self.partitions_open():
+                partition.clock_went_back()
+        self.latest_ms = now
 
     def _remove_files(self, now: float, deadline: float) -> bool:
         while self.trash.is_due(now):

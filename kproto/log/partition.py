@@ -172,6 +172,10 @@ class Partition:
             if self.tail is not NO_BLOCK:
                 self.tail.limit = self._limit_of(self.tail, len(self.tail.data))
 
+    def clock_went_back(self) -> None:
+        """What was not too far ahead of the clock may be now."""
+        self._ceiling = -NEVER
+
     def hand_over(self, going: bool) -> None:
         """Refuse appends from now on, because another broker is about to lead (rule 12b), or take them
         again. Reading goes on."""
@@ -292,6 +296,7 @@ class Partition:
         now = self.manager.now_ms()
         examine(chunk, config, now)
         self._ceiling = now + config.timestamp_after_max_ms
+        self.manager.latest_ms = max(self.manager.latest_ms, now)
         if config.validate_records:
             times.check_records(chunk)
         return now if config.log_append_time else -1

@@ -105,6 +105,34 @@ def test_a_clock_that_moves_lets_newer_timestamps_in(tmp_path: Path) -> None:
     assert log.partition().append(batch(b"x", time=NOW + 11))[0] == 0
 
 
+def too_new(log: Log, time: int) -> bool:
+    with pytest.raises(KafkaError) as caught:
+        log.partition().append(batch(b"x", time=time))
+    return caught.value.code is ErrorCode.INVALID_TIMESTAMP
+
+
+def test_a_clock_that_goes_back_keeps_newer_timestamps_out(tmp_path: Path) -> None:
+    """What had been let in before was let in until the next start."""
+    log = Log(tmp_path, {"message.timestamp.after.max.ms": "10"})
+    log.clock.advance(3600.0)
+    log.tick()
+    assert log.partition().append(batch(b"x", time=NOW + 3_600_010))[0] == 0
+    log.clock._wall_ms -= 3_600_000
+    log.tick()
+    assert too_new(log, NOW + 3_600_010)
+    assert log.partition().append(batch(b"x", time=NOW + 10))[0] == 1
+
+
+def test_a_step_back_between_two_looks_at_the_clock_is_seen(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"message.timestamp.after.max.ms": "10"})
+    log.tick()
+    log.clock.advance(0.1)
+    assert log.partition().append(batch(b"x", time=NOW + 110))[0] == 0
+    log.clock._wall_ms -= 50
+    log.tick()
+    assert too_new(log, NOW + 110)
+
+
 def test_log_append_time_is_stamped_under_a_new_crc(tmp_path: Path) -> None:
     log = Log(tmp_path, {"message.timestamp.type": "LogAppendTime"})
     partition = log.partition()
