@@ -1,8 +1,8 @@
 """A partition on its leader: streams, streamlets, groups of segments, and everything that is folded from
 their chunks.
 
-May import ``errors check clock disk directory memory config wire metadata``; calls upwards are the Protocols
-in ``ports``.
+May import ``errors check clock trouble disk directory memory config wire metadata``; calls upwards are the
+Protocols in ``ports``.
 
 - A produced batch: `manager` (finds the partition) -> `partition` (``append``) -> `checks`, `producers`
   (may it be appended?) -> `blocks` (memory) -> `segment` (``flush``: the file) with its `index`; ``chunk``

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
 from kproto.log.checkpoint import Checkpoint
+from kproto.trouble import Trouble
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -44,6 +45,7 @@ class Checkpointing:
         "_retry",
         "_slices",
         "_sync",
+        "_trouble",
         "exact",
         "file",
     )
@@ -63,6 +65,7 @@ class Checkpointing:
         self._slices = 0
         self._sync = False
         self._retry = 0.0
+        self._trouble = Trouble(log, clock, "no checkpoint could be written")
         self._next = clock.monotonic() + interval
 
     @property
@@ -122,8 +125,9 @@ class Checkpointing:
                 self.file.write(entries, point, sync=sync)
             except OSError as error:
                 self._retry = now + RETRY_S
-                log.warning("no checkpoint could be written: %s", error.strerror)
+                self._trouble.failed(error.strerror)
                 return False
+            self._trouble.over()
             for partition in batch:
                 del self._changed[partition]
         if not last:

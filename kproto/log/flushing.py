@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kproto.disk import NO_SPACE
 from kproto.log.blocks import BlockPool
 from kproto.log.due import Due
+from kproto.trouble import Trouble
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -23,10 +24,11 @@ log = logging.getLogger(__name__)
 
 RETRY_S: Final = 1.0
 """How long to wait after the disk was full."""
+CALM_S: Final = 10.0
+"""Nothing must have failed for so long: a full disk has room for some files, and not for others."""
 REST_S: Final = 60.0
 """Memory is given back when nothing was produced for so long."""
 BLOCKS_PER_SLICE: Final = 500
-"""A file that cannot be opened for want of descriptors is no failing disk."""
 
 
 class Flushing:
@@ -40,6 +42,7 @@ class Flushing:
         "_next_rest",
         "_ports",
         "_room_at",
+        "_trouble",
         "dirty",
         "flush_bytes",
         "pool",
@@ -56,6 +59,7 @@ class Flushing:
         """Partitions with bytes that are only in memory and the journal, and since when; oldest first."""
         self._due = Due(self._flush, ports.defer)
         self._full_until = 0.0
+        self._trouble = Trouble(log, clock, "data stays in the journal and in memory")
         self._room_at = 0.0
         self._busy = False
         """Something was produced since memory was last given back."""
@@ -88,12 +92,13 @@ class Flushing:
         except OSError as error:
             if error.errno not in NO_SPACE:
                 self._ports.on_poison(f"{segment.path}: {error.strerror}")
-            elif not self._is_full():
-                log.warning(
-                    "%s: %s; its data stays in the journal and in memory", segment.path, error.strerror
-                )
+            else:
+                self._trouble.failed(f"{segment.path}: {error.strerror}")
             self._full_until = self._clock.monotonic() + RETRY_S
             return False
+        if self._full_until and self._clock.monotonic() >= self._full_until + CALM_S:
+            self._full_until = 0.0
+            self._trouble.over()
         return True
 
     def flush_all(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from kproto.directory import LeftAs
-from kproto.disk import Disk
+from kproto.disk import Buffer, Disk
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log import reader
 from kproto.log.blocks import SIZES, size_class_for
@@ -233,3 +234,41 @@ def test_the_full_look_refuses_records_that_cannot_be_read() -> None:
     bad = memoryview(bytearray(good))
     bad[-3] = 0xFF
     assert refused(check_records, bad) is ErrorCode.INVALID_RECORD
+
+
+def test_what_lasts_is_not_said_every_second(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A disk that is full for five minutes has room for some files, and a checkpoint, now and then."""
+
+    class Full(Disk):
+        full = False
+
+        def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
+            if self.full:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().pwritev(fd, buffers, position, length)
+
+    disk = Full()
+    log = Log(tmp_path, disk=disk, partitions=2)
+    log.partition(0).append(batch(5_000))
+    assert log.manager.flushing.flush_all()
+    disk.full = True
+    for second in range(300):
+        disk.full = bool(second % 7)
+        log.partition(second % 2).append(batch(5_000))
+        log.tick(1.0)
+        log.manager.flushing.flush_all()
+    flushing = [line for line in caplog.messages if line.startswith("data stays in the journal")]
+    checkpoints = [line for line in caplog.messages if line.startswith("no checkpoint could be written")]
+    assert len(flushing) == 5
+    assert all("No space left" in line for line in flushing)
+    assert checkpoints
+    assert len(checkpoints) <= 100
+    caplog.clear()
+    disk.full = False
+    for _ in range(30):
+        log.partition().append(batch(5_000))
+        log.tick(1.0)
+        assert log.manager.flushing.flush_all()
+    assert [line for line in caplog.messages if "works again" in line][-1:] == [
+        "data stays in the journal and in memory: it works again"
+    ]
