@@ -178,19 +178,18 @@ class Scrub:
     async def _check(self, segment: Segment, suspect: bool) -> None:
         place, mended = Place(0, segment.base_offset), 0
         while _is_here(segment):
-            end = self._end(segment)
-            epochs = self._epochs(segment)
-            job = partial(check_piece, segment.path, place, end, self._piece_bytes, epochs)
+            end = _end(segment)
+            job = partial(check_piece, segment.path, place, end, self._piece_bytes, _epochs(segment))
             reached, sound = await self._in_thread(job)
             self.bytes += reached.position - place.position
             place = reached
             if not sound:
-                behind = await self._below_log_start(segment, place, end)
+                behind = await _below_log_start(segment, place, end, self._in_thread)
                 if behind is None:
                     behind = await self._damaged(segment, place, end)
                     if behind is None:
                         break
-                    if self._has_copies(segment):
+                    if _has_copies(segment):
                         mended += behind.position - place.position
                 place = behind
             elif place.offset >= end:
@@ -199,39 +198,11 @@ class Scrub:
         if mended and _is_here(segment):
             await self._finish(segment, place, mended)
 
-    def _has_copies(self, segment: Segment) -> bool:
-        return segment.partition.copies > 1 and self._logs.ports.copies is not None
-
-    def _end(self, segment: Segment) -> int:
-        """The offset up to which its file should be good."""
-        if not segment.closed:
-            return segment.flushed_offset
-        return segment.whole_end if self._has_copies(segment) else segment.next_offset
-
-    def _epochs(self, segment: Segment) -> EpochCache:
-        """What the leader epochs of its chunks should be, as far as that is known and can be mended; for a
-        thread."""
-        epochs = EpochCache()
-        if self._has_copies(segment):
-            known = segment.partition.epochs
-            epochs.epochs, epochs.starts = known.epochs[:], known.starts[:]
-        return epochs
-
-    async def _below_log_start(self, segment: Segment, place: Place, end: int) -> Place | None:
-        """Where the log goes on behind a damaged chunk that nobody reads any more; None: it is read, or that
-        is not known."""
-        if place.offset >= segment.partition.log_start_offset:
-            return None
-        behind: Place | None = await self._in_thread(partial(find_behind, segment, place, end))
-        if behind is None or behind.offset > segment.partition.log_start_offset:
-            return None
-        return behind
-
     async def _damaged(self, segment: Segment, place: Place, end: int) -> Place | None:
         """The chunk at ``place`` is not what it should be; returns where to go on (None: not now)."""
         if not _is_here(segment):
             return None
-        if self._has_copies(segment):
+        if _has_copies(segment):
             try:
                 return await self._mend(segment, place, end)
             except KafkaError as error:
@@ -294,8 +265,8 @@ class Scrub:
         """The file of ``segment`` is good up to ``place``, where ``mended`` bytes were written again."""
         partition = segment.partition
         self._logs.files.close(segment.path)
-        whole = place.offset >= self._end(segment)
-        if segment.closed and whole:
+        whole = place.offset >= _end(segment)
+        if segment.closed and segment.footer is None and whole:
             await self._in_thread(partial(cut, self._logs.disk, segment.path, place.position))
             if _is_here(segment):
                 segment.mended(place.position)
@@ -320,6 +291,56 @@ def _is_here(segment: Segment) -> bool:
     partition: Partition = segment.partition
     number = bisect_right(partition.bases, segment.base_offset) - 1
     return not partition.deleted and number >= 0 and partition.segments[number] is segment
+
+
+def _has_copies(segment: Segment) -> bool:
+    return segment.partition.copies > 1 and segment.partition.manager.ports.copies is not None
+
+
+def _end(segment: Segment) -> int:
+    """The offset up to which its file should be good. What waits for a disk that is full is not there yet."""
+    if not segment.closed or segment.footer is not None:
+        return segment.flushed_offset
+    return segment.whole_end if _has_copies(segment) else segment.next_offset
+
+
+def _epochs(segment: Segment) -> EpochCache:
+    """What the leader epochs of its chunks should be, as far as that is known and can be mended; for a
+    thread."""
+    epochs = EpochCache()
+    if _has_copies(segment):
+        known = segment.partition.epochs
+        epochs.epochs, epochs.starts = known.epochs[:], known.starts[:]
+    return epochs
+
+
+async def _below_log_start(segment: Segment, place: Place, end: int, in_thread: InThread) -> Place | None:
+    """Where the log goes on behind a damaged chunk that nobody reads any more; None: it is read, or that is
+    not known."""
+    if place.offset >= segment.partition.log_start_offset:
+        return None
+    behind: Place | None = await in_thread(partial(find_behind, segment, place, end))
+    if behind is None or behind.offset > segment.partition.log_start_offset:
+        return None
+    return behind
+
+
+async def is_sound(segment: Segment, in_thread: InThread) -> bool:
+    """Read the file of ``segment``: whether it has what it should. What is not sound is suspected. OSError
+    passes through."""
+    place, end = Place(0, segment.base_offset), _end(segment)
+    while True:
+        job = partial(check_piece, segment.path, place, end, PIECE_BYTES, _epochs(segment))
+        place, sound = await in_thread(job)
+        if not sound:
+            behind = await _below_log_start(segment, place, end, in_thread)
+            if behind is None:
+                segment.partition.manager.suspects.append(segment)
+                return False
+            place = behind
+        elif place.offset >= end:
+            return True
+        await asyncio.sleep(REST_S)
 
 
 # In a thread

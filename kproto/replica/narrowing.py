@@ -1,7 +1,8 @@
 """A leader gets ready to be the only one that has a partition, which is to have one copy (KIP-455).
 
 Such a streamlet has sources, and is served and recovered as any other, until its leader is ready: nothing of
-it is missing in files here, all of it up to some offset is in synced segment files, what is known of
+it is missing in files here, these were read and are sound (17; else the scrub mends them first), all of it
+up to some offset is in synced segment files, what is known of
 producers and leader epochs at that offset is written down, and a synced checkpoint knows the log start. What
 is appended behind that offset is in this process's own journal, whichever virtual log it goes to, and a start
 finds it there. Then the controller is told, which takes the sources away: from then on new records go into
@@ -14,11 +15,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from kproto.errors import KafkaError
 from kproto.log import kept_producers
+from kproto.log.scrubbing import is_sound
 from kproto.metadata.records import StreamletRecord
 from kproto.replica.looking import Looking, if_changed
 from kproto.vlog.worker import in_worker
@@ -84,6 +87,8 @@ class Narrowing:
         self._epoch = epoch
         self._clock = clock
         self._poison = poison
+        self._sound: set[Segment] = set()
+        """Closed ones whose files were read."""
         self._looking = Looking("going back to one copy")
 
     def start(self) -> None:
@@ -101,9 +106,11 @@ class Narrowing:
         ready: list[Ready] = []
         for topic, record in wanted:
             partitions = self._partitions(topic, record)
-            if partitions is not None:
+            if partitions is not None and await self._are_sound(partitions):
                 ready.append(Ready(record, partitions))
             await asyncio.sleep(0)
+        if not wanted:
+            self._sound.clear()
         for at in range(0, len(ready), PER_PROPOSAL):
             try:
                 some = await self._written_down(ready[at : at + PER_PROPOSAL])
@@ -138,6 +145,24 @@ class Narrowing:
             log.info("%s/%d cannot go back to one copy yet: %s", topic.name, record.index, error)
             return None
         return found
+
+    async def _are_sound(self, partitions: Iterable[Partition]) -> bool:
+        """Whether their files have what they should have: damage in them would be there for good."""
+        segments = [segment for partition in partitions for segment in partition.segments]
+        for segment in segments:
+            if segment in self._sound:
+                continue
+            try:
+                sound = await is_sound(segment, partial(in_worker, self._jobs))
+            except OSError as error:
+                log.warning("%s cannot be the only copy yet: %s", segment.path, error)
+                return False
+            if not sound:
+                log.info("%s cannot be the only copy yet: it is damaged", segment.path)
+                return False
+            if segment.closed:
+                self._sound.add(segment)
+        return True
 
     async def _written_down(self, some: Sequence[Ready]) -> list[Ready]:
         """Those of ``some`` that a start of this broker would find here as they are. OSError passes."""

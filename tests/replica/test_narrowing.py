@@ -252,6 +252,26 @@ def test_what_is_not_here_yet_is_waited_for(case: Case) -> None:
     assert len(case.told) == 1
 
 
+@pytest.mark.parametrize("damage", ["changed", "cut"])
+def test_what_is_damaged_is_mended_before_others_give_up_theirs(case: Case, damage: str) -> None:
+    """It was found an hour later, when there was no other copy any more."""
+    case.taken()
+    case.whole()
+    log = case.log
+    segment = next(one for one in log.partition().segments if one.closed and one.measure() > 100)
+    file = Path(segment.path)
+    good = file.read_bytes()
+    file.write_bytes(good[:-30] if damage == "cut" else good[:80] + bytes([good[80] ^ 1]) + good[81:])
+    case.look()
+    assert not case.told
+    assert segment in log.manager.suspects
+    file.write_bytes(good)
+    case.look()
+    assert len(case.told) == 1
+    case.lose(LeftAs.KILLED)
+    case.check()
+
+
 @pytest.mark.parametrize("why", ["moves", "led elsewhere", "not served", "another replica", "copies"])
 def test_others_are_left_alone(case: Case, why: str) -> None:
     case.taken(known=0)
