@@ -64,6 +64,8 @@ def describing_configs(talk: Talk) -> None:
     own = talk.make(
         "own", 1, {"retention.ms": "5", "cleanup.policy": "compact,delete", "segment.bytes": "2000000"}
     )
+    spelled = {"retention.ms": "+5", "cleanup.policy": "compact , delete", "preallocate": "TRUE"}
+    describe(talk, "spelled", (TOPIC, talk.make("spelled", 1, spelled)))
     for version in range(1, 5):
         describe(talk, "all of a topic", (TOPIC, plain), version=version)
         describe(talk, "with overrides", (TOPIC, own), version=version)
@@ -223,6 +225,16 @@ def _broker(talk: Talk, ask: Any) -> None:
         describe(talk, f"{label}, topic", (TOPIC, plain), keys=["delete.retention.ms"])
         describe(talk, f"{label}, broker", (BROKER, "1"), keys=[key])
         describe(talk, f"{label}, all", (BROKER, ""), keys=[key])
+    for key, value in {
+        "log.cleaner.min.cleanable.ratio": "2e-1",
+        "log.retention.bytes": "+70000000",
+        "producer.id.expiration.ms": "+90000000",
+    }.items():
+        ask(f"broker: {key} spelled", (key, SET, value), at=(BROKER, "1"))
+        talk.settle()
+        describe(talk, f"{key} spelled, topic", (TOPIC, plain))
+        describe(talk, f"{key} spelled, broker", (BROKER, "1"), keys=[key])
+        ask(f"broker: {key} taken", (key, DELETE, None), at=(BROKER, "1"))
     for label, op, at in (
         ("read-only", ("num.partitions", SET, "2"), (BROKER, "1")),
         ("read-only for all", ("num.partitions", SET, "2"), (BROKER, "")),

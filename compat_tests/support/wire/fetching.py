@@ -126,6 +126,9 @@ def _waiting(talk: Talk, name: str, empty: str) -> None:
     timed("unknown topic", (talk.name("unknown"), 0, 0), max_wait_ms=WAIT_MS)
     timed("limit 0", (name, 0, 0), max_wait_ms=WAIT_MS, max_bytes=0)
     timed("min above max", (name, 0, 0, 500), max_wait_ms=WAIT_MS, min_bytes=1000)
+    for most in (0, 1, 500, 1000):
+        timed(f"min above max {most}", (name, 0, 0), max_wait_ms=WAIT_MS, min_bytes=10**6, max_bytes=most)
+        timed(f"min as limit {most}", (name, 0, 0, most), max_wait_ms=WAIT_MS, min_bytes=most)
     timed("negative wait", (empty, 0, 0), max_wait_ms=-1)
     timed("negative min", (empty, 0, 0), max_wait_ms=WAIT_MS, min_bytes=-1)
 
