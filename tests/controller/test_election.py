@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from kproto.clock import ManualClock, SystemClock
+from kproto.clock import Clock, ManualClock, SystemClock
 from kproto.config import load
 from kproto.config.store_url import EtcdUrl
 from kproto.controller import Controller
@@ -31,6 +31,7 @@ from kproto.metadata.memory import MemoryStore
 from tests.metadata.etcd_process import etcd_cluster, shared_etcd
 from tests.sim.loop import SimLoop
 
+from .virtual_time import VirtualClock, VirtualLoop, run_virtual
 from .worlds import run
 
 TTL_MS = 2000
@@ -79,7 +80,12 @@ class Node:
     """A candidate whose controller is the real one; ``events`` is shared by the nodes of a test."""
 
     def __init__(
-        self, node_id: int, store: MetadataStore, events: list[tuple[str, int, int]], ttl_ms: int = TTL_MS
+        self,
+        node_id: int,
+        store: MetadataStore,
+        events: list[tuple[str, int, int]],
+        ttl_ms: int = TTL_MS,
+        clock: Clock | None = None,
     ) -> None:
         self.node_id = node_id
         self.store = store
@@ -89,7 +95,7 @@ class Node:
         self.election = Election(
             store,
             Candidate(node_id, "127.0.0.1", 9000 + node_id, f"store-{node_id}"),
-            SystemClock(),
+            clock or SystemClock(),
             ttl_ms,
             self._elected,
             self._deposed,
@@ -121,15 +127,22 @@ async def until(condition: Callable[[], object], seconds: float = 60) -> None:
             await asyncio.sleep(0.01)
 
 
+def virtual_clock() -> VirtualClock:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    return VirtualClock(loop)
+
+
 def acting(nodes: list[Node]) -> list[Node]:
     return [node for node in nodes if node.controller is not None]
 
 
 def test_one_of_two_acts_and_the_other_knows_where_it_is() -> None:
     async def body() -> None:
-        store = MemoryStore()
+        clock = virtual_clock()
+        store = MemoryStore(clock)
         events: list[tuple[str, int, int]] = []
-        one, two = Node(1, store, events), Node(2, store, events)
+        one, two = (Node(number, store, events, clock=clock) for number in (1, 2))
         await until(lambda: acting([one, two]))
         await until(lambda: two.election.leader is not None)
         assert acting([one, two]) == [one]
@@ -142,16 +155,17 @@ def test_one_of_two_acts_and_the_other_knows_where_it_is() -> None:
         await two.stop()
         assert await store.holder(CONTROLLER_LEASE) is None
 
-    run(body)
+    run_virtual(body())
 
 
 def test_a_failed_guard_ends_the_term() -> None:
     """Somebody took the next controller epoch although the lease is ours: our next transaction finds out."""
 
     async def body() -> None:
-        store = MemoryStore()
+        clock = virtual_clock()
+        store = MemoryStore(clock)
         events: list[tuple[str, int, int]] = []
-        node = Node(1, store, events)
+        node = Node(1, store, events, clock=clock)
         await until(lambda: acting([node]))
         old = node.controller
         assert old is not None
@@ -170,7 +184,7 @@ def test_a_failed_guard_ends_the_term() -> None:
         await node.controller.register_broker(Registration(2, "h", 9093))
         await node.stop()
 
-    run(body)
+    run_virtual(body())
 
 
 def test_writes_past_the_controller_end_its_term() -> None:
@@ -194,7 +208,8 @@ def test_writes_past_the_controller_end_its_term() -> None:
 
 def test_who_cannot_begin_gives_the_lease_back() -> None:
     async def body() -> None:
-        store = MemoryStore()
+        clock = virtual_clock()
+        store = MemoryStore(clock)
         tries: list[str] = []
 
         async def elected() -> None:
@@ -204,18 +219,18 @@ def test_who_cannot_begin_gives_the_lease_back() -> None:
         async def deposed(reason: str) -> None:
             tries.append(reason)
 
-        broken = Election(store, Candidate(1, "h", 1, "s"), SystemClock(), TTL_MS, elected, deposed)
+        broken = Election(store, Candidate(1, "h", 1, "s"), clock, TTL_MS, elected, deposed)
         task = asyncio.ensure_future(broken.run())
         await until(lambda: len(tries) >= 2)
         assert tries[:2] == ["elected", "it could not begin: no"]
         events: list[tuple[str, int, int]] = []
-        node = Node(2, store, events)
+        node = Node(2, store, events, clock=clock)
         await until(lambda: acting([node]))
         task.cancel()
         await asyncio.wait([task])
         await node.stop()
 
-    run(body)
+    run_virtual(body())
 
 
 def test_a_silent_store_ends_the_term_in_time() -> None:
@@ -319,7 +334,7 @@ def test_rivals_with_etcd_never_share_an_epoch() -> None:
                 other = next(node for node in nodes if node is not now).election._candidate.encode()
                 while await stores[0].holder(CONTROLLER_LEASE) != other:
                     await stores[0].release(CONTROLLER_LEASE, now.election._candidate.encode())
-                    await stores[0].lease(CONTROLLER_LEASE, other, TTL_MS)
+                    await stores[0].lease(CONTROLLER_LEASE, other, LONG_TTL_MS)
             else:
                 await Controller(stores[0], load(), 9).start()
             await until(lambda ended=ended, terms=terms: ended in events[terms:])  # type: ignore[misc]
@@ -341,14 +356,16 @@ def test_a_controller_that_cannot_reach_etcd_stops_before_the_next_one_begins() 
     async def work(stores: list[EtcdStore]) -> None:
         events: list[tuple[str, int, int]] = []
         nodes = [Node(number, store, events) for number, store in enumerate(stores, 1)]
-        await until(lambda: acting(nodes))
+        await until(lambda: acting(nodes) and all(node.election.leader is not None for node in nodes))
         old = acting(nodes)[0]
-        await until(lambda: all(node.election.leader is not None for node in nodes))
         zombie = old.controller
+        before, (_, _, epoch) = len(events), events[-1]
         await old.store.close()
-        await until(lambda: len(events) >= 3)
-        other = 3 - old.node_id
-        assert events == [("elected", old.node_id, 1), ("deposed", old.node_id, 0), ("elected", other, 2)]
+        await until(lambda: len(events) >= before + 2)
+        ended, begun = events[before : before + 2]
+        assert ended == ("deposed", old.node_id, 0)
+        assert begun[:2] == ("elected", 3 - old.node_id)
+        assert begun[2] > epoch
         assert zombie is not None
         with pytest.raises(KafkaError):
             await zombie.allocate_producer_ids()

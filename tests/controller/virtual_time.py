@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class _Selector(selectors.PollSelector):
@@ -46,7 +48,7 @@ class VirtualClock:
         return int(self._loop.now * 1000)
 
 
-def run_virtual(work: Coroutine[Any, Any, None]) -> None:
+def run_virtual(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on a virtual loop; it must finish within an hour of virtual time."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        runner.run(asyncio.wait_for(work, 3600))
+        return runner.run(asyncio.wait_for(work, 3600))

@@ -1,9 +1,9 @@
 """Which error wins when a request is wrong and the broker is, too, as in Apache Kafka; see ``strangers``."""
 
-import asyncio
 from difflib import ndiff
 from pathlib import Path
 
+from tests.controller.virtual_time import run_virtual
 from tests.groups.strangers import speak
 from tests.groups.world import World
 
@@ -20,6 +20,6 @@ async def _spoken() -> list[str]:
 
 
 def test_the_errors_are_apache_kafkas() -> None:
-    ours = asyncio.run(asyncio.wait_for(_spoken(), 60))
+    ours = run_virtual(_spoken())
     kafkas = RECORDED.read_text().splitlines()
     assert [line for line in ndiff(kafkas, ours) if line[0] in "+-"] == []

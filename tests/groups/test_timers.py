@@ -10,6 +10,7 @@ from kproto.clock import SystemClock
 from kproto.errors import ErrorCode
 from kproto.handlers.groups.group import NEVER
 from kproto.handlers.groups.timers import STALL_MS, Patience, Sleeper, Timers
+from tests.controller.virtual_time import VirtualClock, run_virtual
 
 
 @dataclass(eq=False)
@@ -19,11 +20,7 @@ class Nap:
 
 
 def run(scenario: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(scenario, 20))
-
-
-def now_ms() -> int:
-    return int(time.monotonic() * 1000)
+    asyncio.run(asyncio.wait_for(scenario, 120))
 
 
 class _Working(SystemClock):
@@ -62,13 +59,17 @@ def test_thousands_at_the_same_moment_leave_the_loop_free_in_between() -> None:
 
 def test_sleepers_wake_in_order_and_only_at_their_earliest_moment() -> None:
     async def scenario() -> None:
+        clock = VirtualClock(asyncio.get_running_loop())  # type: ignore[arg-type]
         woken: list[str] = []
 
         def wake(sleeper: Sleeper) -> None:
             assert isinstance(sleeper, Nap)
             woken.append(sleeper.name)
 
-        timers = Timers(SystemClock(), wake)
+        def now_ms() -> int:
+            return int(clock.monotonic() * 1000)
+
+        timers = Timers(clock, wake)
         a, b, c = Nap("a"), Nap("b"), Nap("c")
         start = now_ms()
         timers.schedule(a, start + 120)
@@ -78,19 +79,21 @@ def test_sleepers_wake_in_order_and_only_at_their_earliest_moment() -> None:
         timers.schedule(c, NEVER)
         await asyncio.sleep(0.02)
         assert woken == []
-        await asyncio.sleep(0.08)
+        await asyncio.sleep(0.02)
+        assert woken == ["a"]
+        await asyncio.sleep(0.04)
         assert woken == ["a", "b"]
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
         assert woken == ["a", "b"]
         timers.schedule(a, now_ms() + 20)
-        await asyncio.sleep(0.06)
+        await asyncio.sleep(0.03)
         assert woken == ["a", "b", "a"]
         timers.schedule(b, now_ms() + 20)
         timers.close()
-        await asyncio.sleep(0.06)
+        await asyncio.sleep(1)
         assert woken == ["a", "b", "a"]
 
-    run(scenario())
+    run_virtual(scenario())
 
 
 def test_after_a_stall_the_clients_are_heard_before_deadlines_count() -> None:
@@ -98,10 +101,11 @@ def test_after_a_stall_the_clients_are_heard_before_deadlines_count() -> None:
         events: list[str] = []
         timers = Timers(SystemClock(), lambda _: events.append("deadline"))
         reader, writer = await _socket_pair(events)
-        timers.schedule(Nap("session"), now_ms() + 50)
+        timers.schedule(Nap("session"), int(time.monotonic() * 1000) + 50)
         writer.write(b"heartbeat")
         time.sleep((STALL_MS + 200) / 1000)
-        await asyncio.sleep(1.0)
+        while "deadline" not in events:
+            await asyncio.sleep(0.01)
         assert events == ["heartbeat", "deadline"]
         writer.close()
         reader.cancel()
@@ -140,4 +144,4 @@ def test_patience_ends_for_each_answer_on_its_own() -> None:
         patience.close(ErrorCode.NOT_COORDINATOR)
         assert last.result() is ErrorCode.NOT_COORDINATOR
 
-    run(scenario())
+    run_virtual(scenario())

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kproto.clock import SystemClock
 from kproto.config import load
 from kproto.controller import Controller, NewTopic, TopicRef
 from kproto.controller.registration import Registration
@@ -14,6 +13,7 @@ from kproto.handlers.groups.coordinator import GroupCoordinator
 from kproto.handlers.turns import answer_of
 from kproto.metadata.memory import MemoryStore
 from kproto.wire.messages import codec
+from tests.controller.virtual_time import VirtualClock, run_virtual
 from tests.groups.memory_log import MemoryLog
 
 FIND, JOIN, HEARTBEAT, LEAVE, SYNC, DESCRIBE, LIST = 10, 11, 12, 13, 14, 15, 16
@@ -28,10 +28,10 @@ class World:
         defaults = {"group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "50"}
         names = {name.replace("_", "."): value for name, value in settings.items()}
         self.settings = load(None, {**defaults, **names})
-        self.clock = SystemClock()
         self.controller = Controller(MemoryStore(), self.settings, 0)
 
     async def start(self, *topics: str) -> None:
+        self.clock = VirtualClock(asyncio.get_running_loop())  # type: ignore[arg-type]
         await self.controller.start()
         await self.controller.register_broker(Registration(0, "127.0.0.1", 9092))
         await self.create(*topics)
@@ -102,7 +102,7 @@ def module_name(api: str) -> str:
 
 
 def scenario(*topics: str, **settings: str) -> Callable[..., Callable[[], None]]:
-    """Run an async test in a fresh world with ``topics``; 20 s at most."""
+    """Run an async test in a fresh world with ``topics``, on virtual time."""
 
     def decorate(test: Callable[[World], Awaitable[None]]) -> Callable[[], None]:
         async def body() -> None:
@@ -114,7 +114,7 @@ def scenario(*topics: str, **settings: str) -> Callable[..., Callable[[], None]]
                 world.groups.close()
 
         def run() -> None:
-            asyncio.run(asyncio.wait_for(body(), 20))
+            run_virtual(body())
 
         run.__name__ = getattr(test, "__name__", "test")
         run.__doc__ = test.__doc__

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from difflib import ndiff
 from pathlib import Path
 
 from config_values import STATIC, speak
 
+from tests.controller.virtual_time import run_virtual
 from tests.groups.world import World
 
 RECORDED = Path(__file__).parent / "answers" / "kafka-4.3.1-config-values.txt"
@@ -23,6 +23,6 @@ async def _spoken() -> list[str]:
 
 
 def test_values_are_read_and_shown_as_by_apache_kafka() -> None:
-    spoken = asyncio.run(asyncio.wait_for(_spoken(), 60))
+    spoken = run_virtual(_spoken())
     kafkas = RECORDED.read_text().splitlines()
     assert [line for line in ndiff(kafkas, spoken) if line[0] in "+-"] == []
