@@ -60,7 +60,7 @@ class Members:
     async def call(self, node_id: int, key: int, version: int, /, **fields: Any) -> Any:
         return await Remote("127.0.0.1", self.brokers[node_id].port).call(key, version, **fields)
 
-    async def until(self, condition: Callable[[], object], seconds: float = 15) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 90) -> None:
         """Wait until ``condition()`` holds."""
         try:
             async with asyncio.timeout(seconds):

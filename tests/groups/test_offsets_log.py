@@ -15,7 +15,7 @@ from tests.groups.memory_log import MemoryLog
 
 
 def run(scenario: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(scenario, 20))
+    asyncio.run(asyncio.wait_for(scenario, 120))
 
 
 def keyed(port: MemoryLog, garbage_bytes: int = 1 << 40) -> KeyedLog:

@@ -61,7 +61,7 @@ def test_offsets_survive_a_crash_and_a_clean_stop(tmp_path: Path) -> None:
             assert await committed(remote, "g7") == expected
             await again.stop()
 
-    asyncio.run(asyncio.wait_for(scenario(), 60))
+    asyncio.run(asyncio.wait_for(scenario(), 240))
 
 
 def test_checkpoints_bound_the_real_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,4 +88,4 @@ def test_checkpoints_bound_the_real_log(tmp_path: Path, monkeypatch: pytest.Monk
             assert [await committed(remote, "g", p) for p in range(3)] == newest
             await crashed.stop()
 
-    asyncio.run(asyncio.wait_for(scenario(), 120))
+    asyncio.run(asyncio.wait_for(scenario(), 240))

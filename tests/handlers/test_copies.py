@@ -27,7 +27,7 @@ NONE = ErrorCode.NONE
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(), 30))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(test(), 120))  # type: ignore[arg-type]
 
 
 async def produce(world: Owner, topic: str | bytes, index: int = 0, acks: int = -1, version: int = 9) -> Any:
@@ -51,11 +51,12 @@ async def shown(world: Owner, topic: str, version: int = 12) -> tuple[int, int, 
 
 async def settled(world: Owner, topic: str, copies: int) -> None:
     """Wait until new records of ``topic`` get so many copies."""
-    for _ in range(2000):
-        if world.vlog(topic).live_copies == copies:
-            return
-        await asyncio.sleep(0.001)
-    raise AssertionError(f"{world.vlog(topic).live_copies} copies instead of {copies}")
+    try:
+        async with asyncio.timeout(60):
+            while world.vlog(topic).live_copies != copies:
+                await asyncio.sleep(0.001)
+    except TimeoutError:
+        raise AssertionError(f"{world.vlog(topic).live_copies} copies instead of {copies}") from None
 
 
 async def appended(world: Owner, topic: str) -> asyncio.Future[tuple[int, int]]:
@@ -384,14 +385,14 @@ def test_a_waiting_fetch_is_answered_when_leadership_goes(tmp_path: Path, least:
         async with owner(tmp_path) as world:
             await world.create("t", (1, 2, 3))
             assert await produced(world, "t") == (NONE, 0)
-            request = fetch_request("t", (0, 1), max_wait_ms=20_000, min_bytes=least)
+            request = fetch_request("t", (0, 1), max_wait_ms=600_000, min_bytes=least)
             names = ("topics", "max_bytes", "max_wait_ms", "min_bytes", "session_epoch")
             fields = {name: getattr(request, name) for name in names}
             waiting = asyncio.ensure_future(world.call(FETCH, 12, **fields))
             while not world.partition("t").waiters:
                 await asyncio.sleep(0.001)
             await led_by_nobody(world, "t", 2, RECOVERING)
-            part = (await asyncio.wait_for(waiting, 5)).responses[0].partitions[0]
+            part = (await asyncio.wait_for(waiting, 60)).responses[0].partitions[0]
             assert part.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     run(scenario)

@@ -24,7 +24,7 @@ DESCRIBE_CLUSTER, DESCRIBE_TOPIC_PARTITIONS = 60, 75
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(), 30))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(test(), 120))  # type: ignore[arg-type]
 
 
 async def stored(world: Owner, topic: str, count: int) -> None:

@@ -97,7 +97,8 @@ def test_random_frames_never_hurt_others(broker, kafka):
         body = bytearray(head + rng.randbytes(rng.randint(0, 60)))
         for _ in range(rng.randint(0, 3)):
             body[rng.randrange(10, len(body)) if len(body) > 10 else 9] = rng.choice([0, 1, 0x7F, 0xFF])
-        with Kafka(broker.host, broker.port, timeout=0.05) as bad:
+        with Kafka(broker.host, broker.port) as bad:
+            bad.socket.settimeout(0.05)
             try:
                 raw(bad, bytes(body))
             except (ConnectionError, TimeoutError):

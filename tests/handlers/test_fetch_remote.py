@@ -23,7 +23,7 @@ FIRST_MS = 1_700_000_000_000
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(), 30))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(test(), 120))  # type: ignore[arg-type]
 
 
 class Copies(Sealed):

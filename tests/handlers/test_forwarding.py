@@ -37,7 +37,7 @@ from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 90
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.01)

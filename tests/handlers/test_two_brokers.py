@@ -52,5 +52,5 @@ def _expected() -> list[str]:
 
 
 def test_two_brokers_answer_as_apache_kafkas(tmp_path: Path) -> None:
-    spoken = asyncio.run(asyncio.wait_for(_spoken(tmp_path), 60))
+    spoken = asyncio.run(asyncio.wait_for(_spoken(tmp_path), 240))
     assert [line for line in ndiff(_expected(), spoken) if line[0] in "+-"] == []

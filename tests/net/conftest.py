@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kproto.net import internal, peers
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Dispatch, Limits, Server
 
@@ -32,20 +33,28 @@ class Running:
             server = Server(dispatch, budget, limits)
             return server, server.listen("127.0.0.1", 0)
 
-        self.server, self.port = asyncio.run_coroutine_threadsafe(start(), self.loop).result(10)
+        self.server, self.port = asyncio.run_coroutine_threadsafe(start(), self.loop).result(120)
 
     def run(self, function: Callable[[], Any]) -> Any:
         async def call() -> Any:
             result = function()
             return await result if asyncio.iscoroutine(result) else result
 
-        return asyncio.run_coroutine_threadsafe(call(), self.loop).result(20)
+        return asyncio.run_coroutine_threadsafe(call(), self.loop).result(120)
 
     def stop(self) -> None:
         self.run(self.server.close)
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(10)
+        self._thread.join(60)
         self.loop.close()
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ends stand still together on a busy machine; who tests a limit sets it."""
+    monkeypatch.setattr(peers, "CONNECT_SECONDS", 600.0)
+    monkeypatch.setattr(peers, "UNANSWERED_MS", 600_000)
+    monkeypatch.setattr(internal, "GREETING_SECONDS", 600.0)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
 
     async def main() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
-        await asyncio.wait_for(test(), 30)
+        await asyncio.wait_for(test(), 120)
         await asyncio.sleep(0)
 
     asyncio.run(main())
@@ -27,7 +27,7 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         await asyncio.sleep(0.002)

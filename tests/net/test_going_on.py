@@ -48,7 +48,7 @@ def fill(sock: socket.socket, data: bytes) -> int:
             sent += sock.send(data[sent:])
     except BlockingIOError:
         pass
-    sock.settimeout(20)
+    sock.settimeout(60)
     return sent
 
 

@@ -434,7 +434,7 @@ def test_a_peer_that_reads_nothing_for_long_is_lost(monkeypatch):
         began = time.monotonic()
         await until(lambda: lost == [2])
         assert done == [None, None]
-        assert 0.2 < time.monotonic() - began < 5
+        assert time.monotonic() - began > 0.2
         link.close()
         sock.close()
         fake.listener.close()
@@ -518,6 +518,7 @@ def test_a_call_that_takes_too_long_fails_and_the_connection_lives():
         link = peers_to(port)
         with pytest.raises(PeerError, match="not answered"):
             await link.call(2, Api.RAW, timeout=0.03)
+        await until(lambda: replies != [])
         replies[0](InternalError.NONE, b"too late")
         assert (await link.call(2, Api.PING, b"fine")).body == b"fine"
         link.close()
