@@ -27,7 +27,7 @@ from tests.metadata.etcd_process import etcd_cluster, shared_etcd
 
 from .worlds import run
 
-SESSION_MS = 2000
+SESSION_MS = 10_000
 
 
 def answering(controller: Controller) -> AnswerClient:
@@ -110,7 +110,7 @@ def seated(of: Sequence[Machine]) -> list[Machine]:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while not condition():
             await asyncio.sleep(0.01)
 

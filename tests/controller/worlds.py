@@ -14,7 +14,7 @@ from kproto.metadata.memory import MemoryStore
 
 def run(work: Callable[[], Awaitable[None]]) -> None:
     """Run an async test body with a limit on its time."""
-    asyncio.run(asyncio.wait_for(work(), 60))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(work(), 240))  # type: ignore[arg-type]
 
 
 def image_of(brokers: int, racks: tuple[str, ...] = ()) -> MetadataImage:

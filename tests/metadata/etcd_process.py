@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-READY_S = 30.0
+READY_S = 120.0
 
 
 def free_ports(count: int) -> list[int]:
@@ -61,7 +61,7 @@ class Etcd:
 
     def _healthy(self) -> bool:
         try:
-            with urllib.request.urlopen(f"http://{self.address}/health", timeout=2) as answer:
+            with urllib.request.urlopen(f"http://{self.address}/health", timeout=10) as answer:
                 return b'"true"' in answer.read()
         except OSError:
             return False
@@ -86,7 +86,7 @@ class Etcd:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGCONT)
             self._process.send_signal(number)
-            self._process.wait(20)
+            self._process.wait(120)
         self._process = None
 
 

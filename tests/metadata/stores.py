@@ -46,4 +46,4 @@ async def opened(backend: str, clock: ManualClock | None = None) -> AsyncIterato
 
 def run(work: Callable[[], Awaitable[None]]) -> None:
     """Run an async test body with a limit on its time."""
-    asyncio.run(asyncio.wait_for(work(), 60))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(work(), 240))  # type: ignore[arg-type]

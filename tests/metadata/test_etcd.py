@@ -32,6 +32,17 @@ from .test_store import Model, transactions
 MANY = {f"streamlets/{number:08x}": b'[1,0,[1,2,3],0,["%d"]]' % number for number in range(10_001)}
 
 
+TTL_MS = 60_000
+"""Of leases that are not to end by themselves."""
+PATIENT = (240.0, 30.0)
+"""Seconds that a call is repeated, and that one member has for it; for a machine on which nothing hangs."""
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Members.call, "__defaults__", PATIENT)
+
+
 @asynccontextmanager
 async def stores(prefix: str = "", count: int = 2) -> AsyncIterator[list[EtcdStore]]:
     """Several stores of one cluster in the etcd that all tests share."""
@@ -409,15 +420,16 @@ def test_a_transaction_whose_request_was_lost_does_not_take_another_one_for_its_
 
 def test_an_outcome_that_nobody_can_tell_is_said_to_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer is lost and etcd is not there any more; afterwards everything is read again."""
-    monkeypatch.setattr(Members.call, "__defaults__", (1.0, 0.5))
 
     async def body() -> None:
         async with cabled() as (cable, far, near):
             await far.transact([], {"n": b"1"})
             await far.transact([Condition("n", 1)], {"n": b"2"})
             cable.lose_answers = True
+            monkeypatch.setattr(Members.call, "__defaults__", (4.0, 2.0))
             with pytest.raises(UnknownOutcomeError, match="no answer within"):
                 await far.transact([Condition("n", 2)], {"n": b"3"})
+            monkeypatch.setattr(Members.call, "__defaults__", PATIENT)
             cable.open = True
             assert await near.get("n") == Entry("n", b"3", 3)
             assert await far.transact([Condition("n", 2)], {"n": b"4"}) == (False, 3)
@@ -470,14 +482,15 @@ def test_kill_and_restart_lose_and_repeat_nothing(tmp_path: Path) -> None:
 
 
 async def _until_true(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not condition():
             await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("how", ["kill", "pause"])
-def test_one_of_three_members_may_go(tmp_path: Path, how: str) -> None:
+def test_one_of_three_members_may_go(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed or hanging, the one in use and then the leader: transactions, watch and lease go on."""
+    monkeypatch.setattr(Members.call, "__defaults__", (240.0, 3.0))
 
     async def body() -> None:
         with etcd_cluster(tmp_path, 3) as members:
@@ -486,7 +499,7 @@ def test_one_of_three_members_may_go(tmp_path: Path, how: str) -> None:
             watch = store.watch(0)
             revision = 0
             for member in members:
-                assert await store.lease("controller", "one", 6000)
+                assert await store.lease("controller", "one", TTL_MS)
                 if how == "kill":
                     member.kill()
                 else:
@@ -494,8 +507,8 @@ def test_one_of_three_members_may_go(tmp_path: Path, how: str) -> None:
                 for _ in range(5):
                     revision += 1
                     assert await store.transact([], {"n": b"%d" % revision}) == (True, revision)
-                assert await store.lease("controller", "one", 6000)
-                assert not await store.lease("controller", "two", 6000)
+                assert await store.lease("controller", "one", TTL_MS)
+                assert not await store.lease("controller", "two", TTL_MS)
                 if how == "kill":
                     member.start()
                     await asyncio.to_thread(member.wait_until_ready)
@@ -516,7 +529,7 @@ def test_without_a_majority_calls_fail_in_time(tmp_path: Path) -> None:
             for member in members[1:]:
                 member.kill()
             with pytest.raises(StoreError):
-                await asyncio.wait_for(store.lease("controller", "one", 1000), 3)
+                await asyncio.wait_for(store.lease("controller", "one", 1000), 60)
             for member in members[1:]:
                 member.start()
             assert await store.get("n") == Entry("n", b"1", 1)
@@ -559,7 +572,7 @@ def test_clusters_in_one_etcd_do_not_see_each_other() -> None:
         for number, store in enumerate(opened):
             for _ in range(number + 1):
                 await store.transact([], {"k": names[number].encode()})
-            assert await store.lease("controller", names[number], 5000)
+            assert await store.lease("controller", names[number], TTL_MS)
         for number, store in enumerate(opened):
             entry = Entry("k", names[number].encode(), number + 1)
             assert await store.range("") == (number + 1, [entry])
@@ -603,7 +616,7 @@ def test_a_broker_that_starts_before_etcd_waits_for_it_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(opening, "TELL_SECONDS", 0.1)
-    monkeypatch.setattr(Members.call, "__defaults__", (0.1, 0.1))  # patience and one attempt, seconds
+    monkeypatch.setattr(Members.call, "__defaults__", (0.1, 0.1))
     caplog.set_level(logging.INFO, "kproto.metadata.opening")
 
     def told(level: int) -> list[str]:
@@ -616,6 +629,7 @@ def test_a_broker_that_starts_before_etcd_waits_for_it_and_says_so(
             waiting = asyncio.ensure_future(wait_for_store(url, "", SystemClock()))
             await _until_true(lambda: told(logging.WARNING) and len(told(logging.INFO)) > 2)
             assert told(logging.WARNING) == [f"{url} does not answer: waiting for it"]
+            monkeypatch.setattr(Members.call, "__defaults__", PATIENT)
             member.start()
             store = await waiting
             assert await store.transact([], {"a": b"1"}) == (True, 1)
@@ -637,7 +651,7 @@ def test_one_of_two_that_want_a_lease_at_once_gets_it() -> None:
         async with stores() as (one, other):
             for number in range(20):
                 name = f"lease-{number}"
-                got = await asyncio.gather(one.lease(name, "one", 5000), other.lease(name, "other", 5000))
+                got = await asyncio.gather(one.lease(name, "one", TTL_MS), other.lease(name, "other", TTL_MS))
                 assert sorted(got) == [False, True]
                 assert await one.holder(name) == ("one" if got[0] else "other")
 
@@ -649,16 +663,16 @@ def test_a_lease_survives_a_restart_of_its_holder_and_of_etcd(tmp_path: Path) ->
         with etcd_cluster(tmp_path) as (etcd,):
             url = EtcdUrl((etcd.address,), "kproto")
             first = await EtcdStore.open(url)
-            assert await first.lease("controller", "one", 10_000)
+            assert await first.lease("controller", "one", TTL_MS)
             await first.close()
             second = await EtcdStore.open(url)
-            assert await second.lease("controller", "one", 10_000)
+            assert await second.lease("controller", "one", TTL_MS)
             etcd.kill()
             etcd.start()
-            assert await second.lease("controller", "one", 10_000)
-            assert not await second.lease("controller", "two", 10_000)
+            assert await second.lease("controller", "one", TTL_MS)
+            assert not await second.lease("controller", "two", TTL_MS)
             await second.release("controller", "one")
-            assert await second.lease("controller", "two", 10_000)
+            assert await second.lease("controller", "two", TTL_MS)
             await second.close()
 
     run(body)
