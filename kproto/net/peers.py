@@ -54,6 +54,8 @@ SCRATCH_BYTES: Final = 64 * 1024
 OWN_BUFFER_BYTES: Final = 16 * 1024
 """An unfinished answer of so many bytes gets memory of its own; shorter ones leave room to read the rest."""
 PIECES_PER_SEND: Final = 512
+RESET_LOOK_SECONDS: Final = 0.02
+"""So long after a read it is asked whether the connection was reset with it."""
 HELLO_CORRELATION: Final = 0
 
 
@@ -189,6 +191,7 @@ class _Link:
         "_connecting",
         "_correlation",
         "_have",
+        "_look_due",
         "_out",
         "_queue_bytes",
         "_sock",
@@ -215,6 +218,7 @@ class _Link:
         self._stash = b""
         self._buffer: memoryview | None = None
         self._have = 0
+        self._look_due = False
         self._answer = (0, 0)
         """Correlation and error of the answer that ``_buffer`` is for."""
 
@@ -294,8 +298,16 @@ class _Link:
         if sock is None:
             return
         self._read(sock)
-        if self._sock is sock and sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-            # uvloop tells of a reset once, with what was to be read before it, and then watches no more.
+        if not self._look_due:
+            self._look_due = True
+            self.peers.loop.call_later(RESET_LOOK_SECONDS, self._look_for_reset)
+
+    def _look_for_reset(self) -> None:
+        """uvloop tells of a reset once, with what was to be read before it, and then watches no more. To ask
+        with every read would make the way to a backup slower."""
+        self._look_due = False
+        sock = self._sock
+        if sock is not None and sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
             while self._sock is sock and self._read(sock):
                 pass
 
