@@ -26,9 +26,21 @@ NONE, NOT_LEADER = ErrorCode.NONE, ErrorCode.NOT_LEADER_OR_FOLLOWER
 Call = Callable[..., Awaitable[Any]]
 
 
+KEPT: list[float] = []
+"""The answers that were kept in this test, and for how long at most."""
+
+
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, no time is over before what is waited for has happened."""
+    keep = holding.Holding.keep
+
+    def noting(self: holding.Holding, seconds: float, *how: Callable[[], Any]) -> None:
+        keep(self, seconds, *how)
+        KEPT.append(seconds)
+
+    KEPT.clear()
+    monkeypatch.setattr(holding.Holding, "keep", noting)
     monkeypatch.setattr(holding, "HOLD_SECONDS", 600.0)
     monkeypatch.setattr(leaving, "SUCCESSION_SECONDS", 600.0)
     monkeypatch.setattr(member, "FINISH_SECONDS", 600.0)
@@ -98,10 +110,13 @@ async def handing(tmp_path: Path, partitions: int = 1) -> AsyncIterator[Handing]
         yield this
 
 
-async def waits(answer: asyncio.Future[Any]) -> None:
-    """It is not there yet, though the broker had the time to make one."""
-    done, _ = await asyncio.wait([answer], timeout=0.05)
-    assert not done
+async def waits(answer: asyncio.Future[Any], number: int = 1) -> None:
+    """The broker keeps it, the ``number``-th one."""
+    while len(KEPT) < number:
+        assert not answer.done()
+        await asyncio.sleep(0.001)
+    await asyncio.wait([answer], timeout=0.05)
+    assert not answer.done()
 
 
 @pytest.mark.parametrize("version", [3, 9, 10, 13])
@@ -113,7 +128,7 @@ def test_the_answer_waits_for_the_next_leader_and_names_it(tmp_path: Path, versi
             await waits(first)
             await this.give(2)
             second = asyncio.ensure_future(produce(call, key, version=version))
-            await waits(second)
+            await waits(second, 2)
             await this.commit()
             expected = (NOT_LEADER, 2, 1, [2]) if version >= 10 else (NOT_LEADER, -1, -1, [])
             assert told(await first) == told(await second) == [expected]
