@@ -1,7 +1,8 @@
 """OffsetFetch: key 9, versions 1-10.
 
 The committed offsets of groups; -1 for partitions (or groups) without one. Only durable commits are shown;
-require_stable also waits for those under way.
+require_stable also waits for those under way. Where thousands are asked for, each is as it is when its turn
+comes.
 
 Version notes: v1 group errors stand at every partition; v2 null topics mean all of the group's offsets, and
 group errors have a field; v5 leader epochs; v7 (KIP-447) require_stable; v8 (KIP-709) several groups; v9
@@ -11,179 +12,150 @@ unknown ones; offsets of topics without an id are left out of "all").
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import Any, Final
 
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.groups.offsets import Committed, Offsets
 from kproto.handlers.groups.shard import Shard
-from kproto.handlers.turns import for_each
+from kproto.handlers.turns import Steps, for_each
 from kproto.metadata import MetadataImage
 from kproto.wire.generated.offset_fetch import (
     OffsetFetchRequest,
-    OffsetFetchRequestTopic,
+    OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
-    OffsetFetchResponsePartition,
     OffsetFetchResponsePartitions,
-    OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
 
-Topics = Sequence[OffsetFetchRequestTopic] | Sequence[OffsetFetchRequestTopics] | None
+FIRST_WITH_GROUPS: Final = 8
+FIRST_WITH_IDS: Final = 10
+_NO_TOPIC_ID: Final = bytes(16)
+_NONE: Final = Committed(-1, -1, "", -1)
 
-_NO_TOPIC_ID = bytes(16)
-
-
-class _Offset(NamedTuple):
-    partition: int
-    committed: Committed | None
-    error: ErrorCode = ErrorCode.NONE
-
-
-class _Topic(NamedTuple):
-    name: str
-    topic_id: bytes
-    offsets: list[_Offset]
-
-
-class _Answer(NamedTuple):
-    group_id: str
-    topics: list[_Topic]
-    error: ErrorCode
+Found = Offsets | ErrorCode
+"""The offsets of a group, or why they are not to be had."""
 
 
 def handle(
     ctx: RequestContext, request: OffsetFetchRequest
-) -> OffsetFetchResponse | Awaitable[OffsetFetchResponse]:
-    if ctx.version >= 8:
-        return _several(ctx, request)
-    answer = _fetch(ctx, request.group_id, request.topics, request.require_stable)
-    if isinstance(answer, _Answer):
-        return _single_response(ctx.version, answer)
-    return _single(ctx.version, answer)
+) -> Steps[OffsetFetchResponse | Awaitable[Steps[OffsetFetchResponse]]]:
+    """Find the groups, then tell their offsets; awaitable only when one of them has to be waited for."""
+    groups = request.groups
+    if ctx.version < FIRST_WITH_GROUPS:
+        topics: list[Any] | None = request.topics  # as far as older versions go they are the same
+        groups = [OffsetFetchRequestGroup(group_id=request.group_id, topics=topics)]
+    found: list[Found] = []
+    for group in groups:
+        one = _find(ctx, group.group_id, request.require_stable)
+        if isinstance(one, Awaitable):
+            return _answer_when_found(ctx, request.require_stable, groups, found, one)
+        found.append(one)
+        yield
+    return (yield from _answer(ctx, groups, found))
 
 
-async def _single(version: int, answer: Awaitable[_Answer]) -> OffsetFetchResponse:
-    return _single_response(version, await answer)
+async def _answer_when_found(
+    ctx: RequestContext,
+    require_stable: bool,
+    groups: Sequence[OffsetFetchRequestGroup],
+    found: list[Found],
+    coming: Awaitable[Found],
+) -> Steps[OffsetFetchResponse]:
+    """``found`` are the first ones, ``coming`` is the next."""
+    found.append(await coming)
+    rest = groups[len(found) :]
+    found += await for_each(rest, lambda group: _find(ctx, group.group_id, require_stable))
+    return _answer(ctx, groups, found)
 
 
-async def _several(ctx: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
-    answers = await for_each(
-        request.groups, lambda group: _fetch(ctx, group.group_id, group.topics, request.require_stable)
-    )
-    return OffsetFetchResponse(groups=await for_each(answers, _group_response))
+def _find(ctx: RequestContext, group_id: str, require_stable: bool) -> Found | Awaitable[Found]:
+    def look_up(shard: Shard) -> Found | Awaitable[Found]:
+        return look_up_later(shard) if require_stable and not shard.log.idle else offsets(shard)
 
-
-def _fetch(
-    ctx: RequestContext, group_id: str, topics: Topics, require_stable: bool
-) -> _Answer | Awaitable[_Answer]:
-    def look_up(shard: Shard) -> _Answer | Awaitable[_Answer]:
-        if require_stable and not shard.log.idle:
-            return look_up_later(shard)
-        entry = shard.find(group_id)
-        offsets = entry.offsets if entry is not None else Offsets()
-        return _Answer(group_id, _look_up(ctx, offsets, topics), ErrorCode.NONE)
-
-    async def look_up_later(shard: Shard) -> _Answer:
+    async def look_up_later(shard: Shard) -> Found:
         await shard.settled()
-        if shard.unloaded:
-            return fail(ErrorCode.NOT_COORDINATOR)
-        entry = shard.find(group_id)
-        offsets = entry.offsets if entry is not None else Offsets()
-        return _Answer(group_id, _look_up(ctx, offsets, topics), ErrorCode.NONE)
+        return ErrorCode.NOT_COORDINATOR if shard.unloaded else offsets(shard)
 
-    def fail(error: ErrorCode) -> _Answer:
-        asked = [] if ctx.version >= 2 else [_failed(topic, error) for topic in topics or ()]
-        return _Answer(group_id, asked, error)
+    def offsets(shard: Shard) -> Found:
+        entry = shard.find(group_id)
+        return entry.offsets if entry is not None else Offsets()
+
+    def fail(error: ErrorCode) -> Found:
+        return error
 
     return ctx.broker.groups.on_shard(group_id, look_up, fail)
 
 
-def _failed(topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics, error: ErrorCode) -> _Topic:
-    return _Topic(topic.name, _NO_TOPIC_ID, [_Offset(p, None, error) for p in topic.partition_indexes])
-
-
-def _look_up(ctx: RequestContext, offsets: Offsets, topics: Topics) -> list[_Topic]:
+def _answer(
+    ctx: RequestContext, groups: Sequence[OffsetFetchRequestGroup], found: Sequence[Found]
+) -> Steps[OffsetFetchResponse]:
     image = ctx.broker.image()
-    if topics is None:
-        return _all(image, offsets, ctx.version >= 10)
-    return [_asked(image, offsets, topic, ctx.version >= 10) for topic in topics]
+    answers: list[OffsetFetchResponseGroup] = []
+    for group, one in zip(groups, found, strict=True):
+        answer = OffsetFetchResponseGroup(group_id=group.group_id, topics=[])
+        if isinstance(one, ErrorCode):
+            answer.error_code = one
+            if ctx.version == 1:
+                for topic in group.topics or ():
+                    nothing = ((index, None) for index in topic.partition_indexes)
+                    answer.topics.append((yield from _told(topic.name, _NO_TOPIC_ID, nothing, one)))
+        elif group.topics is None:
+            yield from _all(ctx.version, image, one, answer.topics)
+        else:
+            for topic in group.topics:
+                answer.topics.append((yield from _asked(ctx.version, image, one, topic)))
+        answers.append(answer)
+        yield
+    if ctx.version >= FIRST_WITH_GROUPS:
+        return OffsetFetchResponse(groups=answers)
+    (answer,) = answers
+    topics: list[Any] = answer.topics
+    return OffsetFetchResponse(topics=topics, error_code=answer.error_code if ctx.version >= 2 else 0)
 
 
-def _all(image: MetadataImage, offsets: Offsets, by_id: bool) -> list[_Topic]:
-    found: list[_Topic] = []
-    for name, partitions in offsets.topics.items():
+def _all(
+    version: int, image: MetadataImage, offsets: Offsets, told: list[OffsetFetchResponseTopics]
+) -> Steps[None]:
+    for name, partitions in list(offsets.topics.items()):
         record = image.topics.get(name)
-        if record is None and by_id:
+        if record is None and version >= FIRST_WITH_IDS:
             continue
         topic_id = record.topic_id if record is not None else _NO_TOPIC_ID
-        found.append(_Topic(name, topic_id, [_Offset(p, committed) for p, committed in partitions.items()]))
-    return found
+        told.append((yield from _told(name, topic_id, list(partitions.items()))))
 
 
 def _asked(
-    image: MetadataImage,
-    offsets: Offsets,
-    topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics,
-    by_id: bool,
-) -> _Topic:
+    version: int, image: MetadataImage, offsets: Offsets, topic: OffsetFetchRequestTopics
+) -> Steps[OffsetFetchResponseTopics]:
     name, topic_id = topic.name, _NO_TOPIC_ID
-    if by_id:
-        assert isinstance(topic, OffsetFetchRequestTopics)
+    if version >= FIRST_WITH_IDS:
         topic_id = topic.topic_id
         record = image.topics_by_id.get(topic_id)
         if record is None:
-            unknown = ErrorCode.UNKNOWN_TOPIC_ID
-            return _Topic("", topic_id, [_Offset(p, None, unknown) for p in topic.partition_indexes])
+            nothing = ((index, None) for index in topic.partition_indexes)
+            return (yield from _told("", topic_id, nothing, ErrorCode.UNKNOWN_TOPIC_ID))
         name = record.name
-    return _Topic(name, topic_id, [_Offset(p, offsets.get(name, p)) for p in topic.partition_indexes])
+    pairs = ((index, offsets.get(name, index)) for index in topic.partition_indexes)
+    return (yield from _told(name, topic_id, pairs))
 
 
-_NONE = Committed(-1, -1, "", -1)
-
-
-def _group_response(answer: _Answer) -> OffsetFetchResponseGroup:
-    topics = [
-        OffsetFetchResponseTopics(
-            name=topic.name,
-            topic_id=topic.topic_id,
-            partitions=[
-                OffsetFetchResponsePartitions(
-                    partition_index=one.partition,
-                    committed_offset=(one.committed or _NONE).offset,
-                    committed_leader_epoch=(one.committed or _NONE).leader_epoch,
-                    metadata=(one.committed or _NONE).metadata,
-                    error_code=one.error,
-                )
-                for one in topic.offsets
-            ],
-        )
-        for topic in answer.topics
-    ]
-    return OffsetFetchResponseGroup(group_id=answer.group_id, topics=topics, error_code=answer.error)
-
-
-def _single_response(version: int, answer: _Answer) -> OffsetFetchResponse:
-    topics = [
-        OffsetFetchResponseTopic(
-            name=topic.name,
-            partitions=[
-                OffsetFetchResponsePartition(
-                    partition_index=one.partition,
-                    committed_offset=(one.committed or _NONE).offset,
-                    committed_leader_epoch=(one.committed or _NONE).leader_epoch,
-                    metadata=(one.committed or _NONE).metadata,
-                    error_code=one.error,
-                )
-                for one in topic.offsets
-            ],
-        )
-        for topic in answer.topics
-    ]
-    return OffsetFetchResponse(topics=topics, error_code=answer.error if version >= 2 else ErrorCode.NONE)
+def _told(
+    name: str,
+    topic_id: bytes,
+    pairs: Iterable[tuple[int, Committed | None]],
+    error: ErrorCode = ErrorCode.NONE,
+) -> Steps[OffsetFetchResponseTopics]:
+    """One topic of the answer; ``pairs`` are partitions with what was committed for them."""
+    partitions: list[OffsetFetchResponsePartitions] = []
+    for index, committed in pairs:
+        offset, epoch, metadata = (committed or _NONE)[:3]
+        partitions.append(OffsetFetchResponsePartitions(index, offset, epoch, metadata, error))
+        yield
+    return OffsetFetchResponseTopics(name, topic_id, partitions)
 
 
 HANDLER = Handler(key=9, min_version=1, max_version=10, handle=handle)
