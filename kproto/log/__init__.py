@@ -8,7 +8,8 @@ Protocols in ``ports``.
   (may it be appended?) -> `blocks` (memory) -> `segment` (``flush``: the file) with its `index`; ``chunk``
   is the reference the virtual log gets. `flushing` says when that is written to files, `due` how much in one
   turn of the event loop; `checkpointing` when the checkpoint is told. `retention` rolls nothing but drops
-  groups; `trash` removes their files. `scrubbing` reads closed files again.
+  groups; `trash` removes their files. `scrubbing` reads closed files again, `unused` finds those of
+  partitions that are not open.
 - A fetched batch: `partition` (``read``) -> `reader` (pieces from blocks and files). By time: `times`. By
   epoch: `epochs`.
 - A start: `checkpoint` -> `opening` (files first, then journal chunks, `kept_producers`), per partition on

@@ -363,7 +363,7 @@ class LogManager:
         comes back. `apply_image` does it, too."""
         due = self.clock.monotonic() + RELEASED_KEPT_S
         if self.unopened.drop_taken(topic_id, index):
-            self.trash.lend(due, self._directory(topic_id, index))
+            self.trash.lend(due, self.directory_of(topic_id, index))
         stream = self.streams.get(topic_id)
         partition = stream.partitions.pop(index, None) if stream is not None else None
         if partition is not None:
@@ -371,7 +371,8 @@ class LogManager:
             self._close(partition, lost=True)
             self.trash.lend(due, partition.directory)
 
-    def _directory(self, topic_id: bytes, index: int) -> str:
+    def directory_of(self, topic_id: bytes, index: int) -> str:
+        """Where the files of a partition are, or would be."""
         image = self.leadership.image
         record = image.topics_by_id.get(topic_id) if image is not None else None
         groups = record.active_groups if record is not None else 1

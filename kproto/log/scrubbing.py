@@ -1,10 +1,12 @@
-"""Reading the segment files of open partitions again in the background, and mending them (rule 37).
+"""Reading segment files again in the background, and mending them (rule 37).
 
 One piece at a time, with a pause after each: the pace is ``piece_bytes`` every ``pause_s`` seconds, of closed
 and synced segments, each again after ``again_s``; those that a read complained of (`LogManager.suspects`)
-come first, and without pauses. Chunks are checked one by one, in a thread: checksum, offsets without a gap,
-and, where copies can tell better, leader epochs, which no checksum covers. What lies below the log start
-nobody reads, and copies may not have it any more: it is passed over where that can be done.
+come first, and without pauses. At the same pace the files of partitions that nobody has opened are read, and
+those in which something is wrong are opened (`unused`). Chunks are checked one by one, in a thread: checksum,
+offsets without a gap, and, where copies can tell better, leader epochs, which no checksum covers. What lies
+below the log start nobody reads, and copies may not have it any more: it is passed over where that can be
+done.
 
 Where a partition has copies (`LogPorts.copies`), what is damaged is written again, chunk by chunk, from them:
 an offset is given away once, so the same bytes belong at the same place. What no copy can be read of now is
@@ -20,7 +22,7 @@ import contextlib
 import errno
 import logging
 import os
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -31,6 +33,7 @@ from kproto.log.epochs import UNDEFINED, EpochCache
 from kproto.log.opening import chunks_of
 from kproto.log.ports import EVERYTHING
 from kproto.log.reader import RemoteRange
+from kproto.log.unused import Unused, UnusedFile, is_unused, unused
 from kproto.wire.batch import CRC_FROM, hop
 from kproto.wire.crc import crc32c
 
@@ -57,6 +60,7 @@ REST_S: Final = 0.004
 RETRY_S: Final = 10.0
 """When what no copy could be read of is tried again."""
 MEND_BYTES: Final = 1 << 20
+PLACES_TOLD: Final = 16
 PARTITIONS_AT_ONCE: Final = 64
 """So many are asked for segments before the loop belongs to others."""
 
@@ -93,9 +97,9 @@ class Scrub:
         self._piece_bytes = piece_bytes
         self._pause_s = pause_s
         self._again_s = again_s
-        self._task: asyncio.Task[None] | None = None
-        self._told: set[tuple[str, int]] = set()
-        """Files and offsets that were said to be damaged."""
+        self._tasks: list[asyncio.Task[None]] = []
+        self._told: dict[Segment, set[int]] = {}
+        """Offsets that were said to be damaged."""
         self._later: dict[Segment, float] = {}
         """What could not be mended, and when it is tried again."""
         self.rounds = 0
@@ -106,13 +110,14 @@ class Scrub:
 
     def start(self) -> None:
         """Begin, after a pause."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._run()), loop.create_task(self._run_unused())]
 
     async def close(self) -> None:
         """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _run(self) -> None:
         while True:
@@ -121,7 +126,52 @@ class Scrub:
                 if segment is not None:
                     await self._look(segment)
             self.rounds += 1
+            self._told = {segment: told for segment, told in self._told.items() if _is_here(segment)}
             await self._rest(ROUND_S)
+
+    async def _run_unused(self) -> None:
+        """The same for partitions that nobody has opened, all of them once in ``again_s``."""
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            await asyncio.sleep(self._pause_s)
+            for number, partition in enumerate(unused(self._logs), 1):
+                if partition is not None:
+                    await self._look_unused(partition)
+                if not number % PARTITIONS_AT_ONCE:
+                    await asyncio.sleep(self._pause_s)
+            await asyncio.sleep(max(began + self._again_s - loop.time(), ROUND_S))
+
+    async def _look_unused(self, partition: Unused) -> None:
+        try:
+            for file in await self._in_thread(partition.files):
+                if not await self._is_sound(file):
+                    self._suspect(file)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                log.warning("%s cannot be verified: %s", partition.directory, error.strerror)
+        except Exception:
+            log.exception("looking at %s failed", partition.directory)
+
+    async def _is_sound(self, file: UnusedFile) -> bool:
+        """Whether nothing is wrong with it, as long as nobody opens the partition."""
+        place, sound = Place(0, file.base_offset), True
+        while sound and place.offset < file.end and is_unused(self._logs, file.topic_id, file.partition):
+            job = partial(check_piece, file.path, place, file.end, self._piece_bytes, EpochCache())
+            reached, sound = await self._in_thread(job)
+            self.bytes += reached.position - place.position
+            place = reached
+            await asyncio.sleep(self._pause_s)
+        return sound
+
+    def _suspect(self, file: UnusedFile) -> None:
+        """Open the partition of a damaged file, and look at that again. When it cannot be opened now, another
+        broker leads it, or the next round comes here again."""
+        with contextlib.suppress(KafkaError):
+            partition = self._logs.partition(file.topic_id, file.partition)
+            number = bisect_left(partition.bases, file.base_offset) if partition is not None else 0
+            if partition is not None and partition.bases[number : number + 1] == [file.base_offset]:
+                self._logs.suspects.append(partition.segments[number])
 
     def _settled(self) -> Iterator[Segment | None]:
         """The closed segments with synced files that are due, in order; None: time passes."""
@@ -233,11 +283,12 @@ class Scrub:
         return behind
 
     def _tell(self, segment: Segment, place: Place) -> bool:
-        """Whether this was not said before."""
-        key = segment.path, place.offset
-        new = key not in self._told
-        self._told.add(key)
-        return new
+        """Whether this was not said before. Of one file no more is said than `PLACES_TOLD`."""
+        told = self._told.setdefault(segment, set())
+        if place.offset in told or len(told) >= PLACES_TOLD:
+            return False
+        told.add(place.offset)
+        return True
 
     async def _mend(self, segment: Segment, place: Place, end: int) -> Place:
         """Write again what copies have from ``place`` on, some of it. KafkaError: none can be read."""
