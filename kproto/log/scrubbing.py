@@ -1,12 +1,12 @@
 """Reading segment files again in the background, and mending them (rule 37).
 
 One piece at a time, with a pause after each: the pace is ``piece_bytes`` every ``pause_s`` seconds, of closed
-and synced segments, each again after ``again_s``; those that a read complained of (`LogManager.suspects`)
-come first, and without pauses. At the same pace the files of partitions that nobody has opened are read, and
-those in which something is wrong are opened (`unused`). Chunks are checked one by one, in a thread: checksum,
-offsets without a gap, and, where copies can tell better, leader epochs, which no checksum covers. What lies
-below the log start nobody reads, and copies may not have it any more: it is passed over where that can be
-done.
+segments that are written, each again after ``again_s``; those that a read complained of
+(`LogManager.suspects`) come first, and without pauses. At the same pace the files of partitions that nobody
+has opened are read, and those in which something is wrong are opened (`unused`). Chunks are checked one by
+one, in a thread: checksum, offsets without a gap, and, where copies can tell better, leader epochs, which no
+checksum covers. What lies below the log start nobody reads, and copies may not have it any more: it is
+passed over where that can be done.
 
 Where a partition has copies (`LogPorts.copies`), what is damaged is written again, chunk by chunk, from them:
 an offset is given away once, so the same bytes belong at the same place. What no copy can be read of now is
@@ -121,7 +121,7 @@ class Scrub:
 
     async def _run(self) -> None:
         while True:
-            for segment in self._settled():
+            for segment in self._written():
                 await self._rest(self._pause_s)
                 if segment is not None:
                     await self._look(segment)
@@ -173,8 +173,8 @@ class Scrub:
             if partition is not None and partition.bases[number : number + 1] == [file.base_offset]:
                 self._logs.suspects.append(partition.segments[number])
 
-    def _settled(self) -> Iterator[Segment | None]:
-        """The closed segments with synced files that are due, in order; None: time passes."""
+    def _written(self) -> Iterator[Segment | None]:
+        """The closed segments with whole files that are due, in order; None: time passes."""
         before = asyncio.get_running_loop().time() - self._again_s
         for number, partition in enumerate(list(self._logs.partitions_open()), 1):
             after = -1
@@ -333,8 +333,8 @@ class Scrub:
 
 
 def _is_due(segment: Segment, before: float) -> bool:
-    settled = segment.closed and segment.synced_offset >= segment.next_offset
-    return settled and segment.checked_at <= before
+    """Its file is written; whether it is synced does not matter: nobody may sync one that was adopted."""
+    return segment.closed and segment.footer is None and segment.checked_at <= before
 
 
 def _is_here(segment: Segment) -> bool:

@@ -357,10 +357,11 @@ class Segment:
         self.size, self.next_offset = position, offset
 
     def mended(self, size: int) -> None:
-        """The file of this closed segment has all its ``size`` bytes again, synced."""
+        """The file of this closed segment has all its ``size`` bytes again, synced; its name may not be."""
         self.next_offset, self.torn_end = self.whole_end, -1
         self.size = self.flushed = size
-        self._now_synced(size, self.next_offset)
+        if self.synced_offset > self.base_offset:
+            self._now_synced(size, self.next_offset)
         if self.footer is None:
             self.index, self.max_ts_base = None, -1
 

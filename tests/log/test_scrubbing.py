@@ -436,6 +436,24 @@ def test_that_the_only_copy_cannot_be_read_is_said_once(
     assert said == [f"{segment.path} cannot be verified: {os.strerror(errno.EIO)}"]
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_files_that_nobody_has_synced_are_verified(tmp_path: Path, moved: bool) -> None:
+    """Nobody need sync those of an earlier time as leader: they were never looked at."""
+    log, _ = three_copies(tmp_path)
+    append(log, CHUNKS)
+    if moved:
+        log.lead(OTHER)
+        log.lead(ME)
+        log.take_over(2 * CHUNKS)
+    closed = [one for one in log.partition().segments if one.closed]
+    segment = next(one for one in closed if one.synced_offset < one.next_offset)
+    records_changed(segment.path)
+    scrubbed(log, lambda scrub: bool(scrub.mended))
+    check_all(log)
+    segment.sync()
+    assert segment.synced == segment.size
+
+
 def test_copies_that_do_not_answer_are_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log, copies = three_copies(tmp_path)
     copies.silent = 3
