@@ -55,6 +55,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "CONNECT_SECONDS", 600.0)
     monkeypatch.setattr(peers, "UNANSWERED_MS", 600_000)
     monkeypatch.setattr(internal, "GREETING_SECONDS", 600.0)
+    monkeypatch.setattr(peers.Peers.call, "__defaults__", (b"", 600.0))
 
 
 @pytest.fixture

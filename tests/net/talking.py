@@ -19,7 +19,7 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
 
     async def main() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
-        await asyncio.wait_for(test(), 120)
+        await asyncio.wait_for(test(), 280)
         await asyncio.sleep(0)
 
     asyncio.run(main())
