@@ -172,6 +172,9 @@ class Server:
 
     def _on_acceptable(self, listener: socket.socket) -> None:
         for _ in range(ACCEPTS_PER_EVENT):
+            if not self._is_room(listener):  # whenever one goes, one comes, not two
+                self._pause_accepting(listener, "the descriptors that are left are for files")
+                return
             try:
                 sock, address = listener.accept()
             except (BlockingIOError, InterruptedError):
@@ -179,11 +182,7 @@ class Server:
             except OSError as error:
                 self._on_accept_error(listener, error)
                 return
-            number = sock.fileno()  # the lowest that was free: all below it are open
             self._adopt(sock, str(address[0]))
-            if number >= self._limits.descriptors:
-                self._pause_accepting(listener, "the descriptors that are left are for files")
-                return
 
     def _adopt(self, sock: socket.socket, peer: str) -> None:
         from_peer = self._per_ip.get(peer, 0)
@@ -234,7 +233,8 @@ class Server:
             self.loop.call_later(ACCEPT_RETRY_SECONDS, self._accept_again, listener)
 
     def _is_room(self, listener: socket.socket) -> bool:
-        """Whether another connection may be accepted, by the number that its descriptor would have."""
+        """Whether another connection may be accepted, by the number that its descriptor would have: the
+        lowest that is free, so all below it are open."""
         try:
             number = os.dup(listener.fileno())
         except OSError:

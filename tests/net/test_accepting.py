@@ -1,0 +1,36 @@
+"""Who is accepted when there are few descriptors."""
+
+import contextlib
+import os
+import select
+import socket
+
+from kproto.net.server import Limits
+from tests.net.test_server import echo, frame, receive, until
+
+
+def test_whenever_a_connection_goes_one_comes_not_two(serve):
+    """At the limit each that went was followed by two: in the end connections had all descriptors."""
+    with contextlib.ExitStack() as opened:
+        socks = [opened.enter_context(socket.socket()) for _ in range(40)]
+        top = max(map(int, os.listdir("/proc/self/fd"))) + 30
+        running = serve(echo, limits=Limits(descriptors=top + 20))
+        while (number := os.open(os.devnull, os.O_RDONLY)) < top:  # no free ones below
+            opened.callback(os.close, number)
+        opened.callback(os.close, number)
+        for sock in socks:
+            sock.settimeout(60)
+            sock.connect(("127.0.0.1", running.port))
+            sock.sendall(frame(b"x"))
+        until(lambda: running.run(lambda: bool(running.server._paused)))
+        most = running.server.connections
+        assert 0 < most < 25
+        waiting = set(socks)
+        for _ in range(8):
+            served = next(iter(select.select(list(waiting), [], [])[0]))
+            assert receive(served) == b"x"
+            waiting.remove(served)
+            before = len(select.select(list(waiting), [], [], 0)[0])
+            served.shutdown(socket.SHUT_RDWR)  # its own descriptor stays open
+            until(lambda before=before: len(select.select(list(waiting), [], [], 0)[0]) > before)
+            assert running.server.connections <= most
