@@ -44,7 +44,7 @@ async def receive(bootstrap: str, topic: str, count: int) -> list[Sample]:
         client.assign([place])
         await client.seek_to_beginning(place)
         found: list[Sample] = []
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(180):
             while len(found) < count:
                 for record in (await client.getmany(timeout_ms=200)).get(place, []):
                     assert record.offset == len(found)
@@ -116,7 +116,7 @@ def test_commit_and_resume(bootstrap: str, new_topic: MakeTopic, group: str) -> 
                 auto_offset_reset="earliest",
                 enable_auto_commit=False,
             ) as client:
-                first = await asyncio.wait_for(client.getone(), 20)
+                first = await asyncio.wait_for(client.getone(), 180)
                 assert first.offset == turn * 20
                 await client.commit({place: OffsetAndMetadata(first.offset + 20, f"turn {turn}")})
                 assert await client.committed(place) == first.offset + 20
@@ -129,7 +129,7 @@ def test_admin(bootstrap: str) -> None:
     place = TopicPartition(topic, 0)
 
     async def until(condition: Callable[[list[str]], bool], admin: AIOKafkaAdminClient) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(180):
             while not condition(await admin.list_topics()):
                 await asyncio.sleep(0.05)
 

@@ -126,7 +126,7 @@ def test_old_records_are_served_from_copies(tmp_path: Path) -> None:
     """What was written before the leader died, and is on no disk of the new one, is read at once."""
     with own_cluster(tmp_path, settings=SMALL) as cluster:
         load = ClusterLoad(cluster, partitions=4, producers=1, rate=4000)
-        wait_until("20 MB", lambda: sum(load.acked().values()) * 250 > 20 << 20, 60)
+        wait_until("20 MB", lambda: sum(load.acked().values()) * 250 > 20 << 20)
         load.await_progress()
         cluster.kill(2)
         load.await_progress()

@@ -57,7 +57,7 @@ def test_produce_and_read_back(bootstrap: str, new_topic: MakeTopic, codec: str,
 def high_watermark(bootstrap: str, topic: str, partition: int) -> int:
     client = consumer(bootstrap)
     try:
-        return int(client.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)[1])
+        return int(client.get_watermark_offsets(TopicPartition(topic, partition), timeout=60)[1])
     finally:
         client.close()
 
@@ -93,7 +93,7 @@ def test_a_message_over_the_limit_is_refused(bootstrap: str, new_topic: MakeTopi
             partition=0,
             on_delivery=lambda error, _: failures.append(error.code() if error else 0),
         )
-        client.flush(20)
+        client.flush(120)
     assert failures == [KafkaError.MSG_SIZE_TOO_LARGE, 0]
     assert len(read_partition(bootstrap, topic, 0)) == 1
 
@@ -107,7 +107,7 @@ def test_unknown_topic_and_partition(bootstrap: str, new_topic: MakeTopic) -> No
     missing = producer(bootstrap, allow_auto_create_topics=False, message_timeout_ms=3000)
     codes: list[int] = []
     missing.produce(unique("missing"), b"x", on_delivery=lambda error, _: codes.append(error.code()))
-    missing.flush(10)
+    missing.flush(120)
     assert codes
     assert codes[0] in (
         KafkaError._UNKNOWN_TOPIC,
@@ -120,7 +120,7 @@ def test_a_topic_is_created_by_its_first_message(bootstrap: str) -> None:
     topic = unique("auto")
     send_all(producer(bootstrap), topic, 0, [Sample(b"k", b"v", (), BASE_TIME_MS)])
     assert [message.value() for message in read_partition(bootstrap, topic, 0)] == [b"v"]
-    meta = AdminClient({"bootstrap.servers": bootstrap}).list_topics(topic, timeout=10).topics[topic]
+    meta = AdminClient({"bootstrap.servers": bootstrap}).list_topics(topic, timeout=60).topics[topic]
     assert list(meta.partitions) == [0]
 
 
@@ -132,12 +132,12 @@ def test_seek_by_time_and_offset(bootstrap: str, new_topic: MakeTopic) -> None:
     for number in random.Random(3).sample(range(1, 1000), 25):
         exact, before = (
             client.offsets_for_times(
-                [TopicPartition(topic, 0, BASE_TIME_MS + 10 * number - less)], timeout=10
+                [TopicPartition(topic, 0, BASE_TIME_MS + 10 * number - less)], timeout=60
             )[0]
             for less in (0, 5)
         )
         assert (exact.offset, before.offset) == (number, number)
-    late = client.offsets_for_times([TopicPartition(topic, 0, BASE_TIME_MS + 10_000)], timeout=10)[0]
+    late = client.offsets_for_times([TopicPartition(topic, 0, BASE_TIME_MS + 10_000)], timeout=60)[0]
     assert late.offset == -1
     client.assign([TopicPartition(topic, 0, 500)])
     assert messages(client, 3)[0].offset() == 500
@@ -176,20 +176,20 @@ def test_commit_and_resume(bootstrap: str, new_topic: MakeTopic, group: str) -> 
         place += 100
         wanted = TopicPartition(topic, 0, place, metadata=f"turn {turn}")
         client.commit(offsets=[wanted], asynchronous=False)
-        stored = client.committed([TopicPartition(topic, 0)], timeout=10)[0]
+        stored = client.committed([TopicPartition(topic, 0)], timeout=60)[0]
         assert (stored.offset, stored.metadata) == (place, f"turn {turn}")
         client.close()
 
 
 def test_a_long_poll_ends_with_the_first_record(bootstrap: str, new_topic: MakeTopic) -> None:
     topic = new_topic()
-    client = consumer(bootstrap, fetch_wait_max_ms=55_000, fetch_min_bytes=1)
+    client = consumer(bootstrap, fetch_wait_max_ms=250_000, fetch_min_bytes=1, socket_timeout_ms=300_000)
     client.assign([TopicPartition(topic, 0, 0)])
     assert client.poll(1.0) is None
     feed = producer(bootstrap, linger_ms=0)
     feed.produce(topic, b"now", partition=0)
-    feed.flush(20)
-    assert messages(client, 1, 20)[0].value() == b"now"  # fails where it waits for the end of the long poll
+    feed.flush(120)
+    assert messages(client, 1, 120)[0].value() == b"now"  # fails where it waits for the end of the long poll
     client.close()
 
 
@@ -197,28 +197,28 @@ def test_topics_from_birth_to_death(bootstrap: str) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
     topic = unique("life")
     wish = NewTopic(topic, num_partitions=3, replication_factor=1, config={"retention.ms": "5000000"})
-    admin.create_topics([wish])[topic].result(20)
+    admin.create_topics([wish])[topic].result(120)
     with pytest.raises(KafkaException, match="exists"):
-        admin.create_topics([wish])[topic].result(20)
-    wait_until("the topic", lambda: len(admin.list_topics(topic, timeout=10).topics[topic].partitions) == 3)
-    admin.create_partitions([NewPartitions(topic, 5)])[topic].result(20)
+        admin.create_topics([wish])[topic].result(120)
+    wait_until("the topic", lambda: len(admin.list_topics(topic, timeout=60).topics[topic].partitions) == 3)
+    admin.create_partitions([NewPartitions(topic, 5)])[topic].result(120)
     wait_until(
-        "5 partitions", lambda: len(admin.list_topics(topic, timeout=10).topics[topic].partitions) == 5
+        "5 partitions", lambda: len(admin.list_topics(topic, timeout=60).topics[topic].partitions) == 5
     )
     assert config_value(admin, topic, "retention.ms") == "5000000"
     change = ConfigEntry("retention.ms", "6000000", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[change])
-    admin.incremental_alter_configs([resource])[resource].result(20)
+    admin.incremental_alter_configs([resource])[resource].result(120)
     assert config_value(admin, topic, "retention.ms") == "6000000"
-    admin.delete_topics([topic])[topic].result(20)
-    wait_until("its end", lambda: topic not in admin.list_topics(timeout=10).topics)
+    admin.delete_topics([topic])[topic].result(120)
+    wait_until("its end", lambda: topic not in admin.list_topics(timeout=60).topics)
     with pytest.raises(KafkaException):
-        admin.delete_topics([topic])[topic].result(20)
+        admin.delete_topics([topic])[topic].result(120)
 
 
 def config_value(admin: AdminClient, topic: str, name: str) -> str:
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    return str(admin.describe_configs([resource])[resource].result(20)[name].value)
+    return str(admin.describe_configs([resource])[resource].result(120)[name].value)
 
 
 def test_delete_records(bootstrap: str, new_topic: MakeTopic) -> None:
@@ -226,11 +226,11 @@ def test_delete_records(bootstrap: str, new_topic: MakeTopic) -> None:
     send_all(producer(bootstrap, batch_num_messages=10), topic, 0, samples(500))
     admin = AdminClient({"bootstrap.servers": bootstrap})
     wish = TopicPartition(topic, 0, 123)
-    assert admin.delete_records([wish])[TopicPartition(topic, 0)].result(20).low_watermark == 123
+    assert admin.delete_records([wish])[TopicPartition(topic, 0)].result(120).low_watermark == 123
     left = read_partition(bootstrap, topic, 0)
     assert [message.offset() for message in left] == list(range(123, 500))
     specs = {TopicPartition(topic, 0): OffsetSpec.earliest()}
-    assert next(iter(admin.list_offsets(specs).values())).result(20).offset == 123
+    assert next(iter(admin.list_offsets(specs).values())).result(120).offset == 123
     client = consumer(bootstrap, auto_offset_reset="earliest")
     client.assign([TopicPartition(topic, 0, 5)])
     assert messages(client, 1)[0].offset() == 123, "an offset below the log start is reset to it"
@@ -271,5 +271,5 @@ def test_timestamps_too_far_ahead_are_refused(bootstrap: str, new_topic: MakeTop
     client.produce(
         topic, b"x", partition=0, timestamp=ahead, on_delivery=lambda error, _: codes.append(error.code())
     )
-    client.flush(20)
+    client.flush(120)
     assert codes == [KafkaError.INVALID_TIMESTAMP]

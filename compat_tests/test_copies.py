@@ -30,7 +30,7 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> Directories:
     with own_cluster(tmp_path_factory.mktemp("copies"), settings=SETTINGS) as cluster:
         load = ClusterLoad(cluster, partitions=8, producers=2)
         load.await_progress()
-        wait_until("12 MB", lambda: sum(load.acked().values()) * 250 > 12 << 20, 60)
+        wait_until("12 MB", lambda: sum(load.acked().values()) * 250 > 12 << 20)
         load.finish()
     return {node.node: Path(cluster.data_dir(node.node)) for node in cluster.nodes}
 
@@ -117,7 +117,7 @@ def test_batches_of_tens_of_megabytes_are_the_same_everywhere(tmp_path: Path) ->
                 on_delivery=lambda error, _, number=number: acked.update({number: error}),
             )
             if number == 3:
-                wait_until("one is acknowledged", lambda: client.poll(0.05) or acked, 120)
+                wait_until("one is acknowledged", lambda: client.poll(0.05) or acked)
                 cluster.kill(2)
         assert client.flush(120) == 0
         assert acked == dict.fromkeys(range(len(large)))
@@ -148,7 +148,7 @@ def read_all(bootstrap: str, topic: str, partition: int, count: int) -> list[byt
         return len(found) >= count
 
     try:
-        wait_until(f"{count} records", read, 120)
+        wait_until(f"{count} records", read)
     finally:
         client.close()
     return found

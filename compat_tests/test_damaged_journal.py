@@ -19,7 +19,7 @@ def write_one_by_one(bootstrap: str, topic: str) -> None:
     client = producer(bootstrap, acks="all")
     for value in MARKS:
         client.produce(topic, value, partition=0)
-        assert client.flush(20) == 0
+        assert client.flush(180) == 0
 
 
 def damage(data_dir: Path, mark: bytes) -> None:
@@ -42,7 +42,7 @@ def test_the_start_is_refused_until_the_loss_is_accepted(tmp_path: Path) -> None
         broker.kill()
         damage(broker.data_dir, MARKS[1])
         process = broker.spawn()
-        assert process.wait(20) == 2
+        assert process.wait(120) == 2
         assert "unclean.leader.election.enable=true" in broker.log_tail().strip().splitlines()[-1]
     brave = Kproto(tmp_path, {"unclean.leader.election.enable": "true"})
     with brave:

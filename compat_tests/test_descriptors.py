@@ -50,7 +50,7 @@ def test_connections_without_end_take_no_descriptor_from_files(confined: Confine
             sock.connect_ex(("127.0.0.1", confined.port))
         wait_until("connections to wait", lambda: "have to wait" in confined.log_tail())
         acked = load.promises.total()
-        wait_until("every partition's turn", lambda: load.promises.total() > acked + 10 * PARTITIONS, 60.0)
+        wait_until("every partition's turn", lambda: load.promises.total() > acked + 10 * PARTITIONS)
         assert confined.descriptors() < LIMIT
     wait_until("who waited to be served", lambda: answers("127.0.0.1", confined.port))
     confined.kill()

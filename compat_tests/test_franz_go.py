@@ -73,9 +73,9 @@ def test_killed_member(bootstrap: str, new_topic: MakeTopic, group: str, tmp_pat
         members[0].kill()
         members[0].wait()
         late = send(100)
-        wait_until("the survivor to get the rest", lambda: late <= set(got(logs[1])), 40)
+        wait_until("the survivor to get the rest", lambda: late <= set(got(logs[1])))
         members[1].terminate()
-        assert members[1].wait(20) == 0
+        assert members[1].wait(120) == 0
     finally:
         for member in members:
             member.kill()

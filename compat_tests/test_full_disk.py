@@ -125,7 +125,7 @@ def test_somebody_else_fills_the_disk_and_frees_it(disk: SmallDisk) -> None:
     assert writer.write(100, 20)
     filler = disk.fill(leave_bytes=1 * MIB)
     writer.until_full()
-    wait_until("the error code", lambda: plain_code(disk, other) == KAFKA_STORAGE_ERROR, 20)
+    wait_until("the error code", lambda: plain_code(disk, other) == KAFKA_STORAGE_ERROR)
     stuck = dict(writer.acked)
     read = read_partition(disk.bootstrap, topic, 0)
     assert len(read) >= len(stuck), "reads go on while the disk is full"
@@ -133,7 +133,7 @@ def test_somebody_else_fills_the_disk_and_frees_it(disk: SmallDisk) -> None:
     filler.unlink()
     assert writer.write(50, 30), "writing goes on once there is space again"
     assert len(writer.acked) == writer.next
-    wait_until("plain producers", lambda: plain_code(disk, other) == 0, 20)
+    wait_until("plain producers", lambda: plain_code(disk, other) == 0)
     writer.verify(disk.bootstrap)
 
 
@@ -163,7 +163,7 @@ def test_our_own_data_fills_the_disk_and_deleting_records_frees_it(disk: SmallDi
     half = max(writer.acked.values()) * 3 // 4
     place = TopicPartition(topic, 0, half)
     admin = AdminClient({"bootstrap.servers": disk.bootstrap})
-    assert admin.delete_records([place])[TopicPartition(topic, 0)].result(20).low_watermark == half
+    assert admin.delete_records([place])[TopicPartition(topic, 0)].result(120).low_watermark == half
     assert writer.write(100, 30), "writing goes on once there is space again"
     assert len(writer.acked) == writer.next
     writer.verify(disk.bootstrap, low=half)
@@ -175,6 +175,6 @@ def test_deleting_a_topic_frees_a_full_disk(disk: SmallDisk) -> None:
     assert kept.write(50, 20)
     Writer(disk.bootstrap, victim).until_full()
     admin = AdminClient({"bootstrap.servers": disk.bootstrap})
-    admin.delete_topics([victim])[victim].result(20)
+    admin.delete_topics([victim])[victim].result(120)
     assert kept.write(100, 30), "writing goes on once there is space again"
     kept.verify(disk.bootstrap)

@@ -77,7 +77,7 @@ class Victim:
             every_s=0.01,
         )
 
-    def connect(self, timeout_s: float = 10.0) -> RawConnection:
+    def connect(self, timeout_s: float = 60.0) -> RawConnection:
         return RawConnection(self.address, timeout_s)
 
     def finish(self) -> None:
@@ -175,7 +175,7 @@ KAFKA_TOO: dict[str, set[int | None]] = {"length-huge": {-1}, "codec-unknown": {
 def end_offset(victim: Victim, topic: str) -> int:
     admin = AdminClient({"bootstrap.servers": victim.broker.bootstrap})
     place = TopicPartition(topic, 0)
-    return int(admin.list_offsets({place: OffsetSpec.latest()})[place].result(10).offset)
+    return int(admin.list_offsets({place: OffsetSpec.latest()})[place].result(60).offset)
 
 
 @pytest.mark.parametrize("name", list(damaged()))
@@ -299,7 +299,8 @@ def test_cut_frames_and_half_closed_connections(victim: Victim) -> None:
 def pour(victim: Victim, chance: random.Random, make: list[bytes]) -> None:
     """Send frames on short-lived connections, a few on each; take whatever comes back, wait for nothing."""
     while make:
-        with victim.connect(0.02) as connection:
+        with victim.connect() as connection:
+            connection.sock.settimeout(0.02)
             for _ in range(chance.randrange(1, 6)):
                 if not make:
                     return
@@ -333,9 +334,9 @@ def exercise(bootstrap: str, topic: str) -> None:
     """A bit of everything, so that the proxy sees many kinds of requests."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     create_topic(bootstrap, topic, 2)
-    admin.create_partitions([NewPartitions(topic, 3)])[topic].result(20)
+    admin.create_partitions([NewPartitions(topic, 3)])[topic].result(120)
     resource_of = ConfigResource(ResourceType.TOPIC, topic)
-    admin.describe_configs([resource_of])[resource_of].result(20)
+    admin.describe_configs([resource_of])[resource_of].result(120)
     send_all(producer(bootstrap, enable_idempotence=True), topic, 0, [Sample(b"k", b"v", (), BASE_TIME_MS)])
     send_all(
         producer(bootstrap, compression_codec="lz4"), topic, 0, [Sample(b"k", bytes(500), (), BASE_TIME_MS)]
@@ -344,15 +345,15 @@ def exercise(bootstrap: str, topic: str) -> None:
     client.subscribe([topic])
     messages(client, 2)
     client.commit(asynchronous=False)
-    client.committed([TopicPartition(topic, 0)], timeout=10)
-    client.offsets_for_times([TopicPartition(topic, 0, BASE_TIME_MS)], timeout=10)
+    client.committed([TopicPartition(topic, 0)], timeout=60)
+    client.offsets_for_times([TopicPartition(topic, 0, BASE_TIME_MS)], timeout=60)
     time.sleep(0.5)
     client.close()
-    admin.list_consumer_groups().result(20)
-    admin.describe_consumer_groups([topic])[topic].result(20)
-    admin.delete_records([TopicPartition(topic, 0, 1)])[TopicPartition(topic, 0)].result(20)
-    admin.describe_cluster().result(20)
-    admin.delete_consumer_groups([topic])[topic].result(20)
+    admin.list_consumer_groups().result(120)
+    admin.describe_consumer_groups([topic])[topic].result(120)
+    admin.delete_records([TopicPartition(topic, 0, 1)])[TopicPartition(topic, 0)].result(120)
+    admin.describe_cluster().result(120)
+    admin.delete_consumer_groups([topic])[topic].result(120)
 
 
 DOES_WHAT_IT_SAYS = {19, 20, 37, 44}
@@ -493,7 +494,7 @@ def test_large_requests_at_once(victim: Victim) -> None:
     codes: list[int | None] = []
 
     def one() -> None:
-        with victim.connect(60) as connection:
+        with victim.connect(240) as connection:
             answer = connection.ask(request)
             codes.append(CLOSED if answer is None else frames.produce_error(answer)[0])
 
@@ -502,7 +503,7 @@ def test_large_requests_at_once(victim: Victim) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(240)
     assert codes == [MESSAGE_TOO_LARGE] * 30
     assert peak.bytes < RSS_LIMIT
 

@@ -16,7 +16,7 @@ from compat_tests.support.records import BASE_TIME_MS, CODECS, Sample, plain
 MakeTopic = Callable[..., str]
 
 
-def kcat(bootstrap: str, *args: str, stdin: bytes = b"", timeout_s: float = 40) -> bytes:
+def kcat(bootstrap: str, *args: str, stdin: bytes = b"", timeout_s: float = 180) -> bytes:
     """Run it to its end; its standard output. A failure shows what it complained about."""
     done = subprocess.run(
         ["kcat", "-b", bootstrap, "-q", *args],
@@ -114,7 +114,7 @@ def test_balanced_consumers(bootstrap: str, new_topic: MakeTopic, group: str, tm
         members[0].kill()
         members[0].wait()
         late = send(40)
-        wait_until("the survivor to get the rest", lambda: late <= got(1), 40)
+        wait_until("the survivor to get the rest", lambda: late <= got(1))
     finally:
         for member in members:
             member.kill()

@@ -90,7 +90,7 @@ def test_leaders_go_back_to_a_broker_that_has_come_back(tmp_path: Path) -> None:
             assert 3 not in admin.leaders(load.topic).values()
             cluster.start([3])
             load.listen()
-            wait_until("preferred leaders", lambda: admin.leaders(load.topic) == preferred, 30, every_s=0.1)
+            wait_until("preferred leaders", lambda: admin.leaders(load.topic) == preferred, every_s=0.1)
         load.await_progress()
         print(f"longest silence {max(load.silences().values()):.2f} s")
         assert load.finish() > 100

@@ -63,7 +63,7 @@ def test_reassign_partitions(cluster: LocalCluster, tools: Jvm, tmp_path: Path) 
         said = run(tools, REASSIGN, "--reassignment-json-file", moves, "--execute").stdout
         assert "Successfully started partition reassignments" in said
         assert f'"topic":"{load.topic}"' in said  # the assignment before, for a way back
-        wait_until("the reassignment", lambda: admin.reassigning() == 0, 60)
+        wait_until("the reassignment", lambda: admin.reassigning() == 0)
         said = run(tools, REASSIGN, "--reassignment-json-file", moves, "--verify").stdout
         for index in before:
             assert f"Reassignment of partition {load.topic}-{index} is completed." in said, said
@@ -82,7 +82,7 @@ def test_cancel_ends_that_the_first_copies_are_made(tmp_path: Path) -> None:
         try:
             with Admin(own.bootstrap_servers) as admin:
                 load = ClusterLoad(own, partitions=8, producers=2, replicas=1)
-                wait_until("4 MB", lambda: sum(load.acked().values()) * 250 > 4 << 20, 120)
+                wait_until("4 MB", lambda: sum(load.acked().values()) * 250 > 4 << 20)
                 before = admin.replicas(load.topic)
                 more = {
                     p: [*nodes, *[n for n in (1, 2, 3, 4) if n not in nodes][:2]]
@@ -117,7 +117,7 @@ def test_generate_proposes_what_execute_takes(cluster: LocalCluster, tools: Jvm,
             said.splitlines()[said.splitlines().index("Proposed partition reassignment configuration") + 1]
         )
         run(tools, REASSIGN, "--reassignment-json-file", proposed, "--execute")
-        wait_until("the reassignment", lambda: admin.reassigning() == 0, 60)
+        wait_until("the reassignment", lambda: admin.reassigning() == 0)
         said = run(tools, REASSIGN, "--reassignment-json-file", proposed, "--verify").stdout
         assert said.count("is completed.") == 4, said
         assert all(1 not in nodes for nodes in admin.replicas(load.topic).values())

@@ -52,7 +52,7 @@ def test_some_partitions_get_more_copies_by_the_tool(tmp_path: Path) -> None:
                 assert "Successfully cancelled partition reassignments" in said, said
                 assert numbers(admin, load.topic) == [1] * 8
                 run(tools, REASSIGN, "--reassignment-json-file", path, "--execute")
-                wait_until("more copies", lambda: admin.reassigning() == 0, 120)
+                wait_until("more copies", lambda: admin.reassigning() == 0)
                 said = run(tools, REASSIGN, "--reassignment-json-file", path, "--verify").stdout
                 assert said.count("is completed.") == 4, said
                 assert numbers(admin, load.topic) == [3] * 4 + [1] * 4
@@ -86,19 +86,19 @@ def test_who_dies_takes_the_partitions_with_one_copy_only(tmp_path: Path) -> Non
             mine = [p for p, leader in leaders.items() if leader == 4]
             assert len(mine) > 1
             admin.reassign(load.topic, {mine[0]: replaced(4, 3)})
-            wait_until("more copies", lambda: admin.reassigning() == 0, 60)
+            wait_until("more copies", lambda: admin.reassigning() == 0)
             load.await_progress()
         cluster.kill(4)
         with Admin(cluster.bootstrap_servers) as admin:
-            wait_until("another leader", lambda: admin.leaders(load.topic)[mine[0]] in (1, 2, 3), 30)
+            wait_until("another leader", lambda: admin.leaders(load.topic)[mine[0]] in (1, 2, 3))
             assert {admin.leaders(load.topic)[p] for p in mine[1:]} == {-1}
         before = load.acked()[mine[0]]
-        wait_until("acknowledgements", lambda: load.acked()[mine[0]] > before, 30)
+        wait_until("acknowledgements", lambda: load.acked()[mine[0]] > before)
         cluster.start([4])
         load.await_progress(60)
         with Admin(cluster.bootstrap_servers) as admin:
             admin.reassign(load.topic, {p: replaced(4, 2) for p in mine[1:]})
-            wait_until("more copies", lambda: admin.reassigning() == 0, 60)
+            wait_until("more copies", lambda: admin.reassigning() == 0)
         await_copies(cluster)
         load.lose_disks_and_come_back(4)
         assert load.finish() > 100

@@ -44,7 +44,7 @@ def test_three_copies_become_one_by_the_tool(tmp_path: Path) -> None:
                 path = plan(tmp_path / "one.json", load.topic, wanted)
                 load.listen()
                 run(tools, REASSIGN, "--reassignment-json-file", path, "--execute")
-                wait_until("one copy of each", lambda: admin.reassigning() == 0, 120)
+                wait_until("one copy of each", lambda: admin.reassigning() == 0)
                 load.await_progress()
                 print(f"longest silence {max(load.silences().values()):.2f} s")
                 said = run(tools, REASSIGN, "--reassignment-json-file", path, "--verify").stdout
@@ -73,7 +73,7 @@ def test_the_only_copies_leave_a_broker_that_loses_its_disk_then(tmp_path: Path)
             load.listen()
             admin.reassign(load.topic, some)
             assert admin.reassigning() == len(some)
-            wait_until("they moved", lambda: admin.reassigning() == 0, 120)
+            wait_until("they moved", lambda: admin.reassigning() == 0)
             load.await_progress()
             print(f"longest silence {max(load.silences().values()):.2f} s")
             leaders.update((index, nodes[0]) for index, nodes in some.items())
@@ -130,7 +130,7 @@ def test_the_only_copy_goes_there_and_back_and_on(tmp_path: Path) -> None:
         for index in first:
             send_all(client, topic, index, early)
         admin.reassign(topic, later(1))
-        wait_until("they are there", lambda: alone(1), 60)
+        wait_until("they are there", lambda: alone(1))
         for index in first:
             send_all(client, topic, index, late)
         admin.reassign(topic, later(0))
@@ -143,8 +143,8 @@ def test_the_only_copy_goes_there_and_back_and_on(tmp_path: Path) -> None:
                 back.update(now)
             return len(back) == len(first)
 
-        wait_until("they are back", all_back, 60)
-        wait_until("they are elsewhere", lambda: alone(2), 60)
+        wait_until("they are back", all_back)
+        wait_until("they are elsewhere", lambda: alone(2))
         for index in first:
             assert read_samples(bootstrap, topic, index) == early + late
 
@@ -161,13 +161,13 @@ def test_first_copies_are_cancelled_when_some_partitions_have_them(tmp_path: Pat
             def have_copies() -> int:
                 return sum(len(one.isr_nodes) > 1 for one in admin.partitions(load.topic).values())
 
-            wait_until("some have copies", lambda: have_copies() > 0, 120)
+            wait_until("some have copies", lambda: have_copies() > 0)
             before = admin.reassigning()
             codes = set(admin.try_to_reassign(load.topic, dict.fromkeys(leaders)).values())
             if before:  # else all were done at once, and there was nothing to cancel
                 assert codes - {ErrorCode.NO_REASSIGNMENT_IN_PROGRESS} == {ErrorCode.NONE}
             admin.reassign(load.topic, {index: [leader] for index, leader in leaders.items()})
-            wait_until("one copy of each", lambda: admin.reassigning() == 0, 120)
+            wait_until("one copy of each", lambda: admin.reassigning() == 0)
             assert admin.replicas(load.topic) == {index: [leader] for index, leader in leaders.items()}
             load.await_progress()
         kill_each(cluster, load)

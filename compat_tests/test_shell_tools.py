@@ -44,7 +44,7 @@ class Tools:
     def run_alone(self, main: str, *args: object) -> ToolResult:
         """In a JVM of its own: for tools that finish their work in a shutdown hook of the JVM."""
         command = jvm_command(main, "--bootstrap-server", self.jvm.bootstrap, *(str(arg) for arg in args))
-        done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, f"{main} {args}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return ToolResult(done.returncode, done.stdout, done.stderr)
 
@@ -126,7 +126,7 @@ def test_console_producer_and_consumer(tools: Tools, new_topic: NewTopic, group:
         "--max-messages",
         201,
         "--timeout-ms",
-        20000,
+        120_000,
         "--formatter-property",
         "print.key=true",
         "--formatter-property",
@@ -144,7 +144,7 @@ def test_console_producer_and_consumer(tools: Tools, new_topic: NewTopic, group:
 
 
 def consume(tools: Tools, topic: str, group: str, count: int) -> None:
-    limits = ("--max-messages", count, "--timeout-ms", 20000)
+    limits = ("--max-messages", count, "--timeout-ms", 120_000)
     result = tools.run(CONSOLE_CONSUMER, "--topic", topic, "--group", group, "--from-beginning", *limits)
     assert len(result.lines()) == count
 
@@ -242,7 +242,7 @@ def test_producer_and_consumer_performance(tools: Tools, jvm: Jvm, new_topic: Ne
     )
     assert sent.exit == 0, sent.stderr
     assert "20000 records sent" in sent.stdout
-    read = tools.run(CONSUMER_PERF, "--topic", topic, "--num-records", 20000, "--timeout", 20000)
+    read = tools.run(CONSUMER_PERF, "--topic", topic, "--num-records", 20000, "--timeout", 120_000)
     header, figures = (line.split(", ") for line in read.lines()[-2:])
     assert figures[header.index("data.consumed.in.nMsg")] == "20000", read.stdout
 
@@ -300,16 +300,15 @@ def test_verifiable_consumer_killed(
             ]
             return sizes[-1] if sizes else 0
 
-        wait_until("both members to own two", lambda: [owned(log) for log in logs] == [2, 2], 60)
+        wait_until("both members to own two", lambda: [owned(log) for log in logs] == [2, 2])
         tools.run_alone(VERIFIABLE_PRODUCER, "--topic", topic, "--max-messages", 400)
         members[0].kill()
         members[0].wait()
-        wait_until("the survivor to own all four", lambda: owned(logs[1]) == 4, 40)
+        wait_until("the survivor to own all four", lambda: owned(logs[1]) == 4)
         tools.run_alone(VERIFIABLE_PRODUCER, "--topic", topic, "--max-messages", 400)
         wait_until(
             "everything to be read",
             lambda: sum(len(events(log.read_text(), "record_data")) for log in logs) >= 800,
-            40,
         )
         wait_until(
             "everything to be committed",
@@ -323,13 +322,12 @@ def test_verifiable_consumer_killed(
                 )
                 == 0
             ),
-            30,
         )
     finally:
         for member in members:
             if member.poll() is None:
                 member.terminate()
-                member.wait(20)
+                member.wait(120)
     values: list[int] = []
     for log in logs:
         values += [int(str(event["value"])) for event in events(log.read_text(), "record_data")]

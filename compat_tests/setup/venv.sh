@@ -14,5 +14,6 @@ if ! "$python" -c 'import ensurepip' 2>/dev/null; then
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" > /dev/null
 fi
+echo "set-up: a virtual environment in $directory, for $("$python" -V 2>&1)"
 "$python" -m venv "$directory"
 "$directory/bin/python" -m pip install -q --upgrade pip

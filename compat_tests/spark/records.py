@@ -52,7 +52,7 @@ def new_topic(bootstrap: str, partitions: int, config: Mapping[str, str] | None 
     topic = NewTopic(
         name, num_partitions=partitions, replication_factor=1, config={"retention.ms": "-1", **(config or {})}
     )
-    admin.create_topics([topic])[name].result(timeout=30)
+    admin.create_topics([topic])[name].result(timeout=120)
     return name
 
 
@@ -77,7 +77,7 @@ def produce(bootstrap: str, topic: str, records: Sequence[Stored], codec: str = 
             headers=list(record.headers),
             on_delivery=delivered,
         )
-    assert producer.flush(30) == 0
+    assert producer.flush(180) == 0
     assert sorted(placed) == sorted((record.partition, record.offset) for record in records)
 
 
@@ -93,7 +93,7 @@ def read_topic(bootstrap: str, topic: str, partitions: int) -> list[Stored]:
     settings = {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.auto.commit": False}
     consumer = Consumer({**settings, "auto.offset.reset": "error", "enable.partition.eof": False})
     marks = {
-        p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=10) for p in range(partitions)
+        p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=60) for p in range(partitions)
     }
     missing = {p: high for p, (low, high) in marks.items() if high > low}
     consumer.assign([TopicPartition(topic, p, marks[p][0]) for p in missing])

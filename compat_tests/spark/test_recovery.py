@@ -125,7 +125,7 @@ def delete_records(bootstrap: str, topic: str, before: dict[int, int]) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
     places = [TopicPartition(topic, partition, offset) for partition, offset in before.items()]
     for place, future in admin.delete_records(places).items():
-        assert future.result(timeout=30).low_watermark == before[place.partition]
+        assert future.result(timeout=120).low_watermark == before[place.partition]
 
 
 def test_fail_on_data_loss(session: SparkSession, bootstrap: str, tmp_path: Path) -> None:

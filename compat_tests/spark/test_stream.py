@@ -111,7 +111,7 @@ def test_a_running_stream_follows_the_topic_and_new_partitions(
             query.processAllAvailable()
             expected += records
         admin = AdminClient({"bootstrap.servers": bootstrap})
-        admin.create_partitions([NewPartitions(topic, 3)])[topic].result(timeout=30)
+        admin.create_partitions([NewPartitions(topic, 3)])[topic].result(timeout=120)
         spread = [record for record in sample(90, 3) if record.partition > 0]
         produce(bootstrap, topic, spread)
         expected += spread

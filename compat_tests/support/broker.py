@@ -23,10 +23,10 @@ from compat_tests.support.java import JVM_QUIET, KAFKA_JARS
 from compat_tests.support.ports import free_port
 
 FAST_SETTINGS: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
-START_TIMEOUT_S = 30.0
+START_TIMEOUT_S = 180.0
 
 
-def answers(host: str, port: int, timeout_s: float = 1.0) -> bool:
+def answers(host: str, port: int, timeout_s: float = 10.0) -> bool:
     """Whether an ApiVersions v0 request gets a whole answer there."""
     request = struct.pack(">hhih", 18, 0, 7, -1)
     try:
@@ -92,7 +92,7 @@ class Subprocess:
         self.process.kill()
         self.process.wait()
 
-    def stop(self, timeout_s: float = 20.0) -> int:
+    def stop(self, timeout_s: float = 120.0) -> int:
         """SIGTERM and wait; the exit code (SIGKILL and its code when it does not end in time)."""
         if self.process is None or self.process.poll() is not None:
             return self.process.returncode if self.process else 0

@@ -10,9 +10,12 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from compat_tests.support.load import ProducerLoad, verify_exactly_once
-from compat_tests.support.ports import wait_until
+from compat_tests.support.ports import PATIENCE_S, wait_until
 from compat_tests.support.topics import create_topic
+from kproto import local_cluster
 from kproto.local_cluster import LocalCluster
+
+local_cluster.START_TIMEOUT_S = PATIENCE_S  # type: ignore[misc]
 
 QUICK = {"group.initial.rebalance.delay.ms": "0"}
 
@@ -40,12 +43,12 @@ def lose_disks(cluster: LocalCluster, *nodes: int) -> None:
         cluster.wipe(node)
 
 
-def await_copies(cluster: LocalCluster, timeout_s: float = 60.0) -> None:
+def await_copies(cluster: LocalCluster, timeout_s: float = PATIENCE_S) -> None:
     """Nothing lacks a copy, in the controller's last look and in the one after it."""
 
     def short() -> int:
         metrics = next(node.metrics_port for node in cluster.nodes if cluster.state(node) == "running")
-        with urlopen(f"http://127.0.0.1:{metrics}/recovery", timeout=10) as answer:
+        with urlopen(f"http://127.0.0.1:{metrics}/recovery", timeout=60) as answer:
             found: int = json.load(answer)["repairs"]["short"]
             return found
 
@@ -100,7 +103,7 @@ class ClusterLoad:
         """partition -> how many records were acknowledged."""
         return {p: len(offsets) for load in self.producers for p, offsets in load.promises.acked.items()}
 
-    def await_progress(self, timeout_s: float = 30.0) -> None:
+    def await_progress(self, timeout_s: float = PATIENCE_S) -> None:
         """Every partition gets an acknowledgement for something since now."""
         before = self.acked()
 

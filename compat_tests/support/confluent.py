@@ -9,6 +9,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
 from bench.failover.promises import consumer, producer
+from compat_tests.support.ports import PATIENCE_S
 from compat_tests.support.records import Sample
 
 __all__ = ["consumer", "messages", "producer", "read_partition", "read_samples", "send_all", "to_sample"]
@@ -39,11 +40,11 @@ def send_all(client: Producer, topic: str, partition: int, records: Sequence[Sam
             headers=list(record.headers),
         )
         client.poll(0)
-    assert client.flush(30) == 0, "messages stayed unsent for 30 s"
+    assert client.flush(PATIENCE_S) == 0, f"messages stayed unsent for {PATIENCE_S} s"
     return offsets
 
 
-def messages(client: Consumer, count: int, timeout_s: float = 30.0) -> list[Message]:
+def messages(client: Consumer, count: int, timeout_s: float = PATIENCE_S) -> list[Message]:
     """The next `count` messages; AssertionError on an error or when they do not come in time."""
     found: list[Message] = []
     deadline = time.monotonic() + timeout_s
@@ -60,9 +61,9 @@ def read_partition(bootstrap: str, topic: str, partition: int, **settings: Any) 
     client = consumer(bootstrap, **settings)
     place = TopicPartition(topic, partition)
     try:
-        low, high = client.get_watermark_offsets(place, timeout=20)
+        low, high = client.get_watermark_offsets(place, timeout=PATIENCE_S)
         client.assign([TopicPartition(topic, partition, low)])
-        found = messages(client, high - low, 60 + (high - low) / 1000) if high > low else []
+        found = messages(client, high - low, PATIENCE_S + (high - low) / 1000) if high > low else []
     finally:
         client.close()
     offsets = [message.offset() for message in found]

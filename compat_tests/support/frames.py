@@ -118,7 +118,7 @@ def fetch(
 class RawConnection:
     """A socket to the broker; a context manager."""
 
-    def __init__(self, address: tuple[str, int], timeout_s: float = 10.0) -> None:
+    def __init__(self, address: tuple[str, int], timeout_s: float = 60.0) -> None:
         self.sock = socket.create_connection(address, timeout=timeout_s)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 

@@ -15,7 +15,7 @@ def command(bootstrap: str, scenario: str, **args: object) -> list[str]:
     return [str(PROGRAM), bootstrap, scenario, *(f"{name}={value}" for name, value in args.items())]
 
 
-def run(bootstrap: str, scenario: str, timeout_s: float = 100, **args: object) -> dict[str, Any]:
+def run(bootstrap: str, scenario: str, timeout_s: float = 300, **args: object) -> dict[str, Any]:
     """The scenario's facts; AssertionError with what it complained about when it failed."""
     done = subprocess.run(
         command(bootstrap, scenario, **args), capture_output=True, text=True, timeout=timeout_s, check=False

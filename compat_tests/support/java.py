@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+PATIENCE_S = 300.0
+"""The start of the JVM is part of the first answer."""
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build" / "compat"
 KAFKA_JARS = f"{BUILT}/java/libs/*"
@@ -86,14 +88,14 @@ class Jvm:
     def _log_tail(self) -> str:
         return self.log.read_text(errors="replace")[-4000:]
 
-    def scenario(self, name: str, timeout_s: float = 90.0, **args: object) -> dict[str, Any]:
+    def scenario(self, name: str, timeout_s: float = PATIENCE_S, **args: object) -> dict[str, Any]:
         """Run one scenario of ours; its facts. Fails with the Java stack trace when the scenario does."""
         answer = self._ask({"scenario": name, "bootstrap": self.bootstrap, "args": args}, timeout_s)
         assert answer["ok"], f"{name}: {answer['error']}\n{self._log_tail()}"
         result: dict[str, Any] = answer["result"]
         return result
 
-    def tool(self, main: str, *args: object, stdin: str = "", timeout_s: float = 90.0) -> ToolResult:
+    def tool(self, main: str, *args: object, stdin: str = "", timeout_s: float = PATIENCE_S) -> ToolResult:
         """Run the main class of one of Kafka's tools; nothing is demanded of its exit code."""
         request = {"tool": main, "args": [str(arg) for arg in args], "stdin": stdin}
         answer = self._ask(request, timeout_s)
@@ -103,7 +105,7 @@ class Jvm:
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
-            self._process.wait(5)
+            self._process.wait(30)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -86,7 +86,7 @@ class Links:
     def _connect(self, node: int, caller: socket.socket) -> None:
         """Learn who calls, then carry both directions."""
         try:
-            broker = socket.create_connection(("127.0.0.1", self._targets[node]), timeout=5)
+            broker = socket.create_connection(("127.0.0.1", self._targets[node]), timeout=60)
             broker.settimeout(None)
             head = b""
             while len(head) < HEADER.size and (data := caller.recv(65536)):

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaException, Message, TopicPartition
 
 from bench.failover.promises import NOISE, ProducerLoad, Promises, number_of, value_of
 from compat_tests.support.confluent import consumer, read_partition
-from compat_tests.support.ports import wait_until
+from compat_tests.support.ports import PATIENCE_S, wait_until
 
 __all__ = [
     "NOISE",
@@ -70,7 +70,7 @@ class MemberLoad:
                     self.backwards.append(f"{place.partition}: {place.offset}")
                 self.committed[place.partition] = place.offset
 
-    def check_stored(self, promised: dict[int, int], timeout_s: float = 30.0) -> None:
+    def check_stored(self, promised: dict[int, int]) -> None:
         """What the broker has stored is not below what it had acknowledged earlier."""
         if not promised:
             return
@@ -79,11 +79,11 @@ class MemberLoad:
 
         def ask() -> list[TopicPartition] | None:
             try:
-                return reader.committed(places, timeout=5)
+                return reader.committed(places, timeout=30)
             except KafkaException:
                 return None
 
-        stored = wait_until("committed offsets", ask, timeout_s)
+        stored = wait_until("committed offsets", ask)
         reader.close()
         for place in stored or []:
             before = promised[place.partition]
@@ -91,7 +91,7 @@ class MemberLoad:
 
     def finish(self) -> None:
         self._stop.set()
-        self._thread.join(60)
+        self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive(), "the member did not stop"
         assert self.backwards == [], self.backwards
 

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
-from bench.failover.promises import wait_until
+from bench.failover import promises
 
-__all__ = ["free_port", "wait_until"]
+T = TypeVar("T")
+PATIENCE_S = 180.0
+"""For what takes seconds: a busy machine takes many times as long, or stands still for some."""
+
+
+def wait_until(
+    what: str, condition: Callable[[], T], timeout_s: float = PATIENCE_S, every_s: float = 0.05
+) -> T:
+    """The first true value of `condition`; AssertionError naming `what` when none comes in time."""
+    return promises.wait_until(what, condition, timeout_s, every_s)
 
 
 def free_port() -> int:

@@ -49,7 +49,7 @@ class SmallMount:
 
     def close(self) -> None:
         """Gone with the last process in the namespace."""
-        self._keeper.communicate(timeout=10)
+        self._keeper.communicate(timeout=60)
 
 
 class SmallDisk(Kproto):

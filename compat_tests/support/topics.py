@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
-from compat_tests.support.ports import wait_until
+from compat_tests.support.ports import PATIENCE_S, wait_until
 
 _numbers = itertools.count()
 
@@ -30,7 +30,7 @@ def create_topic(
     admin = AdminClient({"bootstrap.servers": bootstrap})
     topic = NewTopic(name, num_partitions=partitions, replication_factor=replicas, config=dict(configs or {}))
     try:
-        admin.create_topics([topic], operation_timeout=20)[name].result(30)
+        admin.create_topics([topic], operation_timeout=120)[name].result(PATIENCE_S)
     except KafkaException as error:
         raise AssertionError(f"creating {name}: {error}") from error
     wanted = {TopicPartition(name, number): OffsetSpec.latest() for number in range(partitions)}
@@ -41,6 +41,8 @@ def create_topic(
 def _all_answer(admin: AdminClient, wanted: Mapping[TopicPartition, OffsetSpec]) -> bool:
     """Apache Kafka answers CreateTopics before its own broker part knows the topic: ask until it does."""
     try:
-        return all(found.result(10) for found in admin.list_offsets(dict(wanted), request_timeout=5).values())
+        return all(
+            found.result(60) for found in admin.list_offsets(dict(wanted), request_timeout=30).values()
+        )
     except KafkaException:
         return False

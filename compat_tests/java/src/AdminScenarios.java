@@ -86,7 +86,7 @@ final class AdminScenarios {
     private static void deleteAndCreateAgain(Admin admin, String topic, Uuid id) throws Exception {
         Check.get(admin.deleteTopics(TopicCollection.ofTopicIds(List.of(id))).all());
         Check.get(admin.deleteTopics(List.of(topic + "-default")).all());
-        Check.soon("the topic to be gone", java.time.Duration.ofSeconds(10), () -> {
+        Check.soon("the topic to be gone", java.time.Duration.ofSeconds(120), () -> {
             try {
                 return !Check.get(admin.listTopics().names()).contains(topic);
             } catch (Exception failed) {
@@ -227,7 +227,7 @@ final class AdminScenarios {
         try (Admin admin = admin(bootstrap)) {
             Check.get(admin.createTopics(List.of(new NewTopic(topic, 1, (short) 1))).all());
             Check.get(admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(4))).all());
-            Check.soon("4 partitions", java.time.Duration.ofSeconds(10), () -> width(admin, topic) == 4);
+            Check.soon("4 partitions", java.time.Duration.ofSeconds(120), () -> width(admin, topic) == 4);
             produce(bootstrap, topic, 4, 250, 100);
             Check.equal(250L, offset(admin, zero, OffsetSpec.latest()), "latest");
             Check.equal(0L, offset(admin, zero, OffsetSpec.earliest()), "earliest");
@@ -272,7 +272,7 @@ final class AdminScenarios {
             try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
                     Sample.consumer(bootstrap, "group.id", group, "client.id", "watched", "group.instance.id", "still"))) {
                 consumer.subscribe(List.of(topic));
-                Check.soon("an assignment", java.time.Duration.ofSeconds(20), () -> {
+                Check.soon("an assignment", java.time.Duration.ofSeconds(120), () -> {
                     consumer.poll(java.time.Duration.ofMillis(100));
                     return consumer.assignment().size() == 2;
                 });

@@ -106,7 +106,7 @@ final class GroupRun {
     void leave(String name) throws InterruptedException {
         Member member = members.remove(name);
         member.consumer.wakeup();
-        member.join(20_000);
+        member.join(120_000);
         Check.that(!member.isAlive() && member.failure == null, name + " did not leave: " + member.failure);
     }
 
@@ -115,7 +115,7 @@ final class GroupRun {
         Member member = members.remove(name);
         member.vanish = true;
         member.consumer.wakeup();
-        member.join(20_000);
+        member.join(120_000);
         Check.that(member.failure == null, name + ": " + member.failure);
         member.consumer.close(org.apache.kafka.clients.consumer.CloseOptions.timeout(Duration.ofSeconds(10))
             .withGroupMembershipOperation(
@@ -124,7 +124,7 @@ final class GroupRun {
 
     /** All partitions owned, each once, by exactly this many members of which each has at least one. */
     void settled(Set<String> all, int expected) throws InterruptedException {
-        Check.soon(expected + " members to share " + all.size() + " partitions: " + this, Duration.ofSeconds(40), () -> {
+        Check.soon(expected + " members to share " + all.size() + " partitions: " + this, Duration.ofSeconds(120), () -> {
             Set<String> union = new HashSet<>();
             int sum = 0;
             for (Member member : members.values()) {
@@ -150,7 +150,7 @@ final class GroupRun {
             Check.get(ack);
         }
         int expected = produced;
-        Check.soon("all of " + expected + " records to be delivered", Duration.ofSeconds(30),
+        Check.soon("all of " + expected + " records to be delivered", Duration.ofSeconds(120),
             () -> new HashSet<>(received).size() >= expected);
     }
 

@@ -61,7 +61,7 @@ final class Scenarios {
 
     private static void awaitEnds(String bootstrap, List<TopicPartition> partitions, long end) throws Exception {
         try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(Sample.consumer(bootstrap))) {
-            Check.soon("acks=0 records to arrive", Duration.ofSeconds(20),
+            Check.soon("acks=0 records to arrive", Duration.ofSeconds(120),
                 () -> consumer.endOffsets(partitions).values().stream().allMatch(o -> o >= end));
         }
     }

@@ -8,7 +8,7 @@ from typing import Any
 from compat_tests.support.frames import batch, old_message, record
 from compat_tests.support.wire.build import T0, fetch, list_offsets, produce
 from compat_tests.support.wire.compare import Allowed, Conversation
-from compat_tests.support.wire.talk import NO_ID, Talk
+from compat_tests.support.wire.talk import NO_ID, RAW_S, Talk
 from kproto.wire.compression import compress
 from kproto.wire.generated.init_producer_id import InitProducerIdRequest
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -68,7 +68,7 @@ def _odd(talk: Talk) -> None:
     talk(PRODUCE, 9, ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[one]), "partition twice")
     two = [TopicProduceData(name=name, partition_data=[part]) for part in parts]
     talk(PRODUCE, 9, ProduceRequest(acks=-1, timeout_ms=1000, topic_data=two), "topic twice")
-    talk.client.socket.settimeout(2.0)
+    talk.client.socket.settimeout(RAW_S)
     produce(talk, "null records", name, None, version=9)
     talk.fresh()
 

@@ -27,7 +27,9 @@ CLOSED: Final = "connection closed"
 SILENT: Final = "no answer"
 NO_ID: Final = bytes(15) + b"x"
 LIST_OFFSETS, CREATE_TOPICS = 2, 19
-PATIENCE_S: Final = 20.0
+PATIENCE_S: Final = 120.0
+RAW_S: Final = 10.0
+"""Who has not answered a frame by then ignores it."""
 SETTLE_S: Final = 0.02
 _HEADER_FIELDS: Final = (
     "base_offset",
@@ -128,7 +130,7 @@ class Talk:
 
     def raw(self, label: str, frame: bytes) -> None:
         """Send a frame on a connection of its own; write down whether it is answered, closed or ignored."""
-        with socket.create_connection(self.address, timeout=2.0) as sock:
+        with socket.create_connection(self.address, timeout=RAW_S) as sock:
             sock.sendall(frame)
             try:
                 head = sock.recv(4, socket.MSG_WAITALL)
@@ -171,7 +173,7 @@ class Talk:
         made = result.topics[0]
         assert made.error_code == 0, f"creating {name}: {made.error_code} {made.error_message}"
         self.ids[name] = made.topic_id
-        wait_until(f"leaders of {name}", lambda: self._led(name, partitions), 10, 0.01)
+        wait_until(f"leaders of {name}", lambda: self._led(name, partitions), every_s=0.01)
         return name
 
     def internal(self) -> None:
