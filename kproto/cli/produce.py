@@ -51,7 +51,7 @@ def produce(
                 writer.write(index, chosen)
                 written += len(chosen)
                 advance(len(chosen))
-    click.echo(f"{written} records written to {topic}", err=True)
+    click.echo(f"{written} {'record' if written == 1 else 'records'} written to {topic}", err=True)
 
 
 class _Writer:

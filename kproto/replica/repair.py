@@ -123,7 +123,8 @@ class Repairer:
                 partial(inspect, store.disk, temporary, record.id, True), store.workers.reads
             )
             if not is_whole(found, record):
-                log.error("broker %d has no sound copy of %s: %s", source, record.id, found.problem)
+                problem = found.problem or f"what it sent is sound up to position {found.end}"
+                log.error("broker %d has no sound copy of %s: %s", source, record.id, problem)
                 return InternalError.CONFLICT
             await self._work(partial(store.disk.datasync, fd))
             store.adopt(record.id, temporary, found)
