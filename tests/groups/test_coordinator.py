@@ -174,37 +174,6 @@ async def test_others_are_served_while_a_request_names_many_groups(world: World)
 
 
 @scenario()
-async def test_others_are_served_while_many_offsets_are_fetched(world: World) -> None:
-    """Of many groups, of many topics, of many partitions."""
-    await world.call(FIND, 4, coordinator_keys=["g"])
-    names = [f"n{number}" for number in range(20_000)]
-    await world.call(DESCRIBE, 5, groups=names[:200])  # all shards are loaded now
-    turns = 0
-
-    async def others() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    async def fetched(version: int, **fields: Any) -> Any:
-        before = turns
-        answer = await world.call(FETCH, version, **fields)
-        assert turns - before >= 5
-        return answer
-
-    ticking = asyncio.ensure_future(others())
-    answer = await fetched(9, groups=[OffsetFetchRequestGroup(group_id=name, topics=[]) for name in names])
-    assert [one.group_id for one in answer.groups] == names
-    topics = [OffsetFetchRequestTopic(name, [0]) for name in names]
-    assert [one.name for one in (await fetched(7, group_id="g", topics=topics)).topics] == names
-    one = OffsetFetchRequestTopics("t", partition_indexes=list(range(20_000)))
-    answer = await fetched(8, groups=[OffsetFetchRequestGroup(group_id="g", topics=[one])])
-    assert [part.partition_index for part in answer.groups[0].topics[0].partitions] == list(range(20_000))
-    ticking.cancel()
-
-
-@scenario()
 async def test_transactions_and_share_groups_get_a_final_answer(world: World) -> None:
     response = await world.call(FIND, 3, key="tx", key_type=1)
     assert response.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED

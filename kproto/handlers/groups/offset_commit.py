@@ -13,7 +13,7 @@ group is GROUP_ID_NOT_FOUND instead of ILLEGAL_GENERATION; v10 topic ids.
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
@@ -27,6 +27,9 @@ from kproto.wire.generated.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+
+_OF_GROUP: Final = (ErrorCode.NONE, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+"""Partitions with these get the group's error, if it has one: it is known before metadata is looked at."""
 
 
 class _Judged(NamedTuple):
@@ -55,7 +58,7 @@ def handle(
             return respond(error)
         return answered(shard.commit(group_id, judged.accepted), respond)
 
-    if request.topics and not judged.accepted and not any(ErrorCode.NONE in row for row in judged.errors):
+    if request.topics and not any(own in _OF_GROUP for row in judged.errors for own in row):
         return respond(ErrorCode.NONE)
     return ctx.broker.groups.on_shard(request.group_id, commit, respond)
 
@@ -104,11 +107,9 @@ def _response(request: OffsetCommitRequest, judged: _Judged, error: ErrorCode) -
 def _topic_response(
     topic: OffsetCommitRequestTopic, row: list[ErrorCode], error: ErrorCode
 ) -> OffsetCommitResponseTopic:
-    """``error`` is the group's, which is known before metadata is looked at."""
-    of_group = {ErrorCode.NONE, ErrorCode.OFFSET_METADATA_TOO_LARGE} if error else {ErrorCode.NONE}
     partitions = [
         OffsetCommitResponsePartition(
-            partition_index=partition.partition_index, error_code=error if own in of_group else own
+            partition_index=partition.partition_index, error_code=error if error and own in _OF_GROUP else own
         )
         for partition, own in zip(topic.partitions, row, strict=True)
     ]

@@ -1,0 +1,58 @@
+"""OffsetCommit and OffsetFetch: who is refused for what, and requests that name very much."""
+
+import asyncio
+from typing import Any
+
+from kproto.errors import ErrorCode
+from kproto.wire.generated.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from kproto.wire.generated.offset_fetch import (
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
+from tests.groups.world import COMMIT, DESCRIBE, FETCH, FIND, World, scenario
+
+
+@scenario("t")
+async def test_who_may_not_commit_is_told_so_whatever_the_metadata(world: World) -> None:
+    await world.call(FIND, 4, coordinator_keys=["g"])
+    part = OffsetCommitRequestPartition(committed_offset=5, committed_metadata="x" * 5000)
+    topics = [OffsetCommitRequestTopic("t", partitions=[part])]
+    for member_id, generation, code in (
+        ("", -1, ErrorCode.OFFSET_METADATA_TOO_LARGE),
+        ("m", 3, ErrorCode.ILLEGAL_GENERATION),
+    ):
+        who = {"member_id": member_id, "generation_id_or_member_epoch": generation}
+        answer = await world.call(COMMIT, 8, group_id="g", topics=topics, **who)
+        assert answer.topics[0].partitions[0].error_code == code
+
+
+@scenario()
+async def test_others_are_served_while_many_offsets_are_fetched(world: World) -> None:
+    """Of many groups, of many topics, of many partitions."""
+    await world.call(FIND, 4, coordinator_keys=["g"])
+    names = [f"n{number}" for number in range(20_000)]
+    await world.call(DESCRIBE, 5, groups=names[:200])  # all shards are loaded now
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def fetched(version: int, **fields: Any) -> Any:
+        before = turns
+        answer = await world.call(FETCH, version, **fields)
+        assert turns - before >= 5
+        return answer
+
+    ticking = asyncio.ensure_future(others())
+    answer = await fetched(9, groups=[OffsetFetchRequestGroup(group_id=name, topics=[]) for name in names])
+    assert [one.group_id for one in answer.groups] == names
+    topics = [OffsetFetchRequestTopic(name, [0]) for name in names]
+    assert [one.name for one in (await fetched(7, group_id="g", topics=topics)).topics] == names
+    one = OffsetFetchRequestTopics("t", partition_indexes=list(range(20_000)))
+    answer = await fetched(8, groups=[OffsetFetchRequestGroup(group_id="g", topics=[one])])
+    assert [part.partition_index for part in answer.groups[0].topics[0].partitions] == list(range(20_000))
+    ticking.cancel()
