@@ -50,7 +50,7 @@ def run(office: Office, times: int = 1) -> list[Any]:
 
     async def go() -> None:
         one = Disowning(office, office)
-        await asyncio.wait_for(asyncio.gather(*(one.disown(VSEG) for _ in range(times))), 20)
+        await asyncio.wait_for(asyncio.gather(*(one.disown(VSEG) for _ in range(times))), 60)
 
     asyncio.run(go())
     return office.proposals

@@ -389,7 +389,7 @@ def test_it_looks_again_when_something_changed_or_is_left_to_do(
 
     async def body() -> None:
         case.narrowing.start()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(looks) < 3:
                 await asyncio.sleep(0.001)
             case.whole()

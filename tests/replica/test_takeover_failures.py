@@ -42,7 +42,7 @@ def directed(
         if prepare is not None:
             prepare(world)
         run = Run(world)
-        asyncio.run(asyncio.wait_for(go(run), 30))
+        asyncio.run(asyncio.wait_for(go(run), 120))
 
 
 def answering(run: Run, *errors: Exception) -> list[str]:

@@ -88,7 +88,7 @@ async def push(peers: Peers, owner: Owner, number: int) -> PushAnswer:
     backups = PeerBackups(peers, lambda _node: ME.store_id)
     half = len(frame) // 2
     backups.push(ME, owner.header_for(position), [frame[:half], frame[half:]], future.set_result)
-    return await asyncio.wait_for(future, 10)
+    return await asyncio.wait_for(future, 60)
 
 
 def an_owner(policy: FlushPolicy) -> Owner:

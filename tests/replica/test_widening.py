@@ -149,7 +149,7 @@ def run(body: Callable[[Case], Coroutine[Any, Any, None]]) -> None:
         this.more_copies()
         await body(this)
 
-    asyncio.run(asyncio.wait_for(go(), 20))
+    asyncio.run(asyncio.wait_for(go(), 120))
 
 
 @pytest.fixture(autouse=True)
@@ -364,7 +364,7 @@ def test_it_looks_again_when_something_changed_or_is_left_to_do() -> None:
         this.widening.look = counted  # type: ignore[method-assign]
         this.knows = False
         this.widening.start()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while len(looks) < 3:
                 await asyncio.sleep(0.001)
             this.knows = True
@@ -375,7 +375,7 @@ def test_it_looks_again_when_something_changed_or_is_left_to_do() -> None:
         await asyncio.sleep(0.01)
         assert len(looks) == before, "nothing to do, and nothing changed"
         this.world.register(4)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while len(looks) == before:
                 await asyncio.sleep(0.001)
         await this.widening.close()

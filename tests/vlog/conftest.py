@@ -52,7 +52,7 @@ class TestLoop:
             _, _, callback, args = heapq.heappop(self.later)
             callback(*args)
 
-    def until(self, done: Callable[[], object], timeout_s: float = 10.0) -> None:
+    def until(self, done: Callable[[], object], timeout_s: float = 60.0) -> None:
         """Turn until ``done()``; fails after ``timeout_s``."""
         end = time.monotonic() + timeout_s
         while not done():

@@ -23,7 +23,7 @@ def in_force(broker: Broker) -> tuple[int, int, float]:
 
 
 async def wait_for(broker: Broker, expected: tuple[int, int, float]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while in_force(broker) != expected:
             await asyncio.sleep(0.005)
 
