@@ -9,6 +9,7 @@ from typing import Any
 from compat_tests.support.frames import batch
 from compat_tests.support.wire.build import (
     FETCH,
+    FETCH_IDS_SINCE,
     LIST_OFFSETS,
     T0,
     Wanted,
@@ -19,6 +20,12 @@ from compat_tests.support.wire.build import (
 )
 from compat_tests.support.wire.compare import Allowed, Conversation
 from compat_tests.support.wire.talk import NO_ID, Talk
+from kproto.wire.generated.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from kproto.wire.generated.delete_topics import DeleteTopicsRequest
 from kproto.wire.generated.fetch import ReplicaState
 from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kproto.wire.generated.offset_for_leader_epoch import (
@@ -27,7 +34,7 @@ from kproto.wire.generated.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 
-LEADER_EPOCH = 23
+DELETE_TOPICS, DELETE_RECORDS, LEADER_EPOCH = 20, 21, 23
 VERSIONS = range(4, 19)
 WAIT_MS = 1000
 
@@ -199,6 +206,70 @@ def _session(talk: Talk, version: int, name: str, other: str) -> None:
         ask("other version", 1)
 
 
+def changing(talk: Talk) -> None:
+    """What a session fetches is trimmed, deleted, made again, forgotten and asked with other limits."""
+    for version in (7, 12, 13, 18):
+        name, other = talk.make(f"changing{version}", 3), talk.make(f"beside{version}", 2)
+        for topic, partition in ((name, 0), (name, 1), (name, 2), (other, 0), (other, 1)):
+            produce(talk, "three", topic, batch([b"y"] * 3, times_ms=(T0, T0)), partition=partition)
+        _changing(talk, version, name, other)
+
+
+def _changing(talk: Talk, version: int, name: str, other: str) -> None:
+    known, epoch = 0, 0
+
+    def ask(label: str, *wanted: Wanted, forgotten: Sequence[tuple[Any, int]] = (), **fields: Any) -> None:
+        nonlocal known, epoch
+        fields = {"session_id": known, "session_epoch": epoch, **fields}
+        answer = talk.quietly(FETCH, version, fetch_request(talk, version, wanted, forgotten, **fields))
+        if not isinstance(answer, str):
+            known = answer.session_id or known
+            epoch += not answer.error_code
+            answer.session_id = int(answer.session_id != 0)
+        talk.note(f"Fetch v{version} changing: {label}", answer)
+
+    def trim(before: int) -> None:
+        part = DeleteRecordsPartition(partition_index=0, offset=before)
+        topics = [DeleteRecordsTopic(name=name, partitions=[part])]
+        talk(DELETE_RECORDS, 2, DeleteRecordsRequest(topics=topics, timeout_ms=9000), f"below {before}")
+
+    ask("opened", (name, 0, 0), (name, 1, 0), (other, 0, 0), (other, 1, 0))
+    ask("partition twice", (name, 0, 3), (name, 0, 1))
+    ask("a topic forgotten", forgotten=[(name, 0), (name, 1)])
+    ask("one asked, another forgotten", (name, 2, 0), forgotten=[(other, 0)])
+    ask("forgotten twice", (name, 0, 0), forgotten=[(other, 1), (other, 1)])
+    ask("small", max_bytes=1)
+    ask("small again", max_bytes=1)
+    ask("small once more", max_bytes=1)
+    ask("no bytes of a partition", (name, 0, 0, 0), (name, 2, 0, 0))
+    ask("more asked than may be sent", max_wait_ms=60_000, min_bytes=10**6, max_bytes=100)
+    ask("from the end", (name, 0, 3), (name, 2, 3))
+    trim(2)
+    ask("the start moved")
+    ask("which is known now")
+    trim(3)
+    ask("an old offset", (name, 0, 2))
+    ask("still")
+    ask("a new one", (name, 0, 3))
+    ask("an epoch to come", (name, 0, 3, 1 << 20, 5))
+    ask("still that epoch")
+    ask("the epoch", (name, 0, 3, 1 << 20, 0))
+    ask("all forgotten", forgotten=[(name, 0), (name, 2)])
+    ask("there is no session")
+    known, epoch = 0, 0
+    ask("opened again", (name, 0, 3), (other, 0, 3))
+    old = talk.ids[name]
+    talk.client.call(DELETE_TOPICS, 5, DeleteTopicsRequest(topic_names=[name], timeout_ms=9000))
+    talk.settle()
+    talk.make(name.removeprefix(talk.mark), 3)
+    ask("made again", (name, 0, 0), forgotten=[(old, 0)] if version >= FETCH_IDS_SINCE else [])
+    ask("nothing in it")
+    produce(talk, "two", name, batch([b"y"] * 2, times_ms=(T0, T0)))
+    ask("something in it")
+    ask("taken", (name, 0, 2))
+    ask("nothing new")
+
+
 def looking_up(talk: Talk) -> None:
     """ListOffsets and OffsetForLeaderEpoch."""
     name = _filled(talk, "times")
@@ -276,5 +347,6 @@ READING = (
 CONVERSATIONS = (
     Conversation("reading", reading, READING),
     Conversation("sessions", sessions, (ABORTED,)),
+    Conversation("sessions-changing", changing),
     Conversation("looking-up", looking_up),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from compat_tests.support.wire.compare import Allowed, Conversation
@@ -169,6 +170,81 @@ def _fetch_offsets(talk: Talk, version: int, group: str, name: str) -> None:
             talk(OFFSETS, version, request, f"{label}, {which}")
 
 
+def simple(talk: Talk) -> None:
+    """Offsets of a consumer without a group, then of a group of that name, and again without members."""
+    group, name = talk.name("group"), talk.make("topic", 2)
+    other = talk.make("other")
+    _ready(talk, group)
+
+    def commit(label: str, version: int = 8, topic: str = name, offset: int = 5, **fields: Any) -> None:
+        metadata, times = fields.pop("metadata", ""), fields.pop("times", 1)
+        part = OffsetCommitRequestPartition(committed_offset=offset, committed_metadata=metadata)
+        given = OffsetCommitRequestTopic(name=topic, partitions=[part] * times)
+        usual = {"group_id": group, "topics": [given], "generation_id_or_member_epoch": -1}
+        talk(COMMIT, version, OffsetCommitRequest(**{**usual, **fields}), label)
+
+    def look(label: str) -> None:
+        for version in (2, 5, 7):
+            talk(OFFSETS, version, OffsetFetchRequest(group_id=group, topics=None), label)
+        wanted = [OffsetFetchRequestGroup(group_id=each, topics=None) for each in (group, f"{group}z")]
+        talk(OFFSETS, 8, OffsetFetchRequest(groups=wanted), label)
+        talk(DESCRIBE, 4, DescribeGroupsRequest(groups=[f"{group}z"]), label)
+
+    for offset in (-5, -1, 0, 2**63 - 1):
+        commit(f"offset {offset}", offset=offset)
+        look(f"offset {offset}")
+    commit("twice in a request", times=2)
+    commit("largest metadata", metadata="x" * 4096)
+    commit("largest metadata, two bytes each", metadata="\u00e4" * 4096)
+    commit("too large metadata", metadata="x" * 4097)
+    look("of a simple consumer")
+    join = JoinGroupRequest(
+        group_id=group,
+        session_timeout_ms=30_000,
+        rebalance_timeout_ms=30_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"\0\0\0\0\0\0\xff\xff\xff\xff")],
+    )
+    join.member_id = member = talk.client.call(JOIN, 9, join).member_id
+    commit("before it joined")
+    generation = talk.client.call(JOIN, 9, join).generation_id
+    commit("before it has its partitions")
+    commit("of it, before", member_id=member, generation_id_or_member_epoch=generation)
+    sync = SyncGroupRequest(group_id=group, generation_id=generation, member_id=member)
+    sync.protocol_type, sync.protocol_name = "consumer", "range"
+    talk.client.call(SYNC, 5, sync)
+    _with_member(commit, member, generation, talk.name("unknown"))
+    look("with a member")
+    talk(DELETE, 2, DeleteGroupsRequest(groups_names=[group, group]), "with a member")
+    leave = LeaveGroupRequest(group_id=group, members=[MemberIdentity(member_id=member)])
+    talk.client.call(LEAVE, 5, leave)
+    commit("empty", offset=11)
+    commit("empty, of who left", member_id=member, generation_id_or_member_epoch=generation)
+    commit("empty, a member's name", member_id="m", topic=other)
+    commit("empty, an instance's name", group_instance_id="i", offset=12)
+    look("empty")
+    talk(DELETE, 2, DeleteGroupsRequest(groups_names=[group]), "empty")
+    look("deleted")
+    for version in (8, 9):
+        commit("deleted", version, member_id=member, generation_id_or_member_epoch=generation)
+
+
+def _with_member(commit: Callable[..., None], member: str, generation: int, unknown: str) -> None:
+    """Commits to a group that has ``member``."""
+    own = {"member_id": member, "generation_id_or_member_epoch": generation}
+    commit("of a stranger", offset=6)
+    commit("of a stranger in its generation", generation_id_or_member_epoch=generation)
+    commit("of a stranger, too large metadata", metadata="x" * 4097)
+    commit("of a stranger, unknown topic", topic=unknown)
+    commit("of an unknown member", **{**own, "member_id": "m"})
+    commit("of an unknown instance", **own, group_instance_id="i")
+    commit("of it", **own, offset=7)
+    commit("of it, too large metadata", **own, metadata="x" * 4097)
+    commit("of it, unknown topic", **own, topic=unknown)
+    for epoch in (-5, -1, 0, generation + 1):
+        commit(f"of it, generation {epoch}", **{**own, "generation_id_or_member_epoch": epoch})
+
+
 def groups(talk: Talk) -> None:
     """DescribeGroups, ListGroups, DeleteGroups."""
     group = talk.name("group")
@@ -213,5 +289,6 @@ READY = Allowed(
 CONVERSATIONS = (
     Conversation("members", members, (READY,)),
     Conversation("offsets", offsets, (READY,)),
+    Conversation("simple", simple, (READY,)),
     Conversation("groups", groups, (READY,)),
 )
