@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.moves import current_move
-from kproto.controller.reassignment import reassigned
+from kproto.controller.reassignment import leaders_move, reassigned, way_back
 from kproto.controller.recovery import find_streamlet
 from kproto.controller.repair import possible_copies
 from kproto.metadata import MetadataImage
@@ -66,18 +66,23 @@ def decide_replacements(
     image: MetadataImage, table: VlogTable, wanted: Iterable[Replacement]
 ) -> Decision[int]:
     """Write new assignments of streamlets that have not changed since; none moves to where it should not be
-    any more."""
+    any more. A reassignment that is under way stays so: its leader goes to another one of the replicas, and
+    cancelling it means those that there were before it."""
     decision = Decision(0)
     for record, replicas in wanted:
         topic = image.topics_by_id.get(record.topic_id)
         if topic is None or find_streamlet(image, record.topic_id, record.index) != record:
             continue
-        before = record.was or record.replicas
+        before = way_back(table, topic, record) or record.replicas
         decision.puts[record.key] = reassigned(topic, record, replicas, before).encode()
+        decision.answer += 1
         move = current_move(table, record)
         if move is not None and move.target not in replicas:
-            decision.deletes.append(move.key)
-    decision.answer = len(decision.puts)
+            turned = leaders_move(image, record, replicas, move.before) if move.before else None
+            if turned is not None:
+                decision.puts[turned.key] = turned.encode()
+            else:
+                decision.deletes.append(move.key)
     return decision
 
 

@@ -207,13 +207,13 @@ def _streamlet(image: MetadataImage, name: str, partition: int) -> tuple[TopicRe
 
 def _cancelled(table: VlogTable, topic: TopicRecord, record: StreamletRecord) -> tuple[int, ...]:
     """The replicas of a streamlet when what is under way of it is cancelled."""
-    before = _before(table, topic, record)
+    before = way_back(table, topic, record)
     if not before:
         raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
     return before
 
 
-def _before(table: VlogTable, topic: TopicRecord, record: StreamletRecord) -> tuple[int, ...]:
+def way_back(table: VlogTable, topic: TopicRecord, record: StreamletRecord) -> tuple[int, ...]:
     """The replicas that a reassignment under way replaces; empty when there is none, or no way back."""
     move = current_move(table, record)
     if record.was:
@@ -282,15 +282,24 @@ def _assign(
     known = current_move(table, record)
     if replicas == record.replicas and known is None and not back:
         return
-    before = replicas if back else _before(table, topic, record) or record.replicas
+    before = replicas if back else way_back(table, topic, record) or record.replicas
     decision.puts[record.key] = reassigned(topic, record, replicas, before).encode()
-    target = next((node_id for node_id in replicas if node_id in image.brokers), record.leader)
-    if not back and record.leader not in replicas and rules.may_begin_move(image, record, target):
-        name = record.topic_id, record.index
-        move = Move(*name, target, record.leader_epoch, image.revision + 1, before)
+    move = leaders_move(image, record, replicas, before) if not back else None
+    if move is not None:
         decision.puts[move.key] = move.encode()
     elif known is not None:
         decision.deletes.append(known.key)
+
+
+def leaders_move(
+    image: MetadataImage, record: StreamletRecord, replicas: Sequence[int], before: tuple[int, ...]
+) -> Move | None:
+    """The move of a leader that is none of the new replicas, to the first of them that is a member; None when
+    it need not or cannot move."""
+    target = next((node_id for node_id in replicas if node_id in image.brokers), record.leader)
+    if record.leader in replicas or not rules.may_begin_move(image, record, target):
+        return None
+    return Move(record.topic_id, record.index, target, record.leader_epoch, image.revision + 1, before)
 
 
 def _misassigned(message: str) -> KafkaError:
@@ -318,7 +327,7 @@ def ongoing(
             if topic is None or not 0 <= partition < topic.partitions:
                 continue
             record = image.partition_streamlet(topic, partition)
-            before = _before(table, topic, record)
+            before = way_back(table, topic, record)
             if before or _is_under_way(topic, record):
                 old, new = before or (record.leader,), record.replicas
                 removing = [node_id for node_id in old if node_id not in new]

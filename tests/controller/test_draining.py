@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
+from kproto.controller.decision import Decision
 from kproto.controller.draining import decide_replacements, left_on, replacements
 from kproto.controller.freeing import Unneeded, decide_free
 from kproto.controller.moves import current_move, misplaced
@@ -99,6 +102,38 @@ def test_a_topic_that_goes_back_to_one_copy_there_does_so_elsewhere() -> None:
     assert replace(world) == [(1,)]
     assert current_move(world.table, world.streamlet("t")) is None
     assert alone(world, 1) == [True]
+
+
+def test_a_reassignment_whose_target_is_drained_goes_elsewhere_and_can_be_cancelled() -> None:
+    world = cluster(7, t=(1, 3, [1]), u=(1, 3, [1]))
+    assert reassign(world, (4, 5, 6)) == [ErrorCode.NONE]
+    drain(world, 4)
+    assert replace(world) == [(7, 5, 6)]
+    assert listed(world) == [(0, [7, 5, 6, 1, 2, 3], [7, 5, 6], [1, 2, 3])]
+    turned = current_move(world.table, world.streamlet("t"))
+    assert turned is not None
+    assert turned.target == 7
+    assert reassign(world, None) == [ErrorCode.NONE]
+    assert (world.streamlet("t").replicas, world.table.moves) == ((1, 2, 3), {})
+    assert listed(world) == []
+
+
+@pytest.mark.parametrize(
+    ("copies_before", "wanted", "instead"), [(1, (2, 3), (1, 3)), (3, (4,), (1,))], ids=["more", "fewer"]
+)
+def test_a_reassignment_of_an_older_version_is_cancelled_after_its_replica_was_drained(
+    copies_before: int, wanted: tuple[int, ...], instead: tuple[int, ...]
+) -> None:
+    """Its record does not keep the replicas that there were: its leader is one, or the move knows them."""
+    world = cluster(4, t=(1, copies_before, [1]))
+    before = world.streamlet("t").replicas
+    assert reassign(world, wanted) == [ErrorCode.NONE]
+    older = world.streamlet("t").assigned_to(wanted)
+    world.commit(Decision(None, {older.key: older.encode()}))
+    drain(world, wanted[0])
+    assert replace(world) == [instead]
+    assert reassign(world, None) == [ErrorCode.NONE]
+    assert (world.streamlet("t").replicas, copies(world)) == (before, copies_before)
 
 
 def test_the_only_copy_stays_where_nobody_else_can_have_it() -> None:
