@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from kproto.controller.rules import is_current
@@ -80,7 +80,7 @@ class Leaving:
         tells it to its clients. Who takes long goes on without it."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SUCCESSION_SECONDS):
-                await self._until(lambda image: not any(map(self._is_awaited, _records(image))))
+                await self._until(lambda image: not any(map(self._is_awaited, image.every_streamlet())))
 
     def _is_awaited(self, record: StreamletRecord) -> bool:
         return record.state != ONLINE and self._epoch in record.given
@@ -90,7 +90,7 @@ class Leaving:
         else could decide that."""
         while (controller := self._acting()) is not None and controller.image.brokers:
             image, table = controller.image, controller.table
-            unled = any(record.sources and _is_unled(image, record) for record in _records(image))
+            unled = any(record.sources and _is_unled(image, record) for record in image.every_streamlet())
             if not unled and not any(self._is_backup(image, vseg) for vseg in table.open_vsegs()):
                 return
             await asyncio.sleep(LOOK_SECONDS)
@@ -106,10 +106,6 @@ class Leaving:
         while (image := self._controller.image) is seen or not holds(image):
             seen = image
             await asyncio.sleep(LOOK_SECONDS)
-
-
-def _records(image: MetadataImage) -> Iterator[StreamletRecord]:
-    return (record for part in image.streamlets.values() for record in part)
 
 
 def _is_unled(image: MetadataImage, record: StreamletRecord) -> bool:

@@ -52,7 +52,7 @@ from kproto.metadata.records import (
     NEXT_PRODUCER_KEY,
 )
 from kproto.metadata.store import UnknownOutcomeError
-from kproto.metadata.vlogs import VlogTable, start_key
+from kproto.metadata.vlogs import VlogTable
 
 if TYPE_CHECKING:
     from kproto.controller.proposals import Proposals
@@ -253,8 +253,9 @@ class Controller:
         def decide() -> Decision[list[TopicOutcome]]:
             decision = decide_delete(self._image, topics, self._settings)
             for outcome in decision.answer:
-                if outcome.topic is not None and self._table.starts:
-                    decision.deletes += self._starts_of(outcome.topic)
+                topic = outcome.topic
+                if topic is not None and self._table.starts:
+                    decision.deletes += self._table.start_keys(topic.topic_id, range(topic.partitions))
             return decision
 
         try:
@@ -292,13 +293,6 @@ class Controller:
                     self._producer_id, self._producer_id_end = first, first + count
         self._producer_id += 1
         return self._producer_id - 1
-
-    def _starts_of(self, topic: TopicRecord) -> list[str]:
-        """Keys of the log starts of a topic's partitions."""
-        topic_id, starts = topic.topic_id, self._table.starts
-        return [
-            start_key(topic_id, index) for index in range(topic.partitions) if (topic_id, index) in starts
-        ]
 
     def _led(self) -> Mapping[int, int]:
         """Streamlets per leader; not worth counting for a single broker."""

@@ -7,15 +7,13 @@ it when it has brought over everything. Copies of virtual segments are made else
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.moves import current_move
+from kproto.controller.placement import assigned_to
 from kproto.controller.reassignment import leaders_move, reassigned, way_back
-from kproto.controller.recovery import find_streamlet
 from kproto.controller.repair import possible_copies
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
@@ -44,21 +42,20 @@ def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
     able = [
         node for node, broker in sorted(image.brokers.items()) if node not in gone and broker.internal_host
     ]
-    load = Counter(node for part in image.streamlets.values() for one in part for node in one.replicas)
-    for topic_id in sorted(image.streamlets):
-        for record in image.streamlets[topic_id]:
-            if len(found) == limit:
-                return found
-            if not any(node in gone for node in record.replicas):
-                continue
-            replicas = list(record.replicas)
-            for at, node in enumerate(replicas):
-                fresh = [each for each in able if each not in replicas]
-                if node in gone and fresh:
-                    replicas[at] = min(fresh, key=lambda each: (load[each], each))
-                    load[replicas[at]] += 1
-            if tuple(replicas) != record.replicas:
-                found.append(Replacement(record, tuple(replicas)))
+    load = assigned_to(image)
+    for record in image.streamlets_in_order():
+        if len(found) == limit:
+            break
+        if not any(node in gone for node in record.replicas):
+            continue
+        replicas = list(record.replicas)
+        for at, node in enumerate(replicas):
+            fresh = [each for each in able if each not in replicas]
+            if node in gone and fresh:
+                replicas[at] = min(fresh, key=lambda each: (load[each], each))
+                load[replicas[at]] += 1
+        if tuple(replicas) != record.replicas:
+            found.append(Replacement(record, tuple(replicas)))
     return found
 
 
@@ -71,12 +68,12 @@ def decide_replacements(
     decision = Decision(0)
     for record, replicas in wanted:
         topic = image.topics_by_id.get(record.topic_id)
-        if topic is None or find_streamlet(image, record.topic_id, record.index) != record:
+        if topic is None or image.find_streamlet(record.topic_id, record.index) != record:
             continue
         before = way_back(table, topic, record) or record.replicas
         decision.puts[record.key] = reassigned(topic, record, replicas, before).encode()
         decision.answer += 1
-        move = current_move(table, record)
+        move = table.current_move(record)
         if move is not None and move.target not in replicas:
             turned = leaders_move(image, record, replicas, move.before) if move.before else None
             if turned is not None:
@@ -89,12 +86,7 @@ def decide_replacements(
 def left_on(image: MetadataImage, table: VlogTable, node_id: int) -> dict[str, int]:
     """What a broker still has that the cluster needs: streamlets that it leads or that are assigned to it,
     of those the ones with one copy, and copies of virtual segments that only it can give."""
-    assigned = [
-        record
-        for part in image.streamlets.values()
-        for record in part
-        if node_id in (record.leader, *record.replicas)
-    ]
+    assigned = [record for record in image.every_streamlet() if node_id in (record.leader, *record.replicas)]
     single = sum(not record.sources and len(record.replicas) == 1 for record in assigned)
     copies = sum(is_held_up(image, table, vseg, node_id) for vseg in table.vsegs.values())
     return {"streamlets": len(assigned), "single": single, "copies": copies}

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
-from kproto.controller.decision import Decision
+from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegId, start_key
-
-FREED_PER_TRANSACTION: Final = 100
 
 
 class Start(NamedTuple):
@@ -42,24 +40,24 @@ def concerned(image: MetadataImage, pushed_again: bool = False) -> dict[int, Con
     """
     leaders: dict[int, set[tuple[int, int]]] = {}
     recovering: set[int] = set()
-    for topic_id, part in image.streamlets.items():
-        topic = image.topics_by_id[topic_id]
-        for record in part:
-            if topic.is_copying(record) and record.leader in image.brokers:
-                own = image.brokers[record.leader].epoch
-                if pushed_again:
-                    leaders.setdefault(own, set()).add((record.leader, own))
-                else:
-                    recovering.add(own)
-            served = (
-                rules.leads(image, record, record.leader, record.sources[-1]) if record.sources else False
-            )
-            for epoch in record.sources:
-                names = leaders.setdefault(epoch, set())
-                if served:
-                    names.add((record.leader, record.sources[-1]))
-                else:
-                    recovering.add(epoch)
+    alike: dict[tuple[object, ...], StreamletRecord] = {}
+    for record in image.every_streamlet():
+        if record.sources:  # thousands have the same ones, leader and state: one of them tells for all
+            alike[record.sources, record.leader, record.state] = record
+        elif image.topic_of(record).is_copying(record) and record.leader in image.brokers:
+            own = image.brokers[record.leader].epoch
+            if pushed_again:
+                leaders.setdefault(own, set()).add((record.leader, own))
+            else:
+                recovering.add(own)
+    for record in alike.values():
+        served = rules.is_served(image, record)
+        for epoch in record.sources:
+            names = leaders.setdefault(epoch, set())
+            if served:
+                names.add((record.leader, record.sources[-1]))
+            else:
+                recovering.add(epoch)
     return {
         epoch: Concerned(frozenset(leaders.get(epoch, ())), epoch in recovering)
         for epoch in leaders.keys() | recovering
@@ -134,7 +132,7 @@ def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> D
     gone: set[VsegId] = set()
     for vseg in unneeded.free(image, table):
         before = vseg._replace(seq=vseg.seq - 1)
-        if len(gone) < FREED_PER_TRANSACTION and (before not in table.vsegs or before in gone):
+        if len(gone) < PER_TRANSACTION and (before not in table.vsegs or before in gone):
             decision.deletes.append(table.vsegs[vseg].key)
             decision.answer.append(vseg)
             gone.add(vseg)
@@ -148,7 +146,7 @@ def decide_emptied(image: MetadataImage, table: VlogTable, rewritten: Unneeded) 
     decision: Decision[list[VsegId]] = Decision([])
     for each in rewritten.free(image, table, pushed_again=True):
         vseg = table.vsegs[each]
-        if len(decision.answer) == FREED_PER_TRANSACTION:
+        if len(decision.answer) == PER_TRANSACTION:
             break
         if not vseg.empty and not rules.live_copies(image, vseg):
             gone = vseg._replace(backups=(), emptied=True)

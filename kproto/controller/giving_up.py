@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import Final
 
 from kproto.controller import rules
-from kproto.controller.decision import Decision
+from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.controller.denials import Denials
-from kproto.controller.recovery import Sources, find_streamlet, owner_has
+from kproto.controller.sources import Sources, owner_has
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
 
 log = logging.getLogger(__name__)
-
-PER_TRANSACTION: Final = 100
 
 
 def hopeless(
@@ -56,7 +53,7 @@ def decide_give_up(
     """Give up what is `hopeless` of the streamlets; the answer: those virtual segments. Copies that come back
     later are none any more: not ``named`` one by one, none is given up while it may come back."""
     decision: Decision[list[VsegRecord]] = Decision([])
-    known = (find_streamlet(image, record.topic_id, record.index) for record in records)
+    known = (image.find_streamlet(record.topic_id, record.index) for record in records)
     found = {
         vseg.id: vseg for one in known if one is not None for vseg in hopeless(image, table, one, denials)
     }

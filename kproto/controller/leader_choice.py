@@ -12,10 +12,9 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from kproto.controller import rules
-from kproto.controller.decision import Decision
+from kproto.controller.decision import Decision, carry_out
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.moves import Wish, decide_moves
-from kproto.controller.recovery import find_streamlet
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
@@ -49,7 +48,7 @@ def is_led(image: MetadataImage, record: StreamletRecord) -> bool:
     """Somebody serves it."""
     if record.leader not in image.brokers or record.state != ONLINE:
         return False
-    return not record.sources or rules.leads(image, record, record.leader, record.sources[-1])
+    return not record.sources or rules.is_served(image, record)
 
 
 def examine(
@@ -103,7 +102,7 @@ async def elect(
     records = list(waiting.values())
     if kind is ElectionType.PREFERRED:
         wishes = [Wish(one.topic_id, one.index, one.replicas[0]) for one in records]
-        await controller.decide(lambda: decide_moves(controller.image, controller.table, wishes))
+        await carry_out(controller, decide_moves, wishes)
     else:
         controller.proposals.accept_loss(losses(controller.image, controller.table, records), named)
         await _give_up(controller, records, named)
@@ -137,15 +136,13 @@ def _lacking(controller: Controller, name: PartitionName) -> StreamletRecord | N
 async def _give_up(controller: Controller, records: Sequence[StreamletRecord], named: bool) -> None:
     """Give up closed virtual segments that nobody has a copy of, and that these wait for."""
     denials = controller.proposals.denials
-    while lost := await controller.decide(
-        lambda: decide_give_up(controller.image, controller.table, records, denials, named)
-    ):
+    while lost := await carry_out(controller, decide_give_up, records, denials, named):
         for line in told(lost):
             log.error("%s", line)
 
 
 def _is_elected(image: MetadataImage, kind: ElectionType, before: StreamletRecord) -> bool:
-    record = find_streamlet(image, before.topic_id, before.index)
+    record = image.find_streamlet(before.topic_id, before.index)
     if record is None or not is_led(image, record):
         return False
     return kind is ElectionType.UNCLEAN or record.leader == before.replicas[0]
@@ -173,11 +170,7 @@ def decide_unregister(image: MetadataImage, table: VlogTable, node_id: int) -> D
         raise KafkaError(
             ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker ID {node_id} is not currently registered"
         )
-    only = sum(
-        record.leader == node_id and not is_led(image, record)
-        for part in image.streamlets.values()
-        for record in part
-    )
+    only = sum(record.leader == node_id and not is_led(image, record) for record in image.every_streamlet())
     if only:
         message = f"Broker {node_id} has the only copy of {only} streamlets: they would be lost."
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)

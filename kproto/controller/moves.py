@@ -13,9 +13,10 @@ from typing import Final, NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.recovery import Sources, candidates, find_streamlet, moved_puts, note_moved
+from kproto.controller.given_away import GivenAway, given_puts
+from kproto.controller.sources import Sources
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import ONLINE, StreamletRecord
+from kproto.metadata.records import ONLINE
 from kproto.metadata.vlogs import Move, VlogTable, given_key, moved_from_key
 
 MOVES_AT_ONCE: Final = 100
@@ -39,20 +40,14 @@ class HandOver(NamedTuple):
     began: int
 
 
-def current_move(table: VlogTable, record: StreamletRecord) -> Move | None:
-    """The move of a streamlet that is under way."""
-    move = table.moves.get((record.topic_id, record.index))
-    return move if move is not None and move.leader_epoch == record.leader_epoch else None
-
-
 def decide_moves(image: MetadataImage, table: VlogTable, wishes: Iterable[Wish]) -> Decision[list[Move]]:
     """Begin moves; the answer are those that can be. A move that is under way to another broker is turned."""
     decision: Decision[list[Move]] = Decision([])
     for wish in wishes:
-        record = find_streamlet(image, wish.topic_id, wish.streamlet)
+        record = image.find_streamlet(wish.topic_id, wish.streamlet)
         if record is None or not rules.may_begin_move(image, record, wish.target):
             continue
-        known = current_move(table, record)
+        known = table.current_move(record)
         if known is None or known.target != wish.target:
             before = known.before if known is not None else ()
             known = Move(*wish, record.leader_epoch, image.revision + 1, before)
@@ -76,9 +71,10 @@ def decide_handed_over(
     """
     decision: Decision[list[bool]] = Decision([])
     rolled = rules.is_rolled(table, epoch, upto)
-    sources, moved = Sources(image, table), dict[str, int]()
+    sources = Sources(image, table)
+    given = GivenAway(image, table, sources)
     for attempt in attempts:
-        record = find_streamlet(image, attempt.topic_id, attempt.streamlet)
+        record = image.find_streamlet(attempt.topic_id, attempt.streamlet)
         move = table.moves.get((attempt.topic_id, attempt.streamlet))
         if move is None or not rules.is_that_move(move, attempt.leader_epoch, attempt.began):
             decision.answer.append(False)
@@ -88,40 +84,17 @@ def decide_handed_over(
             record is not None
             and rules.may_hand_over(image, record, move, node_id, epoch)
             and rolled
-            and could_lead(image, table, record, move.target, sources)
+            and sources.could_lead(record, move.target)
         )
         if done and record is not None:
             assigned = record.handed_over(move.target, epoch)
             decision.puts[assigned.key] = assigned.encode()
-            note_moved(image, table, record, move.target, sources, moved)
+            given.note(record, move.target)
         decision.answer.append(done)
-    decision.puts.update(moved_puts(moved))
+    decision.puts.update(given.puts())
     if any(decision.answer):
-        for vlog, seq in upto:
-            if seq > table.given_upto.get((epoch, vlog), -1):
-                decision.puts[given_key(epoch, vlog)] = str(seq).encode()
+        decision.puts.update(given_puts(table, epoch, upto))
     return decision
-
-
-def could_lead(
-    image: MetadataImage, table: VlogTable, record: StreamletRecord, target: int, sources: Sources
-) -> bool:
-    """A member would find copies of all that the streamlet has in closed virtual segments (12b, 27b)."""
-    return (
-        sources.sealed(record)
-        and target in candidates(image, table, record, sources)
-        and not is_saving(image, table, record)
-    )
-
-
-def is_saving(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> bool:
-    """Something that may have its chunks was given up, and its leader has not said yet that it pushed again
-    what it has of it: another leader would take all of that for lost (18b, 45)."""
-    return any(
-        vseg.lost and not vseg.empty and rules.may_have(image, record, vseg)
-        for epoch in record.sources
-        for vseg in table.of_owner(epoch)
-    )
 
 
 def decide_tidy(image: MetadataImage, table: VlogTable) -> Decision[int]:
@@ -129,12 +102,12 @@ def decide_tidy(image: MetadataImage, table: VlogTable) -> Decision[int]:
     what is known of owners that have no virtual segment left."""
     decision = Decision(0)
     for key, move in sorted(table.moves.items()):
-        record = find_streamlet(image, *key)
+        record = image.find_streamlet(*key)
         if record is None or record.leader_epoch != move.leader_epoch or move.target not in image.brokers:
             decision.deletes.append(move.key)
     live = {broker.epoch for broker in image.brokers.values()}
     for epoch, vlog in sorted(table.given_upto):
-        if epoch not in live and not table.of_owner(epoch):
+        if epoch not in live and epoch not in table.owners:
             decision.deletes.append(given_key(epoch, vlog))
     for moved, epoch in sorted(table.moved_from.items()):
         if epoch <= table.moved_upto.get(moved[0], -1):
@@ -151,18 +124,17 @@ def misplaced(image: MetadataImage, table: VlogTable, settled: Set[int], preferr
     the leader would refuse appends for nothing.
     """
     sources = Sources(image, table)
-    for topic_id in sorted(image.streamlets):
-        for record in image.streamlets[topic_id]:
-            if record.state != ONLINE or not record.sources or record.leader == record.replicas[0]:
-                continue
-            if not preferred and record.leader in record.replicas:
-                continue
-            wanted = record.replicas[:1] if record.leader in record.replicas else record.replicas
-            target = next((node for node in wanted if node in settled), None)
-            if (
-                target is not None
-                and current_move(table, record) is None
-                and rules.may_begin_move(image, record, target)
-                and could_lead(image, table, record, target, sources)
-            ):
-                yield Wish(topic_id, record.index, target)
+    for record in image.streamlets_in_order():
+        if record.state != ONLINE or not record.sources or record.leader == record.replicas[0]:
+            continue
+        if not preferred and record.leader in record.replicas:
+            continue
+        wanted = record.replicas[:1] if record.leader in record.replicas else record.replicas
+        target = next((node for node in wanted if node in settled), None)
+        if (
+            target is not None
+            and table.current_move(record) is None
+            and rules.may_begin_move(image, record, target)
+            and sources.could_lead(record, target)
+        ):
+            yield Wish(record.topic_id, record.index, target)

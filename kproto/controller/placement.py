@@ -27,7 +27,12 @@ def placeable(image: MetadataImage, copies: int = 1) -> Mapping[int, BrokerRecor
 
 def streamlets_led(image: MetadataImage) -> Counter[int]:
     """Number of streamlets led by each broker."""
-    return Counter(record.leader for part in image.streamlets.values() for record in part)
+    return Counter(record.leader for record in image.every_streamlet())
+
+
+def assigned_to(image: MetadataImage) -> Counter[int]:
+    """Number of streamlets that each broker is a replica of."""
+    return Counter(chain.from_iterable(record.replicas for record in image.every_streamlet()))
 
 
 def spread(

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.moves import current_move
+from kproto.controller.placement import assigned_to
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.metadata.records import TRANSIT_COPIES, StreamletRecord
@@ -141,13 +141,11 @@ def more_internal_copies(image: MetadataImage, able: Collection[int], most: int)
     now, up to ``most``. One step waits for the one before; those with the fewest replicas come first."""
     found: list[NewReplicas] = []
     able = [node for node in sorted(able) if node in image.brokers and image.brokers[node].internal_host]
-    load = Counter(node for part in image.streamlets.values() for one in part for node in one.replicas)
     wanted = min(most, len(able))
-    for topic in image.topics.values():
-        records = image.streamlets[topic.topic_id]
-        if not topic.internal or any(map(topic.is_copying, records)):
-            continue
-        for record in records:
+    lacking = [topic for topic in image.topics.values() if topic.internal and _lacks(image, topic, wanted)]
+    load = assigned_to(image) if lacking else Counter[int]()
+    for topic in lacking:
+        for record in image.streamlets[topic.topic_id]:
             replicas = list(record.replicas)
             others = [node for node in able if node not in replicas]
             for node in sorted(others, key=lambda node: (load[node], node))[: max(0, wanted - len(replicas))]:
@@ -159,6 +157,14 @@ def more_internal_copies(image: MetadataImage, able: Collection[int], most: int)
                     for index in topic.partitions_of(record.index)
                 ]
     return found
+
+
+def _lacks(image: MetadataImage, topic: TopicRecord, wanted: int) -> bool:
+    """Some of its streamlets have fewer replicas, and nothing that was begun before is still under way."""
+    records = image.streamlets[topic.topic_id]
+    return any(len(record.replicas) < wanted for record in records) and not any(
+        map(topic.is_copying, records)
+    )
 
 
 class Copied(NamedTuple):
@@ -178,21 +184,18 @@ def decide_copied(
     starts that were stored meanwhile do not go back."""
     decision: Decision[list[bool]] = Decision([])
     for each in wanted:
-        topic = image.topics_by_id.get(each.topic_id)
-        part = image.streamlets.get(each.topic_id, ())
-        record = part[each.streamlet] if each.streamlet < len(part) else None
+        record = image.find_streamlet(each.topic_id, each.streamlet)
         done = (
-            topic is not None
-            and record is not None
+            record is not None
             and rules.is_copying(image, record, node_id, epoch)
             and record.leader_epoch == each.leader_epoch
         )
         decision.answer.append(done)
-        if done and record is not None and topic is not None:
+        if done and record is not None:
             copied = record.copied_by(epoch)
             decision.puts[copied.key] = copied.encode()
-            for at, start in enumerate(each.starts):
-                index = each.streamlet * topic.active_groups + at
+            first = each.streamlet * image.topic_of(record).active_groups
+            for index, start in enumerate(each.starts, first):
                 newest = max(start, table.log_start(each.topic_id, index))
                 decision.puts[start_key(each.topic_id, index)] = str(newest).encode()
     return decision
@@ -215,9 +218,9 @@ def _cancelled(table: VlogTable, topic: TopicRecord, record: StreamletRecord) ->
 
 def way_back(table: VlogTable, topic: TopicRecord, record: StreamletRecord) -> tuple[int, ...]:
     """The replicas that a reassignment under way replaces; empty when there is none, or no way back."""
-    move = current_move(table, record)
     if record.was:
         return record.was
+    move = table.current_move(record)
     if move is not None and move.before:
         return move.before
     return (record.leader,) if topic.is_copying(record) else ()  # older versions did not keep them
@@ -279,7 +282,7 @@ def _assign(
 ) -> None:
     """The new record, and the move of its leader if that is no replica any more. ``back``: they are those
     that it had, and stay when that is cancelled."""
-    known = current_move(table, record)
+    known = table.current_move(record)
     if replicas == record.replicas and known is None and not back:
         return
     before = replicas if back else way_back(table, topic, record) or record.replicas

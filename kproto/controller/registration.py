@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from kproto.controller.decision import Decision
 from kproto.metadata import BrokerRecord, MetadataImage
-from kproto.metadata.records import BROKER_EPOCH_KEY, MOVED, NO_LEADER, POWER_LOST, StreamletRecord
-from kproto.metadata.vlogs import VlogTable, start_key
+from kproto.metadata.records import BROKER_EPOCH_KEY, MOVED, NO_LEADER, POWER_LOST
+from kproto.metadata.vlogs import VlogTable
 
 
 class Registration(NamedTuple):
@@ -58,19 +58,13 @@ def decide_register(
         decision.puts[f"{MOVED}{node_id}"] = str(before.epoch).encode()
     if registration.power_lost:
         decision.puts[f"{POWER_LOST}{node_id}"] = str(last_epoch).encode()
-    for part in image.streamlets.values():
-        for record in part:
-            if record.sources:
-                continue
-            returning = record.leader == NO_LEADER and record.replicas[0] == node_id
-            if record.leader == node_id or returning:
-                decision.puts[record.key] = record.led_by(node_id).encode()
-                if anew or registration.power_lost:
-                    decision.deletes += _known_starts(image, table, record)
+    for record in image.every_streamlet():
+        if record.sources:
+            continue
+        returning = record.leader == NO_LEADER and record.replicas[0] == node_id
+        if record.leader == node_id or returning:
+            decision.puts[record.key] = record.led_by(node_id).encode()
+            if anew or registration.power_lost:  # a later leader takes what is below them for deleted (44)
+                partitions = image.topic_of(record).partitions_of(record.index)
+                decision.deletes += table.start_keys(record.topic_id, partitions)
     return decision
-
-
-def _known_starts(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> list[str]:
-    """The keys of log starts of a streamlet: a later leader takes what is below them for deleted (44)."""
-    partitions = image.topics_by_id[record.topic_id].partitions_of(record.index)
-    return [start_key(record.topic_id, at) for at in partitions if (record.topic_id, at) in table.starts]

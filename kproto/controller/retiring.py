@@ -7,25 +7,19 @@ hears who leads next, and tells its clients.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from kproto.controller import rules
-from kproto.controller.decision import Decision
-from kproto.controller.moves import is_saving
-from kproto.controller.recovery import (
-    STREAMLETS_PER_TRANSACTION,
-    Sources,
-    candidates,
-    choose_leader,
-    led_now,
-    moved_puts,
-    note_moved,
-)
+from kproto.controller.decision import PER_TRANSACTION, Decision
+from kproto.controller.given_away import GivenAway, given_puts
+from kproto.controller.recovery import led_now, next_leader
+from kproto.controller.sources import Sources
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
-from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord, given_key
+from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 
 
 class Retired(NamedTuple):
@@ -55,19 +49,19 @@ def decide_retire(
     ends = {vseg: table.vsegs[vseg]._replace(end=end) for vseg, end in closes if vseg in table.vsegs}
     if not decision.answer.closed or not is_closed(table, epoch, ends):
         return decision
-    given = _given(image, table, node_id, epoch, ends)
-    room = max(1, STREAMLETS_PER_TRANSACTION - 2 * len(closes))
-    sources, moved = Sources(image, table), dict[str, int]()
-    for record in given[:room]:
-        decision.puts[record.key] = record.encode()
-        before = image.streamlet(record.topic_id, record.index)
-        note_moved(image, table, before, record.leader, sources, moved)
-    decision.puts.update(moved_puts(moved))
-    newest = {vseg.id.vlog: vseg.id.seq for vseg in table.of_owner(epoch)} if given else {}
-    for vlog, seq in newest.items():
-        if seq > table.given_upto.get((epoch, vlog), -1):
-            decision.puts[given_key(epoch, vlog)] = str(seq).encode()
-    decision.answer = Retired(True, len(given[:room]), len(given) > room)
+    sources = Sources(image, table)
+    notes = GivenAway(image, table, sources)
+    given = _given(image, node_id, epoch, ends, sources)
+    room = max(1, PER_TRANSACTION - 2 * len(closes))
+    some = list(islice(given, room))
+    for record, leader in some:
+        decision.puts[record.key] = record.handed_over(leader, epoch).encode()
+        notes.note(record, leader)
+    decision.puts.update(notes.puts())
+    if some:
+        newest = {vseg.id.vlog: vseg.id.seq for vseg in table.of_owner(epoch)}
+        decision.puts.update(given_puts(table, epoch, newest.items()))
+    decision.answer = Retired(True, len(some), next(given, None) is not None)
     return decision
 
 
@@ -77,27 +71,25 @@ def is_closed(table: VlogTable, epoch: int, closing: Collection[VsegId]) -> bool
 
 
 def _given(
-    image: MetadataImage, table: VlogTable, node_id: int, epoch: int, ends: Mapping[VsegId, VsegRecord]
-) -> list[StreamletRecord]:
+    image: MetadataImage,
+    node_id: int,
+    epoch: int,
+    ends: Mapping[VsegId, VsegRecord],
+    sources: Sources,
+) -> Iterator[tuple[StreamletRecord, int]]:
     """The streamlets that a broker leads and others can rebuild, with their next leaders."""
     only_here = [vseg for vseg in ends.values() if is_only_here(image, vseg)]
-    sources, load = Sources(image, table), led_now(image)
-    found: list[StreamletRecord] = []
-    for topic_id in sorted(image.streamlets):
-        for record in image.streamlets[topic_id]:
-            if not record.sources or not rules.leads(image, record, node_id, epoch):
-                continue
-            if any(rules.may_have(image, record, vseg) for vseg in only_here):
-                continue
-            if not sources.sealed(record) or is_saving(image, table, record):
-                continue
-            able = [node for node in candidates(image, table, record, sources) if node != node_id]
-            able = [node for node in able if not rules.is_draining(image, node)] or able
-            if able:
-                leader = choose_leader(record, able, load)
-                load[leader] += 1
-                found.append(record.handed_over(leader, epoch))
-    return found
+    load = led_now(image)
+    for record in image.streamlets_in_order():
+        if not record.sources or not rules.leads(image, record, node_id, epoch):
+            continue
+        if any(rules.may_have(image, record, vseg) for vseg in only_here):
+            continue
+        if not sources.sealed(record) or sources.is_saving(record):
+            continue
+        leader = next_leader(image, record, sources, load, leaving=node_id)
+        if leader is not None:
+            yield record, leader
 
 
 def is_only_here(image: MetadataImage, vseg: VsegRecord) -> bool:

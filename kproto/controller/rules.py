@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kproto.config import BROKER_CONFIGS, TOPIC_CONFIGS
+from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import DEFAULT_BROKER, RECOVERING, StreamletRecord, TopicRecord
 from kproto.metadata.vlogs import CopyTarget, Move, VlogTable, VsegRecord
@@ -34,8 +35,13 @@ UNCLEAN: Final = "unclean.leader.election.enable"
 
 def is_current(image: MetadataImage, node_id: int, epoch: int) -> bool:
     """The broker is a live member under exactly this epoch: only then may it change anything (16, 19b)."""
-    broker = image.brokers.get(node_id)
-    return broker is not None and broker.epoch == epoch
+    return image.is_member(node_id, epoch)
+
+
+def check_member(image: MetadataImage, node_id: int, epoch: int) -> None:
+    """Raise :class:`KafkaError` STALE_BROKER_EPOCH when `is_current` does not hold: its ownership is over."""
+    if not is_current(image, node_id, epoch):
+        raise KafkaError(ErrorCode.STALE_BROKER_EPOCH, f"Broker {node_id} is no member as {epoch}.")
 
 
 def is_sealing(image: MetadataImage, vseg: VsegRecord) -> bool:
@@ -93,8 +99,7 @@ def came_later(image: MetadataImage, table: VlogTable, record: StreamletRecord, 
 
 def may_begin_move(image: MetadataImage, record: StreamletRecord, target: int) -> bool:
     """Only a served streamlet with several copies moves, to another member (12b, 18b)."""
-    served = bool(record.sources) and leads(image, record, record.leader, record.sources[-1])
-    return served and target != record.leader and target in image.brokers
+    return is_served(image, record) and target != record.leader and target in image.brokers
 
 
 def may_hand_over(
@@ -171,11 +176,15 @@ def leads(image: MetadataImage, record: StreamletRecord | None, node_id: int, ep
     )
 
 
+def is_served(image: MetadataImage, record: StreamletRecord) -> bool:
+    """The streamlet has several copies, and a leader that serves it."""
+    return bool(record.sources) and leads(image, record, record.leader, record.sources[-1])
+
+
 def is_copying(image: MetadataImage, record: StreamletRecord, node_id: int, epoch: int) -> bool:
     """The broker has the only copy of the streamlet, and makes more: it is to have more, or another broker is
     to lead it."""
-    topic = image.topics_by_id.get(record.topic_id)
-    more = topic is not None and topic.is_copying(record)
+    more = image.topic_of(record).is_copying(record)
     return more and record.leader == node_id and is_current(image, node_id, epoch)
 
 

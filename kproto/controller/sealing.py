@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
-from kproto.controller.decision import Decision
+from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 
@@ -20,8 +20,6 @@ log = logging.getLogger(__name__)
 
 RETRY_SECONDS: Final = 0.1
 """A copy that could not be asked is asked again after so long."""
-CLOSES_PER_TRANSACTION: Final = 100
-"""Stores allow 128 operations per transaction."""
 
 
 class Ask(NamedTuple):
@@ -328,7 +326,7 @@ def decide_close(
     Copies that did not answer with all of it are on the list no more (rule 15).
     """
     decision: Decision[list[VsegRecord]] = Decision([])
-    for close in closes[:CLOSES_PER_TRANSACTION]:
+    for close in closes[:PER_TRANSACTION]:
         vseg = table.vsegs.get(close.vseg)
         if vseg is None or not rules.is_sealing(image, vseg):
             continue

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.moves import current_move
-from kproto.controller.recovery import Attempt, find_streamlet
+from kproto.controller.recovery import Attempt
 from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import VlogTable
 
@@ -24,12 +23,12 @@ def decide_alone(
     each: False for one that it does not lead under that leader epoch, or that is to be elsewhere."""
     decision: Decision[list[bool]] = Decision([])
     for each in wanted:
-        record = find_streamlet(image, each.topic_id, each.streamlet)
+        record = image.find_streamlet(each.topic_id, each.streamlet)
         done = (
             record is not None
             and rules.may_be_alone(image, record, node_id, epoch)
             and record.leader_epoch == each.leader_epoch
-            and current_move(table, record) is None
+            and table.current_move(record) is None
         )
         decision.answer.append(done)
         if done and record is not None:

@@ -331,7 +331,7 @@ class MetadataClient:
 
     def _check_member(self, image: MetadataImage) -> None:
         """Notice that the image has this broker no more, or under a newer epoch (rule 19)."""
-        if self._node_id >= 0 and not is_member(image, self._node_id, self.epoch):
+        if self._node_id >= 0 and not image.is_member(self._node_id, self.epoch):
             self._fenced(f"epoch {self.epoch} of this broker is fenced at revision {image.revision}")
 
     # --- being heard -------------------------------------------------------------------------------
@@ -448,12 +448,6 @@ class MetadataClient:
                 await future
         except TimeoutError:
             raise _gone() from None
-
-
-def is_member(image: MetadataImage, node_id: int, epoch: int) -> bool:
-    """Whether the broker is a live member under this very epoch (rules 2 and 19)."""
-    broker = image.brokers.get(node_id)
-    return broker is not None and broker.epoch == epoch
 
 
 def _gone() -> KafkaError:

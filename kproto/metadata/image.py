@@ -6,8 +6,9 @@ outer dictionaries (some 25 us at 5,000 topics) and shares every record that did
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
@@ -62,6 +63,28 @@ class MetadataImage:
     def streamlet(self, topic_id: bytes, index: int) -> StreamletRecord:
         """The record of a streamlet; KeyError for an unknown topic, IndexError beyond its last streamlet."""
         return self.streamlets[topic_id][index]
+
+    def find_streamlet(self, topic_id: bytes, index: int) -> StreamletRecord | None:
+        """The same; None when there is no such one (any more)."""
+        part = self.streamlets.get(topic_id, ())
+        return part[index] if 0 <= index < len(part) else None
+
+    def every_streamlet(self) -> Iterator[StreamletRecord]:
+        """The records of all streamlets of all topics; those of one topic come together, by index."""
+        return chain.from_iterable(self.streamlets.values())
+
+    def streamlets_in_order(self) -> Iterator[StreamletRecord]:
+        """The same by topic id and index, whichever topic is older: for who takes only the first ones."""
+        return chain.from_iterable(self.streamlets[topic_id] for topic_id in sorted(self.streamlets))
+
+    def is_member(self, node_id: int, epoch: int) -> bool:
+        """Whether the broker is a live member under this very epoch (rules 2 and 19)."""
+        broker = self.brokers.get(node_id)
+        return broker is not None and broker.epoch == epoch
+
+    def topic_of(self, record: StreamletRecord) -> TopicRecord:
+        """The topic of one of this image's streamlets."""
+        return self.topics_by_id[record.topic_id]
 
     def leader_epoch(self, topic: str, partition: int) -> int:
         """Leader epoch of a partition; KeyError or IndexError when there is no such partition."""
@@ -190,21 +213,7 @@ class _Draft:
         shared: dict[tuple[int, ...], tuple[int, ...]] = {}
         for key, fields in zip(keys, parse_values(values), strict=True):
             topic_id, index = streamlet_of_key(key)
-            leader, epoch, members = fields[:3]
-            replicas: tuple[int, ...] = tuple(members)  # type: ignore[arg-type]
-            replicas = shared.setdefault(replicas, replicas)
-            record = StreamletRecord(topic_id, index, leader, epoch, replicas)  # type: ignore[arg-type]
-            if len(fields) > 3:
-                sources: tuple[int, ...] = tuple(fields[4])  # type: ignore[arg-type]
-                record.state = fields[3]  # type: ignore[assignment]
-                record.sources = shared.setdefault(sources, sources)
-            if len(fields) > 5:
-                record.given = tuple(fields[5])  # type: ignore[arg-type]
-            if len(fields) > 6:
-                record.before = tuple(fields[6])  # type: ignore[arg-type]
-            if len(fields) > 7:
-                record.was = tuple(fields[7])  # type: ignore[arg-type]
-            self._put_streamlet(record)
+            self._put_streamlet(StreamletRecord.of_fields(topic_id, index, fields, shared))
 
     def _put_streamlet(self, record: StreamletRecord) -> None:
         part = self.parts.get(record.topic_id)

@@ -306,6 +306,27 @@ class StreamletRecord:
             self.was,
         )
 
+    @classmethod
+    def of_fields(
+        cls,
+        topic_id: bytes,
+        index: int,
+        fields: list[Any],
+        shared: dict[tuple[int, ...], tuple[int, ...]],
+    ) -> StreamletRecord:
+        """The record of an already parsed value; what `encode` leaves out is empty. Equal lists of replicas
+        and of sources are one tuple in ``shared``: thousands of streamlets have the same ones."""
+        leader, leader_epoch, members, *more = fields
+        replicas = tuple(members)
+        record = cls(topic_id, index, leader, leader_epoch, shared.setdefault(replicas, replicas))
+        if more:
+            record.state, owners, *rest = more
+            sources = tuple(owners)
+            record.sources = shared.setdefault(sources, sources)
+            if rest:
+                record.given, record.before, record.was = (*map(tuple, rest), (), ())[:3]
+        return record
+
     @property
     def key(self) -> str:
         return streamlet_key(self.topic_id, self.index)

@@ -19,6 +19,7 @@ from kproto.metadata.records import (
     TOPIC_ID_DIGITS,
     BrokerRecord,
     Floor,
+    StreamletRecord,
     compact,
     parse_value,
 )
@@ -209,6 +210,12 @@ class VlogTable:
         """Virtual segments of one owner, by virtual log and number."""
         return [self.vsegs[vseg] for vseg in sorted(self._by_owner.get(owner_epoch, ()))]
 
+    def node_of(self, owner_epoch: int) -> int | None:
+        """The broker that was registered under an owner epoch; None when it has no virtual segment."""
+        for vseg in self._by_owner.get(owner_epoch, ()):
+            return self.vsegs[vseg].node_id
+        return None
+
     def open_vsegs(self) -> list[VsegRecord]:
         """All that are not closed, in order."""
         return [self.vsegs[vseg] for vseg in sorted(self._open)]
@@ -220,9 +227,18 @@ class VlogTable:
             for (node_id, floor, since), epoch in self.moved_from.items()
         )
 
+    def current_move(self, record: StreamletRecord) -> Move | None:
+        """The move of a streamlet that is under way; one of another leader epoch is over, or void."""
+        move = self.moves.get((record.topic_id, record.index))
+        return move if move is not None and move.leader_epoch == record.leader_epoch else None
+
     def log_start(self, topic_id: bytes, index: int) -> int:
         """The log start offset that the store knows; 0 when none was ever written."""
         return self.starts.get((topic_id, index), 0)
+
+    def start_keys(self, topic_id: bytes, partitions: Iterable[int]) -> list[str]:
+        """Keys of the log starts that the store has of those partitions."""
+        return [start_key(topic_id, index) for index in partitions if (topic_id, index) in self.starts]
 
     def load(self, revision: int, entries: Iterable[Entry]) -> None:
         """Take the whole store, read at ``revision``, instead of what was known."""

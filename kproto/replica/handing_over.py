@@ -112,8 +112,7 @@ class HandingOver:
         """Moves of streamlets that this broker leads, in the order of their names."""
         found: list[Going] = []
         for (topic_id, streamlet), move in sorted(self._metadata.table.moves.items()):
-            part = image.streamlets.get(topic_id, ())
-            record = part[streamlet] if streamlet < len(part) else None
+            record = image.find_streamlet(topic_id, streamlet)
             if (
                 record is not None
                 and record.leader_epoch == move.leader_epoch

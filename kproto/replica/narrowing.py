@@ -121,15 +121,11 @@ class Narrowing:
         return len(wanted)
 
     def _wanted(self) -> Iterator[tuple[TopicRecord, StreamletRecord]]:
-        image, moves = self._metadata.image, self._metadata.table.moves
-        for topic_id, part in image.streamlets.items():
-            topic = image.topics_by_id[topic_id]
-            for record in part:
-                mine = record.replicas == (self._node_id,) and record.leader == self._node_id
-                if mine and record.is_served_by(self._epoch()):
-                    move = moves.get((topic_id, record.index))
-                    if move is None or move.leader_epoch != record.leader_epoch:
-                        yield topic, record
+        image, table = self._metadata.image, self._metadata.table
+        for record in image.every_streamlet():
+            mine = record.replicas == (self._node_id,) and record.leader == self._node_id
+            if mine and record.is_served_by(self._epoch()) and table.current_move(record) is None:
+                yield image.topic_of(record), record
 
     def _partitions(self, topic: TopicRecord, record: StreamletRecord) -> list[Partition] | None:
         """Those of a streamlet, open; None while something of them is elsewhere only."""

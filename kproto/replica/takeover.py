@@ -230,11 +230,8 @@ class Takeover:
 
     def _is_current(self, claim: Claim) -> bool:
         """Rule 29: nobody began another attempt."""
-        part = self._metadata.image.streamlets.get(claim.topic_id, ())
-        if claim.streamlet >= len(part):
-            return False
-        record = part[claim.streamlet]
-        return self._is_mine(record) and record.leader_epoch == claim.leader_epoch
+        record = self._metadata.image.find_streamlet(claim.topic_id, claim.streamlet)
+        return record is not None and self._is_mine(record) and record.leader_epoch == claim.leader_epoch
 
     # Rounds
 

@@ -153,13 +153,12 @@ def _served(
     image: MetadataImage, node_id: int, epoch: int, copying: bool
 ) -> Iterator[tuple[bytes, int, tuple[int, ...]]]:
     """Topic id, partition and sources of all partitions with copies that the broker serves."""
-    for topic_id, part in image.streamlets.items():
-        topic = image.topics_by_id[topic_id]
-        for record in part:
-            copies = copying and topic.is_copying(record)
-            if record.leader == node_id and (record.is_served_by(epoch) or copies):
-                for index in topic.partitions_of(record.index):
-                    yield topic_id, index, record.sources or (epoch,)
+    for record in image.every_streamlet():
+        topic = image.topic_of(record)
+        copies = copying and topic.is_copying(record)
+        if record.leader == node_id and (record.is_served_by(epoch) or copies):
+            for index in topic.partitions_of(record.index):
+                yield record.topic_id, index, record.sources or (epoch,)
 
 
 def _vlogs(table: VlogTable, epoch: int) -> list[list[VsegRecord]]:

@@ -146,11 +146,10 @@ class Widening:
         image = self._metadata.image
         if len(image.brokers) < 2:
             return
-        for topic_id, part in image.streamlets.items():
-            topic = image.topics_by_id[topic_id]
-            for record in part:
-                mine = record.leader == self._node_id and record.state == ONLINE
-                if mine and topic.is_copying(record):
+        for record in image.every_streamlet():
+            if record.leader == self._node_id and record.state == ONLINE:
+                topic = image.topic_of(record)
+                if topic.is_copying(record):
                     yield topic, record
 
     def _partitions(self, topic: TopicRecord, record: StreamletRecord) -> list[Partition]:

@@ -8,7 +8,7 @@ from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, Res
 from kproto.controller.decision import Decision
 from kproto.controller.draining import decide_replacements, left_on, replacements
 from kproto.controller.freeing import Unneeded, decide_free
-from kproto.controller.moves import current_move, misplaced
+from kproto.controller.moves import misplaced
 from kproto.controller.repair import Repair, Repairs, decide_repaired
 from kproto.errors import ErrorCode
 from kproto.metadata.vlogs import CopyTarget
@@ -97,10 +97,10 @@ def test_one_that_was_on_its_way_to_the_drained_broker_goes_to_another_one() -> 
 def test_a_topic_that_goes_back_to_one_copy_there_does_so_elsewhere() -> None:
     world = cluster(4, t=(1, 3, [1]))
     reassign(world, (2,))
-    assert current_move(world.table, world.streamlet("t")) is not None
+    assert world.table.current_move(world.streamlet("t")) is not None
     drain(world, 2)
     assert replace(world) == [(1,)]
-    assert current_move(world.table, world.streamlet("t")) is None
+    assert world.table.current_move(world.streamlet("t")) is None
     assert alone(world, 1) == [True]
 
 
@@ -110,7 +110,7 @@ def test_a_reassignment_whose_target_is_drained_goes_elsewhere_and_can_be_cancel
     drain(world, 4)
     assert replace(world) == [(7, 5, 6)]
     assert listed(world) == [(0, [7, 5, 6, 1, 2, 3], [7, 5, 6], [1, 2, 3])]
-    turned = current_move(world.table, world.streamlet("t"))
+    turned = world.table.current_move(world.streamlet("t"))
     assert turned is not None
     assert turned.target == 7
     assert reassign(world, None) == [ErrorCode.NONE]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kproto.controller.decision import PER_TRANSACTION
 from kproto.controller.freeing import (
-    FREED_PER_TRANSACTION,
     Start,
     Unneeded,
     decide_emptied,
@@ -109,14 +109,14 @@ def test_who_makes_first_copies_is_a_leader_for_what_was_lost_and_has_what_is_le
 
 def test_those_given_up_before_leave_room_for_others() -> None:
     world = cluster(4, t=(1, 3, [1]))
-    vsegs = chain(world, 1, FREED_PER_TRANSACTION + 3)
+    vsegs = chain(world, 1, PER_TRANSACTION + 3)
     for node in (2, 3, 4):
         world.fence(node)
     world.register(2, 3, 4, store="another")
     reports = Unneeded()
     reports.report(1, world.epoch(1), vsegs)
     given_up = [len(world.commit(decide_emptied(world.image, world.table, reports))) for _ in range(3)]
-    assert given_up == [FREED_PER_TRANSACTION, 2, 0], "the last one is open"
+    assert given_up == [PER_TRANSACTION, 2, 0], "the last one is open"
 
 
 def test_what_has_a_copy_is_not_given_up() -> None:
@@ -159,8 +159,8 @@ def test_without_any_topic_all_that_is_closed_goes() -> None:
 
 def test_a_transaction_is_bounded() -> None:
     world = cluster(3)
-    chain(world, 1, FREED_PER_TRANSACTION + 20)
-    assert len(freed(world, Unneeded())) == FREED_PER_TRANSACTION
+    chain(world, 1, PER_TRANSACTION + 20)
+    assert len(freed(world, Unneeded())) == PER_TRANSACTION
     assert len(freed(world, Unneeded())) == 19
 
 

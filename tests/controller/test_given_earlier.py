@@ -7,9 +7,10 @@ import pytest
 
 from kproto.controller import rules
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves
-from kproto.controller.recovery import due_streamlets, owner_has, stuck
+from kproto.controller.recovery import due_streamlets, stuck
 from kproto.controller.repair import wanted_copies
 from kproto.controller.retiring import decide_retire
+from kproto.controller.sources import owner_has
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata.records import ONLINE
 from kproto.metadata.vlogs import VsegRecord

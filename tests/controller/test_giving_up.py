@@ -14,8 +14,9 @@ from kproto.controller.denials import Denials
 from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.proposals import Proposals
-from kproto.controller.recovery import Sources, candidates, stuck
+from kproto.controller.recovery import stuck
 from kproto.controller.repair import Repairs, decide_repaired
+from kproto.controller.sources import Sources
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key
 
@@ -91,7 +92,7 @@ def test_an_owner_that_is_back_with_its_disk_is_asked_first(moved: bool) -> None
     if moved:
         world.commit(Decision(None, {f"{MOVED}1": str(gone.id.owner_epoch).encode()}))
     record = world.streamlet("t")
-    able = candidates(world.image, world.table, record, Sources(world.image, world.table))
+    able = Sources(world.image, world.table).candidates(record)
     assert able == ([] if moved else [1])
     assert give_up(world) == []
     assert give_up(world, vain=True) == ([gone.id] if moved else [])
@@ -105,7 +106,7 @@ def test_a_living_owner_that_gave_the_streamlet_away_has_not_got_what_was_append
     moved = StreamletRecord(before.topic_id, 0, 2, 3, before.replicas, ONLINE, epochs)
     given = {given_key(gone.id.owner_epoch, 0): b"0", moved.key: moved.encode()}
     world.commit(Decision(None, given))
-    assert candidates(world.image, world.table, moved, Sources(world.image, world.table)) == []
+    assert Sources(world.image, world.table).candidates(moved) == []
     assert give_up(world) == []
     assert give_up(world, "u", vain=True) == [], "that one it kept"
     assert give_up(world, vain=True) == [gone.id]

@@ -19,8 +19,8 @@ from kproto.controller.moves import (
     misplaced,
 )
 from kproto.controller.reassignment import NewReplicas, decide_reassign, ongoing
-from kproto.controller.recovery import Sources, candidates, owner_has
 from kproto.controller.repair import wanted_copies
+from kproto.controller.sources import Sources, owner_has
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import ONLINE, RECOVERING
@@ -108,14 +108,14 @@ def test_what_an_owner_opened_after_it_gave_a_streamlet_away_is_not_waited_for()
     world.fence(4)
     given, own = world.streamlet("t"), world.streamlet("t", 1)
     sources = Sources(world.image, world.table)
-    assert candidates(world.image, world.table, given, sources) == [1, 2, 3]
-    assert candidates(world.image, world.table, own, sources) == [1]
+    assert sources.candidates(given) == [1, 2, 3]
+    assert sources.candidates(own) == [1]
     begin(world, 2, index=1)
     assert not hand_over(world, seq=1, index=1)
     world.fence(1)
     sources = Sources(world.image, world.table)
-    assert candidates(world.image, world.table, given, sources) == [2, 3]
-    assert candidates(world.image, world.table, own, sources) == []
+    assert sources.candidates(given) == [2, 3]
+    assert sources.candidates(own) == []
 
 
 def test_what_is_open_when_an_owner_dies_that_had_given_a_streamlet_away_is_not_waited_for() -> None:

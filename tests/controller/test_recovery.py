@@ -7,10 +7,9 @@ from collections import Counter
 import pytest
 
 from kproto.controller import rules
-from kproto.controller.decision import Decision
+from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves
 from kproto.controller.recovery import (
-    STREAMLETS_PER_TRANSACTION,
     Attempt,
     awaits_preferred,
     choose_leader,
@@ -269,7 +268,7 @@ def test_batches_are_small_enough_for_every_store_and_spread_the_load() -> None:
         assert len(decision.puts) <= 128
         sizes.append(len(world.commit(decision)))
         due = due_streamlets(world.image)
-    assert sizes == [STREAMLETS_PER_TRANSACTION, STREAMLETS_PER_TRANSACTION, 50]
+    assert sizes == [PER_TRANSACTION, PER_TRANSACTION, 50]
     led = led_now(world.image)
     assert sum(led.values()) == 250
     assert led[4] == 0, "replicas are 1, 2 and 3"

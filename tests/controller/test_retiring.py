@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproto.controller.decision import Decision
-from kproto.controller.recovery import STREAMLETS_PER_TRANSACTION
+from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.controller.repair import wanted_copies
 from kproto.controller.retiring import Retired, decide_retire
 from kproto.errors import ErrorCode, KafkaError
@@ -109,18 +108,18 @@ def test_what_somebody_else_lost_holds_it_up() -> None:
 
 
 def test_many_streamlets_go_in_parts() -> None:
-    many = STREAMLETS_PER_TRANSACTION + 20
+    many = PER_TRANSACTION + 20
     world, vseg = leading(many)
     first = retire(world, 1, (vseg, 900))
     assert first.more
-    assert first.given < STREAMLETS_PER_TRANSACTION
+    assert first.given < PER_TRANSACTION
     assert retire(world, 1, (vseg, 900)) == Retired(closed=True, given=many - first.given, more=False)
     assert 1 not in {world.streamlet("t", index).leader for index in range(many)}
 
 
 def test_one_that_was_freed_between_two_parts_holds_nothing_up() -> None:
     """Its records were old, or its topic was deleted; the rest was not handed over, and nobody left."""
-    many = STREAMLETS_PER_TRANSACTION + 20
+    many = PER_TRANSACTION + 20
     world, vseg = leading(many)
     other = world.open(1, vlog=1)
     first = retire(world, 1, (vseg, 900), (other, 10))
@@ -133,7 +132,7 @@ def test_one_that_was_freed_between_two_parts_holds_nothing_up() -> None:
 
 def test_what_only_it_has_stays_with_it_in_later_parts_too() -> None:
     """The virtual segment is closed by then, and no other broker has it."""
-    many = STREAMLETS_PER_TRANSACTION + 20
+    many = PER_TRANSACTION + 20
     world = cluster(3, t=(many, 3, [1] * many), u=(1, 2, [1]))
     two = world.open(1, vlog=0, copies=2, exclude=(2, 3))
     freed, three = world.open(1, vlog=1), world.open(1, vlog=2)

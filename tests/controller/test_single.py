@@ -10,7 +10,7 @@ import pytest
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.freeing import Start, Unneeded, decide_free, decide_starts
-from kproto.controller.moves import Wish, current_move, decide_moves, misplaced
+from kproto.controller.moves import Wish, decide_moves, misplaced
 from kproto.controller.reassignment import ongoing
 from kproto.controller.recovery import Attempt
 from kproto.controller.single import decide_alone
@@ -41,7 +41,7 @@ def move(world: World) -> None:
     wishes: list[Wish] = list(misplaced(world.image, world.table, ALL, False))
     world.commit(decide_moves(world.image, world.table, wishes))
     record = world.streamlet("t")
-    assert current_move(world.table, record) is not None
+    assert world.table.current_move(record) is not None
     assert hand_over(world, seq=-1)
     assert world.commit_all([world.streamlet("t")]) == [True]
 
@@ -189,7 +189,7 @@ def test_that_the_only_copy_goes_elsewhere_can_be_cancelled(when: str) -> None:
         assert (record.leader_epoch, copies(world)) == (before + 1, 1), "what was pushed is void"
         assert reassign(world, None) == [NOTHING]
     else:
-        assert current_move(world.table, record) is None
+        assert world.table.current_move(record) is None
         assert (record.leader_epoch, copies(world)) == (before, 2)
         assert reassign(world, None) == [NOTHING]
         assert alone(world, 1) == [True]
@@ -240,7 +240,7 @@ def test_that_it_goes_to_one_copy_can_be_cancelled(when: str) -> None:
     later = world.open(world.streamlet("t").leader, 2, 20, copies=2, vlog=1).id
     assert reassign(world, None) == [ErrorCode.NONE]
     record = world.streamlet("t")
-    assert (record.replicas, copies(world), current_move(world.table, record)) == ((1, 2, 3), 3, None)
+    assert (record.replicas, copies(world), world.table.current_move(record)) == ((1, 2, 3), 3, None)
     assert (world.table.vsegs[vseg].copies, world.table.vsegs[later].copies) == (3, 2), (
         "with two copies it can have nothing of it, and with three others would wait for it (12c)"
     )
