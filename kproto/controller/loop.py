@@ -290,7 +290,7 @@ class ControllerLoop:
 
     def _note_deleted(self, image: MetadataImage, now: float) -> None:
         recoveries = self._controller.proposals.recoveries
-        gone = [name for name in recoveries.waiting() if name[0] not in image.topics_by_id]
+        gone = [topic_id for topic_id in image.touched if topic_id not in image.topics_by_id]
         if gone:
             recoveries.deleted(gone, now)
 
@@ -366,8 +366,7 @@ class ControllerLoop:
         if not self._due:
             return
         load = led_now(controller.image)
-        held = self._held()
-        self._due = [record for record in self._due if record not in held] if held else self._due
+        held = self._hold()
         while self._due:
             due = self._due
             assigned = await controller.decide(
@@ -381,12 +380,15 @@ class ControllerLoop:
         self._stuck += stuck(controller.image, controller.table, self._due)
         self._due += held
 
-    def _held(self) -> list[StreamletRecord]:
-        """Streamlets that wait a moment for their preferred leader after a start of the whole cluster."""
+    def _hold(self) -> list[StreamletRecord]:
+        """Take from what is due those that wait a moment for their preferred leader: the whole cluster may be
+        starting."""
         if self._clock.monotonic() >= self._hold_until:
             return []
-        image, table = self._controller.image, self._controller.table
-        return [record for record in self._due if awaits_preferred(image, table, record)]
+        image, table, due = self._controller.image, self._controller.table, self._due
+        waits = [awaits_preferred(image, table, record) for record in due]
+        self._due = [record for record, held in zip(due, waits, strict=True) if not held]
+        return [record for record, held in zip(due, waits, strict=True) if held]
 
     def _note_stuck(self, lines: list[str]) -> None:
         """Tell the operator what is waited for, not too often."""

@@ -7,7 +7,7 @@ when all its virtual segments are closed and all streamlets it led were committe
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -108,18 +108,14 @@ class Recoveries:
         for record in records:
             self._done(record, now)
 
-    def deleted(self, gone: Iterable[StreamletName], now: float) -> None:
+    def deleted(self, topic_ids: Collection[bytes], now: float) -> None:
         """Streamlets of deleted topics need no recovery."""
-        names = set(gone)
         for recovery in self._all:
-            if recovery.waiting & names:
+            names = {name for name in recovery.waiting if name[0] in topic_ids}
+            if names:
                 recovery.waiting -= names
                 if not recovery.waiting:
                     recovery.committed = now
-
-    def waiting(self) -> list[StreamletName]:
-        """Streamlets that some recovery still waits for, in order."""
-        return sorted({name for recovery in self._all for name in recovery.waiting})
 
     def rows(self) -> list[dict[str, Any]]:
         """All that are remembered, newest last, as JSON."""

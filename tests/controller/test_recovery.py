@@ -23,6 +23,8 @@ from kproto.controller.sealing import Sealing
 from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
 
 from .cluster_world import PATIENCE, STALL, cluster
+from .sim_cluster import SimCluster
+from .virtual_time import run_virtual
 
 
 def test_creation_makes_the_leaders_epoch_the_first_source() -> None:
@@ -354,3 +356,33 @@ def test_the_controller_may_start_anew_after_any_step(step: str) -> None:
         record = world.streamlet("t", index)
         assert (record.state, record.leader_epoch) == (ONLINE, 1)
         assert record.sources == (1, world.epoch(record.leader))
+
+
+def test_what_is_held_for_preferred_leaders_is_not_looked_for_record_by_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A controller of 5,000 partitions that start together was not to be heard for seven seconds."""
+    partitions, compared = 300, 0
+    equal = StreamletRecord.__eq__
+
+    def counted(one: StreamletRecord, other: object) -> bool:
+        nonlocal compared
+        compared += 1
+        return equal(one, other)
+
+    async def run() -> None:
+        cluster = SimCluster(3)
+        await cluster.start()
+        await cluster.topic("t", partitions, 3)
+        for node in (3, 2):
+            await cluster.leave(node)
+            await cluster.sleep(1)
+        monkeypatch.setattr(StreamletRecord, "__eq__", counted)
+        await cluster.restart_controller()
+        await cluster.sleep(0.2)
+        held = due_streamlets(cluster.controller.image)
+        await cluster.stop()
+        assert 0 < len(held) < partitions
+
+    run_virtual(run())
+    assert compared <= partitions
