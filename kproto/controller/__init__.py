@@ -8,7 +8,7 @@ Pure decisions (image and table in, store writes and answers out): ``topics``, `
 ``sessions`` says who is alive, ``denials`` who has no copy. A ``decision`` is what they hand to the shells,
 ``arguments`` checks what brokers send.
 Shells: ``controller`` commits decisions and publishes the new image, ``proposals`` takes what brokers ask
-for, ``service`` is their way in, ``loop`` recovers and repairs, ``recoveries`` keeps the figures;
+for, ``service`` is their way in, ``loop`` recovers, ``upkeep`` repairs, ``recoveries`` keeps the figures;
 ``election`` and ``seat`` say who does all that where several brokers may.
 May import ``errors check clock trouble disk config wire net metadata log vlog replica``.
 """

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from kproto.controller.decision import carry_out
 from kproto.controller.draining import decide_replacements, draining, replacements
 from kproto.controller.moves import MOVES_AT_ONCE, Wish, decide_moves, decide_tidy, misplaced
 from kproto.controller.reassignment import decide_reassign, more_internal_copies
@@ -72,16 +73,14 @@ class Arranger:
         if seen == self._seen and not balance:
             return
         if controller.table.moves or controller.table.given_upto:
-            await controller.decide(lambda: decide_tidy(controller.image, controller.table))
+            await carry_out(controller, decide_tidy)
         more = more_internal_copies(controller.image, settled, self._internal_copies)
         if more:
-            await controller.decide(lambda: decide_reassign(controller.image, controller.table, more))
+            await carry_out(controller, decide_reassign, more)
         if draining(controller.image):
             wanted = replacements(controller.image, REPLACED_AT_ONCE)
             if wanted:
-                await controller.decide(
-                    lambda: decide_replacements(controller.image, controller.table, wanted)
-                )
+                await carry_out(controller, decide_replacements, wanted)
         begun = await self._begin(now, settled, balance)
         if balance and begun < MOVES_AT_ONCE:
             self._balance_at = now + self._interval
@@ -96,7 +95,7 @@ class Arranger:
             islice((wish for wish in found if wish[:2] not in self._tried), max(0, room))
         )
         if wishes:
-            moves = await controller.decide(lambda: decide_moves(controller.image, controller.table, wishes))
+            moves = await carry_out(controller, decide_moves, wishes)
             log.info("%d streamlets move to other leaders", len(moves))
             self._tried.update((move[:2], now + AGAIN_SECONDS) for move in moves)
         return len(wishes)

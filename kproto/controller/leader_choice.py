@@ -104,7 +104,7 @@ async def elect(
         wishes = [Wish(one.topic_id, one.index, one.replicas[0]) for one in records]
         await carry_out(controller, decide_moves, wishes)
     else:
-        controller.proposals.accept_loss(losses(controller.image, controller.table, records), named)
+        controller.proposals.loop.accept_loss(losses(controller.image, controller.table, records), named)
         await _give_up(controller, records, named)
     loop = asyncio.get_running_loop()
     until = loop.time() + min(seconds, MOST_SECONDS)

@@ -1,4 +1,4 @@
-"""The acting controller at work in a cluster: who is dead, what is sealed, who leads, which copies are made.
+"""The acting controller at work in a cluster: who is dead, what is sealed, who leads. The rest is `upkeep`.
 
 A thin shell around the pure decisions. It is level-triggered: every change, answer and timer only makes it
 look again at image and table, so a step that was interrupted (by a lost answer, or because the controller
@@ -11,20 +11,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import rules
-from kproto.controller.arranging import Arranger
-from kproto.controller.decision import Decision
+from kproto.controller.decision import carry_out
 from kproto.controller.fencing import decide_fence
 from kproto.controller.recovery import awaits_preferred, decide_assign, due_streamlets, led_now, stuck
-from kproto.controller.repair import Repair, Repairs, decide_repaired
 from kproto.controller.sealing import Ask, Sealing, decide_close
 from kproto.controller.sessions import Sessions
+from kproto.controller.upkeep import CANNOT_WRITE, Upkeep
 from kproto.errors import KafkaError
 from kproto.metadata.records import RECOVERING
-from kproto.net.ports import Answer, PeerError, PeersPort
+from kproto.net.ports import Answer, PeersPort
 from kproto.replica import messages
 from kproto.trouble import Trouble
 from kproto.wire import WireError
@@ -45,32 +43,11 @@ REFUSAL_LOOKS: Final = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 FIRST_LOOK_SECONDS: Final = 0.6
 """After it took over from another, a controller looks who of the registered brokers has died meanwhile; so
 long it waits for those that are starting."""
-CANNOT_WRITE: Final = "the controller cannot write its decisions"
 TROUBLE_SECONDS: Final = 0.5
 """After a decision could not be written."""
 START_SECONDS: Final = 1.0
 """How long a controller that starts waits for brokers that start with it, before others lead for them."""
-UPKEEP_SECONDS: Final = 1.0
-"""Between two looks at missing copies and at what can be freed, at least, unless a repair ended..."""
-UPKEEP_REST: Final = 20.0
-"""...and in times of what the last one took..."""
-UPKEEP_REST_MOST: Final = 10.0
-"""...in seconds: it may have waited for a slow store, and missing copies cannot wait so much longer."""
-REPAIR_SECONDS: Final = 120.0
-"""One virtual segment has been copied by then, or is said to be still on its way; else it is tried again."""
-LISTED_SECONDS: Final = 30.0
-"""A copy that was made is listed so soon after it was asked for, or it is asked for anew: its broker gives up
-what is not listed for long (`kproto.replica.store.HELD_S`, twice as long at least)."""
 STUCK_LOG_SECONDS: Final = 30.0
-
-_FAULTS_OF_TARGETS: Final = (
-    InternalError.NONE,
-    InternalError.FULL,
-    InternalError.REFUSED,
-    InternalError.BAD_REQUEST,
-    InternalError.WAIT,
-)
-"""Answers to REPAIR that say nothing about the copy at its source."""
 
 Refused = Callable[[int], Awaitable[bool]]
 
@@ -83,7 +60,6 @@ class ControllerLoop:
     """
 
     __slots__ = (
-        "_arranger",
         "_brokers",
         "_causes",
         "_clock",
@@ -94,16 +70,14 @@ class ControllerLoop:
         "_hold_until",
         "_loop",
         "_peers",
+        "_recoveries",
         "_refused",
-        "_repaired",
-        "_repairs",
         "_sealing",
-        "_short",
         "_stuck",
         "_stuck_logged",
         "_tasks",
         "_timer",
-        "_upkeep_stale",
+        "_upkeep",
         "_wake",
         "_watched",
         "sessions",
@@ -122,8 +96,8 @@ class ControllerLoop:
         repair_delay = settings.kproto_repair_delay_ms / 1000
         may_lose = bool(settings.values[rules.UNCLEAN])
         self._sealing = Sealing(settings.kproto_backup_stall_ms / 1000, repair_delay, session, may_lose)
-        self._repairs = Repairs(repair_delay, controller.proposals.denials)
-        self._arranger = Arranger(controller, settings, clock.monotonic())
+        self._upkeep = Upkeep(controller, peers, clock, settings, self._begin)
+        self._recoveries = controller.proposals.recoveries
         self._brokers: dict[int, BrokerRecord] = {}
         """As of the last image, to see who started again."""
         self._causes: dict[tuple[int, int], tuple[str, float]] = {}
@@ -131,13 +105,9 @@ class ControllerLoop:
         self._due: list[StreamletRecord] = []
         self._due_stale = True
         self._hold_until = 0.0
-        self._upkeep_stale = True
-        self._short = 0
         self._stuck: list[str] = []
         self._stuck_logged: tuple[float, list[str]] = (0.0, [])
         self._wake = asyncio.Event()
-        self._repaired = asyncio.Event()
-        """A repair ended: there is room for the next."""
         self._timer: asyncio.TimerHandle | None = None
         self._watched: set[tuple[int, int]] = set()
         self._tasks: dict[asyncio.Task[None], None] = {}
@@ -154,14 +124,8 @@ class ControllerLoop:
         own = self._brokers.get(self._controller.node_id)
         if own is not None and not took_over:  # it registered before this began
             self.sessions.heard(own.node_id, own.epoch, self._clock.monotonic())
-        self._arranger.follow(self._brokers, self._clock.monotonic())
-        proposals = self._controller.proposals
-        proposals.clock = self._clock.monotonic
-        proposals.stuck = lambda: self._stuck
-        proposals.accept_loss = self._accept_loss
-        proposals.look_for_copies = self._look_for_copies
-        proposals.heard_since = self.sessions.heard_since
-        proposals.repairs = lambda: {"running": self._repairs.running, "short": self._short}
+        self._upkeep.follow(self._brokers, self._clock.monotonic())
+        self._controller.proposals.loop = self
         self._note_found()
         self._hold_until = self._clock.monotonic() + START_SECONDS
         self._loop.call_later(START_SECONDS, self._wake.set)
@@ -171,7 +135,7 @@ class ControllerLoop:
         for node_id, broker in sorted(self._brokers.items()):
             if took_over and node_id != self._controller.node_id:
                 self._begin(self._look_after(node_id, broker.epoch, FIRST_LOOK_SECONDS))
-        self._begin(self._upkeep())
+        self._begin(self._upkeep.run())
 
     async def close(self) -> None:
         """Stop; what is on its way to the store is finished by the controller."""
@@ -188,9 +152,32 @@ class ControllerLoop:
         self._tasks[task] = None
         task.add_done_callback(self._tasks.pop)
 
+    # --- what proposals ask (`LoopPort`) -------------------------------------------------------------
+
     def now(self) -> float:
-        """Seconds of the clock that sessions are measured with."""
+        """See `LoopPort`."""
         return self._clock.monotonic()
+
+    def stuck(self) -> Sequence[str]:
+        """See `LoopPort`."""
+        return self._stuck
+
+    def repairs(self) -> dict[str, int]:
+        """See `LoopPort`."""
+        return self._upkeep.repairs()
+
+    def look_for_copies(self) -> None:
+        """See `LoopPort`."""
+        self._upkeep.look_again()
+
+    def heard_since(self, node_id: int, other: int) -> bool:
+        """See `LoopPort`."""
+        return self.sessions.heard_since(node_id, other)
+
+    def accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> list[bool]:
+        """See `LoopPort`."""
+        self._wake.set()
+        return self._sealing.accept_loss(vsegs, named)
 
     # --- who is alive ------------------------------------------------------------------------------
 
@@ -254,12 +241,12 @@ class ControllerLoop:
             self._note_ends(image, now)
             self._brokers = dict(image.brokers)
             self.sessions.follow(self._brokers, now)
-            self._arranger.follow(self._brokers, now)
+            self._upkeep.follow(self._brokers, now)
             self._due_stale = True
         if image.touched:
             self._due_stale = True
             self._note_deleted(image, now)
-        self._upkeep_stale = True
+        self._upkeep.look_again()
         self._wake.set()
 
     def _note_ends(self, image: MetadataImage, now: float) -> None:
@@ -269,9 +256,8 @@ class ControllerLoop:
                 ended = (node_id, before.epoch)
                 usual = "it left" if ended in self._controller.proposals.leaving else "it started again"
                 cause, noticed = self._causes.get(ended, (usual, now))
-                self._controller.proposals.recoveries.ended(
-                    node_id, before.epoch, cause, noticed, now, self._clock.wall_ms()
-                )
+                wall_ms = self._clock.wall_ms()
+                self._recoveries.ended(node_id, before.epoch, cause, noticed, now, wall_ms)
 
     def _note_found(self) -> None:
         """Recoveries that a controller before this one did not finish begin with this one."""
@@ -280,19 +266,16 @@ class ControllerLoop:
         owners = {
             vseg.id.owner_epoch: vseg.node_id for vseg in table.open_vsegs() if rules.is_sealing(image, vseg)
         }
-        for part in image.streamlets.values():
-            for record in part:
-                if record.state == RECOVERING or rules.is_due(image, record):
-                    owners.setdefault(record.sources[-1], record.leader)
-        recoveries = self._controller.proposals.recoveries
+        for record in image.every_streamlet():
+            if record.state == RECOVERING or rules.is_due(image, record):
+                owners.setdefault(record.sources[-1], record.leader)
         for epoch, node_id in sorted(owners.items()):
-            recoveries.ended(node_id, epoch, "found when the controller started", now, now, wall_ms)
+            self._recoveries.ended(node_id, epoch, "found when the controller started", now, now, wall_ms)
 
     def _note_deleted(self, image: MetadataImage, now: float) -> None:
-        recoveries = self._controller.proposals.recoveries
         gone = [topic_id for topic_id in image.touched if topic_id not in image.topics_by_id]
         if gone:
-            recoveries.deleted(gone, now)
+            self._recoveries.deleted(gone, now)
 
     async def _drive(self) -> None:
         """Take every step that is possible, then wait for something to change."""
@@ -319,16 +302,8 @@ class ControllerLoop:
                 self._note_stuck(plan.waiting)
                 self._look_at(plan.look_at, now)
                 return plan.asks
-            closes = plan.closes
-            closed = await controller.decide(
-                lambda closes=closes: decide_close(controller.image, controller.table, closes)  # type: ignore[misc]
-            )
-            controller.proposals.recoveries.closed(closed, self._clock.monotonic())
-
-    def _accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> list[bool]:
-        """See :meth:`Sealing.accept_loss`."""
-        self._wake.set()
-        return self._sealing.accept_loss(vsegs, named)
+            closed = await carry_out(controller, decide_close, plan.closes)
+            self._recoveries.closed(closed, self._clock.monotonic())
 
     def _look_at(self, at: float | None, now: float) -> None:
         if self._timer is not None:
@@ -368,15 +343,12 @@ class ControllerLoop:
         load = led_now(controller.image)
         held = self._hold()
         while self._due:
-            due = self._due
-            assigned = await controller.decide(
-                lambda due=due: decide_assign(controller.image, controller.table, due, load)  # type: ignore[misc]
-            )
+            assigned = await carry_out(controller, decide_assign, self._due, load)
             if not assigned:
                 break
-            controller.proposals.recoveries.assigned(assigned, self._clock.monotonic())
+            self._recoveries.assigned(assigned, self._clock.monotonic())
             done = {(record.topic_id, record.index) for record in assigned}
-            self._due = [record for record in due if (record.topic_id, record.index) not in done]
+            self._due = [record for record in self._due if (record.topic_id, record.index) not in done]
         self._stuck += stuck(controller.image, controller.table, self._due)
         self._due += held
 
@@ -399,85 +371,6 @@ class ControllerLoop:
             for line in self._stuck:
                 log.warning("%s", line)
         self._stuck = list(lines)
-
-    # --- copies and garbage ------------------------------------------------------------------------
-
-    async def _upkeep(self) -> None:
-        """Order missing copies and delete what nobody needs; a fraction of the time at most."""
-        look_at: float | None = None
-        freeing, arranging = (Trouble(log, self._clock, CANNOT_WRITE) for _ in range(2))
-        while True:
-            began = self._clock.monotonic()
-            if self._upkeep_stale or (look_at is not None and began >= look_at):
-                self._upkeep_stale = False
-                try:
-                    look_at = self._order_repairs(began)
-                    await self._controller.proposals.free()
-                    freeing.over()
-                except KafkaError as error:
-                    freeing.failed(error)
-                    self._upkeep_stale = True
-            try:
-                await self._arranger.look(began)
-                arranging.over()
-            except KafkaError as error:
-                arranging.failed(error)
-            rest = upkeep_rest(self._clock.monotonic() - began)
-            await asyncio.sleep(rest)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(max(UPKEEP_SECONDS - rest, 0.0)):
-                    await self._repaired.wait()
-            self._repaired.clear()
-
-    def _order_repairs(self, now: float) -> float | None:
-        plan = self._repairs.plan(self._controller.image, self._controller.table, now)
-        self._short = plan.short
-        for repair in plan.orders:
-            self._repairs.ordered(repair)
-            self._begin(self._repair(repair))
-        return plan.look_at
-
-    def _look_for_copies(self) -> None:
-        self._upkeep_stale = True
-
-    async def _repair(self, repair: Repair) -> None:
-        """Have one copy made and list it (rule 17)."""
-        controller = self._controller
-        done = for_want = False
-        try:
-            body = messages.Repair(repair.vseg, repair.source).encode()
-            while True:
-                asked = self._clock.monotonic()
-                answer = await self._peers.call(repair.target.node_id, Api.REPAIR, body, REPAIR_SECONDS)
-                again = answer.error == InternalError.WAIT or (
-                    answer.error == InternalError.NONE and self._is_late(asked)
-                )
-                if not again or repair.vseg.id not in controller.table.vsegs:
-                    break
-            for_want = answer.error not in _FAULTS_OF_TARGETS
-            if answer.error == InternalError.NONE:
-                done = await controller.decide(
-                    lambda: (
-                        Decision(False)
-                        if self._is_late(asked)
-                        else decide_repaired(controller.image, controller.table, repair)
-                    )
-                )
-        except (PeerError, KafkaError) as error:
-            log.warning("a copy of %s could not be made: %s", repair.vseg.key, error)
-        finally:
-            self._repairs.ended(repair, done, self._clock.monotonic(), for_want)
-            self._upkeep_stale = True
-            self._repaired.set()
-
-    def _is_late(self, asked: float) -> bool:
-        """What was made for this question may have been given up again, because nobody listed it."""
-        return self._clock.monotonic() - asked > LISTED_SECONDS
-
-
-def upkeep_rest(took: float) -> float:
-    """Seconds to rest after a look at missing copies and garbage that ``took`` so many."""
-    return min(UPKEEP_REST * took, UPKEEP_REST_MOST)
 
 
 def _read_sealed(answer: Answer | None) -> messages.Sealed | None:

@@ -38,11 +38,11 @@ the records are gone. Every proposal of an owner is checked against the epoch it
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from kproto.controller import rules
 from kproto.controller.arguments import Arguments, integer, items, malformed, rows, topic_id
-from kproto.controller.decision import Decision
+from kproto.controller.decision import Decision, carry_out
 from kproto.controller.denials import Denials
 from kproto.controller.draining import draining, left_on
 from kproto.controller.fencing import decide_fence
@@ -64,6 +64,7 @@ from kproto.controller.vsegs import (
     decide_widen,
 )
 from kproto.errors import ErrorCode, KafkaError
+from kproto.metadata import MetadataImage, VlogTable
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VsegId
 
@@ -72,7 +73,66 @@ if TYPE_CHECKING:
 
 U32: Final = 2**32 - 1
 OFFSET_MAX: Final = 2**63 - 1
-Kind = Callable[[int, int, object], Awaitable[Any]]
+Answer = TypeVar("Answer")
+P = ParamSpec("P")
+
+
+class Asked(NamedTuple):
+    """A proposal: who makes it, as which broker epoch, and its arguments."""
+
+    node_id: int
+    epoch: int
+    args: object
+
+
+class LoopPort(Protocol):
+    """What the controller's loop knows that proposals ask for, and what they make it do."""
+
+    def now(self) -> float:
+        """Seconds of the monotonic clock."""
+        ...
+
+    def stuck(self) -> Sequence[str]:
+        """What recoveries wait for, one line each."""
+        ...
+
+    def repairs(self) -> dict[str, int]:
+        """Figures of the repairs that are under way, or wanted."""
+        ...
+
+    def look_for_copies(self) -> None:
+        """Something lacks copies that no record shows."""
+        ...
+
+    def heard_since(self, node_id: int, other: int) -> bool:
+        """Whether a broker was heard since another one began (`Sessions.heard_since`)."""
+        ...
+
+    def accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> list[bool]:
+        """Give up what copies in limbo may have lost (`Sealing.accept_loss`)."""
+        ...
+
+
+class NoLoop:
+    """In place of the loop, for a broker that is alone: nothing recovers, and nobody is heard."""
+
+    def now(self) -> float:
+        return 0.0
+
+    def stuck(self) -> Sequence[str]:
+        return ()
+
+    def repairs(self) -> dict[str, int]:
+        return {}
+
+    def look_for_copies(self) -> None:
+        return
+
+    def heard_since(self, node_id: int, other: int) -> bool:  # noqa: ARG002
+        return False
+
+    def accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> list[bool]:  # noqa: ARG002
+        return [False for _ in vsegs]
 
 
 class Proposals:
@@ -83,41 +143,25 @@ class Proposals:
     __slots__ = (
         "_controller",
         "_kinds",
-        "accept_loss",
-        "clock",
         "denials",
-        "heard_since",
         "leaving",
-        "look_for_copies",
+        "loop",
         "recoveries",
-        "repairs",
         "rewritten",
-        "stuck",
         "unneeded",
     )
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
+        self.loop: LoopPort = NoLoop()
+        """Says that it is there when it starts."""
         self.unneeded = Unneeded(controller.image.revision)
         self.rewritten = Unneeded(controller.image.revision)
         self.recoveries = Recoveries()
-        self.clock: Callable[[], float] = lambda: 0.0
-        """Monotonic seconds; the loop sets it."""
-        self.stuck: Callable[[], Sequence[str]] = list
-        """What recoveries wait for, one line each; the loop sets it."""
-        self.repairs: Callable[[], dict[str, int]] = dict
-        self.accept_loss: Callable[[Sequence[VsegId], bool], list[bool]] = lambda vsegs, _: [
-            False for _ in vsegs
-        ]
-        """Gives up what copies in limbo may have lost (`Sealing.accept_loss`); the loop sets it."""
         self.denials = Denials()
-        self.look_for_copies: Callable[[], object] = lambda: None
-        """Something lacks copies that no record shows; the loop sets it."""
-        self.heard_since: Callable[[int, int], bool] = lambda *_: False
-        """Whether a broker was heard since another one began; the loop sets it."""
         self.leaving: set[tuple[int, int]] = set()
         """(node id, epoch) of brokers that are being let go."""
-        self._kinds: dict[str, Kind] = {
+        self._kinds: dict[str, Callable[[Asked], Awaitable[Any]]] = {
             "open_vseg": self._open_vseg,
             "close_vsegs": self._close_vsegs,
             "commit": self._commit,
@@ -143,51 +187,52 @@ class Proposals:
         known = self._kinds.get(kind)
         if known is None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"There is no proposal {kind!r}.")
-        if not rules.is_current(self._controller.image, node_id, epoch):
-            raise _fenced(node_id, epoch)
-        return await known(node_id, epoch, args)
+        rules.check_member(self._controller.image, node_id, epoch)
+        return await known(Asked(node_id, epoch, args))
 
-    async def _open_vseg(self, node_id: int, epoch: int, args: object) -> dict[str, Any]:
-        controller = self._controller
-        opening = Opening.of_arguments(node_id, epoch, args)
-        return backups_json(
-            await controller.decide(lambda: decide_open_vseg(controller.image, controller.table, opening))
-        )
+    async def _carry_out(
+        self,
+        decide: Callable[Concatenate[MetadataImage, VlogTable, P], Decision[Answer]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Answer:
+        return await carry_out(self._controller, decide, *args, **kwargs)
 
-    async def _close_vsegs(self, node_id: int, epoch: int, args: object) -> list[bool]:
-        controller = self._controller
-        closes = _ends(epoch, args)
-        return await controller.decide(
-            lambda: decide_close_vsegs(controller.image, controller.table, node_id, closes)
-        )
+    async def _open_vseg(self, asked: Asked) -> dict[str, Any]:
+        return backups_json(await self._carry_out(decide_open_vseg, Opening.of_arguments(*asked)))
 
-    async def _commit(self, node_id: int, epoch: int, args: object) -> list[bool]:
-        controller = self._controller
-        attempts = _attempts(args)
+    async def _close_vsegs(self, asked: Asked) -> list[bool]:
+        return await self._carry_out(decide_close_vsegs, asked.node_id, _ends(asked))
 
-        def decide() -> Decision[list[StreamletRecord]]:
-            image = controller.image
-            if not rules.is_current(image, node_id, epoch):
-                raise _fenced(node_id, epoch)
-            decision = decide_commit(image, controller.table, node_id, epoch, attempts)
+    async def _commit(self, asked: Asked) -> list[bool]:
+        node_id, epoch, _ = asked
+        attempts = _attempts(asked.args)
+
+        def decide(image: MetadataImage, table: VlogTable) -> Decision[list[StreamletRecord]]:
+            rules.check_member(image, node_id, epoch)
+            decision = decide_commit(image, table, node_id, epoch, attempts)
             before = [
                 image.streamlet(attempt.topic_id, attempt.streamlet)
                 for attempt, done in zip(attempts, decision.answer, strict=True)
                 if done
             ]
-            for reports in (self.unneeded, self.rewritten):
-                reports.took_over(node_id, epoch, before, image.revision)
+            self._took_over(asked, before)
             answers.extend(decision.answer)
             return Decision(before, decision.puts)
 
         answers: list[bool] = []
-        before = await controller.decide(decide)
-        self.recoveries.committed(before, self.clock())
+        before = await self._carry_out(decide)
+        self.recoveries.committed(before, self.loop.now())
         return answers
 
-    async def _handed_over(self, node_id: int, epoch: int, args: object) -> list[bool]:
+    def _took_over(self, asked: Asked, streamlets: Sequence[StreamletRecord]) -> None:
+        """A leader gets streamlets by what is being decided: its reports from before say nothing of them."""
+        for reports in (self.unneeded, self.rewritten):
+            reports.took_over(asked.node_id, asked.epoch, streamlets, self._controller.image.revision)
+
+    async def _handed_over(self, asked: Asked) -> list[bool]:
         """A leader gave streamlets up for a planned move (rule 12b)."""
-        controller = self._controller
+        fields = Arguments(asked.args)
         attempts = [
             HandOver(
                 topic_id(topic),
@@ -195,54 +240,44 @@ class Proposals:
                 integer(leader_epoch, "a leader epoch"),
                 integer(began, "a revision"),
             )
-            for topic, streamlet, leader_epoch, began in Arguments(args).rows("streamlets", 4)
+            for topic, streamlet, leader_epoch, began in fields.rows("streamlets", 4)
         ]
         upto = [
             (integer(vlog, "a virtual log", 0, U32), integer(seq, "a number", 0, U32))
-            for vlog, seq in Arguments(args).rows("upto", 2)
+            for vlog, seq in fields.rows("upto", 2)
         ]
-        return await controller.decide(
-            lambda: decide_handed_over(controller.image, controller.table, node_id, epoch, attempts, upto)
-        )
+        return await self._carry_out(decide_handed_over, asked.node_id, asked.epoch, attempts, upto)
 
-    async def _retire(self, node_id: int, epoch: int, args: object) -> dict[str, bool]:
+    async def _retire(self, asked: Asked) -> dict[str, bool]:
         """A broker is about to leave, and appends no more: others lead what it leads (rule 12b)."""
-        controller = self._controller
-        closes = _ends(epoch, args)
-        retired = await controller.decide(
-            lambda: decide_retire(controller.image, controller.table, node_id, epoch, closes)
-        )
+        retired = await self._carry_out(decide_retire, asked.node_id, asked.epoch, _ends(asked))
         return {"closed": retired.closed, "more": retired.more}
 
-    async def _starts(self, node_id: int, epoch: int, args: object) -> list[bool]:
-        controller = self._controller
+    async def _starts(self, asked: Asked) -> list[bool]:
         starts = [
             Start(
                 topic_id(topic),
                 integer(index, "a partition", 0, U32),
                 integer(offset, "a start", 0, OFFSET_MAX),
             )
-            for topic, index, offset in _rows(args, "starts")
+            for topic, index, offset in _rows(asked.args, "starts")
         ]
-        return await controller.decide(
-            lambda: decide_starts(controller.image, controller.table, node_id, epoch, starts)
-        )
+        return await self._carry_out(decide_starts, asked.node_id, asked.epoch, starts)
 
-    async def _unneeded(self, node_id: int, epoch: int, args: object) -> int:
-        taken = self._report(self.unneeded, node_id, epoch, args)
+    async def _unneeded(self, asked: Asked) -> int:
+        taken = self._report(self.unneeded, asked)
         await self.free()
         return taken
 
-    async def _rewritten(self, node_id: int, epoch: int, args: object) -> int:
+    async def _rewritten(self, asked: Asked) -> int:
         """A leader has pushed again what no copy has any more (rule 45)."""
-        controller = self._controller
-        taken = self._report(self.rewritten, node_id, epoch, args)
-        await controller.decide(lambda: decide_emptied(controller.image, controller.table, self.rewritten))
+        taken = self._report(self.rewritten, asked)
+        await self._carry_out(decide_emptied, self.rewritten)
         return taken
 
-    async def _copied(self, node_id: int, epoch: int, args: object) -> list[bool]:
+    async def _copied(self, asked: Asked) -> list[bool]:
         """A leader has made copies of streamlets that had one only."""
-        controller = self._controller
+        node_id, epoch, args = asked
         wanted = [
             Copied(
                 topic_id(topic),
@@ -253,84 +288,73 @@ class Proposals:
             for topic, streamlet, leader_epoch, starts in Arguments(args).rows("streamlets", 4)
         ]
 
-        def decide() -> Decision[list[bool]]:
-            image = controller.image
-            decision = decide_copied(image, controller.table, node_id, epoch, wanted)
+        def decide(image: MetadataImage, table: VlogTable) -> Decision[list[bool]]:
+            decision = decide_copied(image, table, node_id, epoch, wanted)
             mine = [
                 image.streamlet(each.topic_id, each.streamlet).copied_by(epoch)
                 for each, done in zip(wanted, decision.answer, strict=True)
                 if done
             ]
-            for reports in (self.unneeded, self.rewritten):
-                reports.took_over(node_id, epoch, mine, image.revision)
+            self._took_over(asked, mine)
             return decision
 
-        return await controller.decide(decide)
+        return await self._carry_out(decide)
 
-    async def _alone(self, node_id: int, epoch: int, args: object) -> list[bool]:
+    async def _alone(self, asked: Asked) -> list[bool]:
         """A leader has all of streamlets that are to have one copy."""
-        controller, attempts = self._controller, _attempts(args)
-        answers = await controller.decide(
-            lambda: decide_alone(controller.image, controller.table, node_id, epoch, attempts)
-        )
+        answers = await self._carry_out(decide_alone, asked.node_id, asked.epoch, _attempts(asked.args))
         await self.free()
         return answers
 
-    async def _widen(self, node_id: int, epoch: int, args: object) -> int:
+    async def _widen(self, asked: Asked) -> int:
         """An owner has partitions in virtual logs with more copies than those they were in."""
-        controller = self._controller
         vlogs = [
             (
                 integer(vlog, "a virtual log", 0, U32),
                 integer(seq, "a number", 0, U32),
                 integer(copies, "copies", 2, COPIES_MAX),
             )
-            for vlog, seq, copies in Arguments(args).rows("vlogs", 3)
+            for vlog, seq, copies in Arguments(asked.args).rows("vlogs", 3)
         ]
-        return await controller.decide(
-            lambda: decide_widen(controller.image, controller.table, node_id, epoch, vlogs)
-        )
+        return await self._carry_out(decide_widen, asked.node_id, asked.epoch, vlogs)
 
-    def _report(self, reports: Unneeded, node_id: int, epoch: int, args: object) -> int:
+    def _report(self, reports: Unneeded, asked: Asked) -> int:
+        args = asked.args
         vsegs = [vseg for vseg in _vsegs(args) if vseg in self._controller.table.vsegs]
         revision = args.get("revision") if isinstance(args, dict) else None
-        reports.report(node_id, epoch, vsegs, integer(revision, "a revision", 0, OFFSET_MAX))
+        reports.report(asked.node_id, asked.epoch, vsegs, integer(revision, "a revision", 0, OFFSET_MAX))
         return len(vsegs)
 
     async def free(self) -> list[VsegId]:
         """Delete the records of virtual segments that nobody needs."""
-        controller = self._controller
-        return await controller.decide(lambda: decide_free(controller.image, controller.table, self.unneeded))
+        return await self._carry_out(decide_free, self.unneeded)
 
-    async def _disown(self, node_id: int, epoch: int, args: object) -> list[bool]:
-        controller = self._controller
+    async def _disown(self, asked: Asked) -> list[bool]:
+        node_id, epoch, args = asked
         vsegs = _vsegs(args)
-        answers = await controller.decide(
-            lambda: decide_disowned(
-                controller.image, controller.table, node_id, epoch, vsegs, self.heard_since
-            )
-        )
+        answers = await self._carry_out(decide_disowned, node_id, epoch, vsegs, self.loop.heard_since)
         for each, done in zip(vsegs, answers, strict=True):
-            vseg = controller.table.vsegs.get(each)
+            vseg = self._controller.table.vsegs.get(each)
             listed = vseg is not None and any(target.node_id == node_id for target in vseg.backups)
             if vseg is not None and listed and not vseg.open and not done:
                 self.denials.disowned(vseg, node_id, epoch)
-                self.look_for_copies()
+                self.loop.look_for_copies()
         return answers
 
-    async def _leave(self, node_id: int, epoch: int, args: object) -> bool:  # noqa: ARG002
+    async def _leave(self, asked: Asked) -> bool:
         """A broker that ends in peace is no member from now on; others lead what it led (rule 12b)."""
-        controller = self._controller
+        controller, (node_id, epoch, _) = self._controller, asked
         self.leaving.add((node_id, epoch))
         try:
             return await controller.decide(lambda: decide_fence(controller.image, node_id, epoch)) is not None
         finally:
             self.leaving.discard((node_id, epoch))
 
-    async def _accept_loss(self, node_id: int, epoch: int, args: object) -> list[bool]:  # noqa: ARG002
-        return self.accept_loss(_vsegs(args), True)
+    async def _accept_loss(self, asked: Asked) -> list[bool]:
+        return self.loop.accept_loss(_vsegs(asked.args), True)
 
-    async def _auto_create(self, node_id: int, epoch: int, args: object) -> list[list[Any]]:  # noqa: ARG002
+    async def _auto_create(self, asked: Asked) -> list[list[Any]]:
+        args = asked.args
         names = items(args.get("names") if isinstance(args, dict) else args, "names")
         if not all(isinstance(name, str) for name in names):
             raise malformed("a name is no text")
@@ -340,17 +364,17 @@ class Proposals:
             for each in outcomes
         ]
 
-    async def _offsets_topic(self, node_id: int, epoch: int, args: object) -> None:  # noqa: ARG002
+    async def _offsets_topic(self, _: Asked) -> None:
         await self._controller.ensure_offsets_topic()
 
-    async def _producer_ids(self, node_id: int, epoch: int, args: object) -> list[int]:  # noqa: ARG002
+    async def _producer_ids(self, _: Asked) -> list[int]:
         return list(await self._controller.allocate_producer_ids())
 
-    async def _recoveries(self, node_id: int, epoch: int, args: object) -> dict[str, Any]:  # noqa: ARG002
+    async def _recoveries(self, _: Asked) -> dict[str, Any]:
         image, table = self._controller.image, self._controller.table
         left = {str(each): left_on(image, table, each) for each in draining(image)}
-        lost = told(table.vsegs.values())
-        return {**summary(self.recoveries.rows(), self.stuck(), self.repairs(), lost), "draining": left}
+        rows, lost = self.recoveries.rows(), told(table.vsegs.values())
+        return {**summary(rows, self.loop.stuck(), self.loop.repairs(), lost), "draining": left}
 
 
 def _rows(args: object, name: str) -> list[list[Any]]:
@@ -366,14 +390,14 @@ def _attempts(args: object) -> list[Attempt]:
     ]
 
 
-def _ends(epoch: int, args: object) -> list[tuple[VsegId, int]]:
+def _ends(asked: Asked) -> list[tuple[VsegId, int]]:
     """Virtual segments of an owner, and where each ends."""
     return [
         (
-            VsegId(epoch, integer(vlog, "a virtual log", 0, U32), integer(seq, "a number", 0, U32)),
+            VsegId(asked.epoch, integer(vlog, "a virtual log", 0, U32), integer(seq, "a number", 0, U32)),
             integer(end, "an end", 0, OFFSET_MAX),
         )
-        for vlog, seq, end in _rows(args, "vsegs")
+        for vlog, seq, end in _rows(asked.args, "vsegs")
     ]
 
 
@@ -386,7 +410,3 @@ def _vsegs(args: object) -> list[VsegId]:
         )
         for epoch, vlog, seq in _rows(args, "vsegs")
     ]
-
-
-def _fenced(node_id: int, epoch: int) -> KafkaError:
-    return KafkaError(ErrorCode.STALE_BROKER_EPOCH, f"Broker {node_id} is no member as {epoch}.")

@@ -50,11 +50,7 @@ def decide_open_vseg(
     owner's epoch is no member any more (its ownership ends, rule 16), INVALID_REQUEST when the virtual log
     is not where the request says.
     """
-    if not rules.is_current(image, opening.node_id, opening.id.owner_epoch):
-        raise KafkaError(
-            ErrorCode.STALE_BROKER_EPOCH,
-            f"Broker {opening.node_id} is no member as {opening.id.owner_epoch}.",
-        )
+    rules.check_member(image, opening.node_id, opening.id.owner_epoch)
     known = table.vsegs.get(opening.id)
     if known is not None:
         if known.start != opening.start or known.copies < opening.copies:
@@ -92,10 +88,7 @@ def decide_close_vsegs(
     """
     decision: Decision[list[bool]] = Decision([])
     for vseg, end in closes:
-        if not rules.is_current(image, node_id, vseg.owner_epoch):
-            raise KafkaError(
-                ErrorCode.STALE_BROKER_EPOCH, f"Broker {node_id} is no member as {vseg.owner_epoch}."
-            )
+        rules.check_member(image, node_id, vseg.owner_epoch)
         known = table.vsegs.get(vseg)
         if known is not None and known.open and end >= known.start:
             decision.puts[known.key] = known._replace(end=end).encode()

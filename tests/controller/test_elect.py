@@ -30,7 +30,8 @@ class Acting:
         self.decided = 0
         self.accepted: list[VsegId] = []
         self.named: list[bool] = []
-        self.proposals = SimpleNamespace(accept_loss=self._accept_loss, denials=Denials())
+        loop = SimpleNamespace(accept_loss=self._accept_loss)
+        self.proposals = SimpleNamespace(loop=loop, denials=Denials())
 
     def _accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> None:
         self.accepted.extend(vsegs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kproto.controller import loop
+from kproto.controller import upkeep
 from kproto.controller.decision import Decision
 from kproto.controller.repair import Repairs, decide_repaired
 from kproto.metadata.vlogs import VsegRecord
@@ -100,8 +100,8 @@ def test_a_decision_that_comes_late_lists_no_copy_either() -> None:
 
 def test_a_copy_is_held_for_as_long_as_its_answer_counts_and_as_long_again() -> None:
     """For the decision is still to be written, and heard of; an order that takes long is answered in time."""
-    assert REPORT_SECONDS < loop.LISTED_SECONDS
-    assert 2 * loop.LISTED_SECONDS <= HELD_S
+    assert REPORT_SECONDS < upkeep.LISTED_SECONDS
+    assert 2 * upkeep.LISTED_SECONDS <= HELD_S
 
 
 def test_a_copy_is_listed_only_for_the_process_that_made_it() -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 
 from kproto.controller.decision import Decision
-from kproto.controller.loop import upkeep_rest
 from kproto.controller.repair import (
     AT_ONCE,
     AT_ONCE_PER_BROKER,
@@ -20,6 +19,7 @@ from kproto.controller.repair import (
     wanted_copies,
 )
 from kproto.controller.sources import Sources
+from kproto.controller.upkeep import upkeep_rest
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 
 from .cluster_world import World, cluster, nodes

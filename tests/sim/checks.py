@@ -610,7 +610,7 @@ class Checks:
             if not wrong:
                 return
         acting = world.acting()
-        stuck = list(acting[1].proposals.stuck()) if acting is not None else ["there is no controller"]
+        stuck = list(acting[1].proposals.loop.stuck()) if acting is not None else ["there is no controller"]
         world.failed(f"L: {SETTLE_SECONDS:.0f} s after the last fault: {wrong} {stuck}")
         world.look()
 

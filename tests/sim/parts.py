@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import kproto.broker
 import kproto.controller.controller
-import kproto.controller.loop
+import kproto.controller.upkeep
 import kproto.directory
 import kproto.log.checkpoint
 import kproto.log.checkpointing
@@ -73,7 +73,7 @@ CONSTANTS: dict[Any, dict[str, Any]] = {
     kproto.replica.unneeded: {"LOOK_SECONDS": 1.5},
     kproto.replica.takeover: {"MOST_RETRY_SECONDS": 1.0},
     kproto.replica.store: {"HELD_S": 5.0},
-    kproto.controller.loop: {"UPKEEP_SECONDS": 0.4, "LISTED_SECONDS": 2.5},
+    kproto.controller.upkeep: {"UPKEEP_SECONDS": 0.4, "LISTED_SECONDS": 2.5},
     kproto.log.manager: {"RELEASED_KEPT_S": 5.0},
     kproto.vlog.manager: {"FIRST_SETTLE_S": 0.5, "SETTLE_S": 0.5},
 }

@@ -1,0 +1,174 @@
+"""What the acting controller does about copies that are missing, what nobody needs, and who should lead.
+
+A look at all that is there, for a fraction of the time at most, whenever something changed: whatever one look
+leaves undone, the next one finds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from kproto.controller.arranging import Arranger
+from kproto.controller.decision import Decision
+from kproto.controller.repair import Repair, Repairs, decide_repaired
+from kproto.errors import KafkaError
+from kproto.net.ports import PeerError, PeersPort
+from kproto.replica import messages
+from kproto.trouble import Trouble
+from kproto.wire.internal import Api, InternalError
+
+if TYPE_CHECKING:
+    from kproto.clock import Clock
+    from kproto.config import Settings
+    from kproto.controller.controller import Controller
+    from kproto.metadata import BrokerRecord
+
+log = logging.getLogger(__name__)
+
+CANNOT_WRITE: Final = "the controller cannot write its decisions"
+UPKEEP_SECONDS: Final = 1.0
+"""Between two looks, at least, unless a repair ended..."""
+UPKEEP_REST: Final = 20.0
+"""...and in times of what the last one took..."""
+UPKEEP_REST_MOST: Final = 10.0
+"""...in seconds: it may have waited for a slow store, and missing copies cannot wait so much longer."""
+REPAIR_SECONDS: Final = 120.0
+"""One virtual segment has been copied by then, or is said to be still on its way; else it is tried again."""
+LISTED_SECONDS: Final = 30.0
+"""A copy that was made is listed so soon after it was asked for, or it is asked for anew: its broker gives up
+what is not listed for long (`kproto.replica.store.HELD_S`, twice as long at least)."""
+
+_FAULTS_OF_TARGETS: Final = (
+    InternalError.NONE,
+    InternalError.FULL,
+    InternalError.REFUSED,
+    InternalError.BAD_REQUEST,
+    InternalError.WAIT,
+)
+"""Answers to REPAIR that say nothing about the copy at its source."""
+
+
+class Upkeep:
+    """See the module's text. ``begin`` runs something beside it, until the controller's term ends."""
+
+    __slots__ = (
+        "_arranger",
+        "_begin",
+        "_clock",
+        "_controller",
+        "_peers",
+        "_repaired",
+        "_repairs",
+        "_short",
+        "_stale",
+    )
+
+    def __init__(
+        self,
+        controller: Controller,
+        peers: PeersPort,
+        clock: Clock,
+        settings: Settings,
+        begin: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        self._controller = controller
+        self._peers = peers
+        self._clock = clock
+        self._begin = begin
+        self._repairs = Repairs(settings.kproto_repair_delay_ms / 1000, controller.proposals.denials)
+        self._arranger = Arranger(controller, settings, clock.monotonic())
+        self._short = 0
+        """Virtual segments that lacked copies at the last look."""
+        self._stale = True
+        self._repaired = asyncio.Event()
+        """A repair ended: there is room for the next."""
+
+    def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
+        """The members changed."""
+        self._arranger.follow(brokers, now)
+
+    def look_again(self) -> None:
+        """There is a new image, or something lacks copies that no record shows."""
+        self._stale = True
+
+    def repairs(self) -> dict[str, int]:
+        """How many are under way, and how many virtual segments lack copies."""
+        return {"running": self._repairs.running, "short": self._short}
+
+    async def run(self) -> None:
+        """Order missing copies and delete what nobody needs, until cancelled."""
+        look_at: float | None = None
+        freeing, arranging = (Trouble(log, self._clock, CANNOT_WRITE) for _ in range(2))
+        while True:
+            began = self._clock.monotonic()
+            if self._stale or (look_at is not None and began >= look_at):
+                self._stale = False
+                try:
+                    look_at = self._order_repairs(began)
+                    await self._controller.proposals.free()
+                    freeing.over()
+                except KafkaError as error:
+                    freeing.failed(error)
+                    self._stale = True
+            try:
+                await self._arranger.look(began)
+                arranging.over()
+            except KafkaError as error:
+                arranging.failed(error)
+            rest = upkeep_rest(self._clock.monotonic() - began)
+            await asyncio.sleep(rest)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(UPKEEP_SECONDS - rest, 0.0)):
+                    await self._repaired.wait()
+            self._repaired.clear()
+
+    def _order_repairs(self, now: float) -> float | None:
+        plan = self._repairs.plan(self._controller.image, self._controller.table, now)
+        self._short = plan.short
+        for repair in plan.orders:
+            self._repairs.ordered(repair)
+            self._begin(self._repair(repair))
+        return plan.look_at
+
+    async def _repair(self, repair: Repair) -> None:
+        """Have one copy made and list it (rule 17)."""
+        controller = self._controller
+        done = for_want = False
+        try:
+            body = messages.Repair(repair.vseg, repair.source).encode()
+            while True:
+                asked = self._clock.monotonic()
+                answer = await self._peers.call(repair.target.node_id, Api.REPAIR, body, REPAIR_SECONDS)
+                again = answer.error == InternalError.WAIT or (
+                    answer.error == InternalError.NONE and self._is_late(asked)
+                )
+                if not again or repair.vseg.id not in controller.table.vsegs:
+                    break
+            for_want = answer.error not in _FAULTS_OF_TARGETS
+            if answer.error == InternalError.NONE:
+                done = await controller.decide(
+                    lambda: (
+                        Decision(False)
+                        if self._is_late(asked)
+                        else decide_repaired(controller.image, controller.table, repair)
+                    )
+                )
+        except (PeerError, KafkaError) as error:
+            log.warning("a copy of %s could not be made: %s", repair.vseg.key, error)
+        finally:
+            self._repairs.ended(repair, done, self._clock.monotonic(), for_want)
+            self._stale = True
+            self._repaired.set()
+
+    def _is_late(self, asked: float) -> bool:
+        """What was made for this question may have been given up again, because nobody listed it."""
+        return self._clock.monotonic() - asked > LISTED_SECONDS
+
+
+def upkeep_rest(took: float) -> float:
+    """Seconds to rest after a look at missing copies and garbage that ``took`` so many."""
+    return min(UPKEEP_REST * took, UPKEEP_REST_MOST)
