@@ -7,7 +7,6 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from kproto.log.kept_producers import FILE
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import RECOVERING
-from kproto.metadata.vlogs import Move
+from kproto.metadata.vlogs import Move, VlogTable
 from kproto.replica import narrowing
 from kproto.replica.narrowing import Narrowing
 from kproto.wire.records import Producer
@@ -65,7 +64,7 @@ class Case(Stints):
     def __init__(self, path: Path, seed: int) -> None:
         super().__init__(path, seed)
         self.log = Single(path, self.sealed)
-        self.table = SimpleNamespace(moves={})
+        self.table = VlogTable()
         self.jobs = AtOnce()
         self.told: list[Any] = []
         self.poisoned: list[str] = []
