@@ -16,6 +16,7 @@ May import everything but ``cli`` (which it starts as a command).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -26,7 +27,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -92,19 +92,21 @@ class InProcessBroker(_TestBroker):
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start and return once clients can connect. Raises what the broker's start raised."""
+        """Start and return once clients can connect. Raises what the broker's start raised, TimeoutError."""
         self._ready.clear()
         self._failure = None
         self._thread = threading.Thread(target=self._run, name="kproto-broker", daemon=True)
         self._thread.start()
-        self._ready.wait(START_TIMEOUT_S)
+        if not self._ready.wait(START_TIMEOUT_S):
+            raise TimeoutError(f"the broker did not start within {START_TIMEOUT_S:g} s")
         if self._failure is not None:
             raise self._failure
 
     def stop(self) -> None:
         """Drain, stop, and delete the data unless the directory was given."""
         if self._loop is not None and self._stop is not None:
-            self._loop.call_soon_threadsafe(self._stop.set)
+            with contextlib.suppress(RuntimeError):  # a start that failed has closed its loop
+                self._loop.call_soon_threadsafe(self._stop.set)
         if self._thread is not None:
             self._thread.join(START_TIMEOUT_S)
             self._thread = None
@@ -206,7 +208,7 @@ class SubprocessBroker(_TestBroker):
         return code
 
 
-@contextmanager
+@contextlib.contextmanager
 def kafka_broker(
     settings: Mapping[str, Setting] | None = None,
     *,
@@ -216,8 +218,8 @@ def kafka_broker(
     """Start a broker, yield it, stop it. See :class:`InProcessBroker` and :class:`SubprocessBroker`."""
     kind = SubprocessBroker if subprocess else InProcessBroker
     broker = kind(settings, data_dir)
-    broker.start()
     try:
+        broker.start()
         yield broker
     finally:
         broker.stop()

@@ -1,13 +1,18 @@
 """The broker for other people's tests: context manager, both kinds, and the pytest fixture."""
 
+import asyncio
 import os
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
-from kproto.broker import StartError
+from kproto import testing
+from kproto.broker import Broker, StartError
+from kproto.config import ConfigError
 from kproto.net.client import Client
 from kproto.testing import InProcessBroker, SubprocessBroker, kafka_broker
 from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
@@ -103,6 +108,34 @@ def test_a_start_that_fails_gives_everything_back(tmp_path: Path) -> None:
 
 
 pytest_plugins = ["pytester"]
+
+
+@pytest.mark.parametrize("subprocess", [False, True])
+def test_a_start_that_fails_leaves_no_directory(
+    subprocess: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with (
+        pytest.raises((ConfigError, RuntimeError), match=r"log\.segment\.bytes"),
+        kafka_broker({"log.segment.bytes": "no size"}, subprocess=subprocess),
+    ):
+        raise AssertionError("it started")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_start_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    never = threading.Event()
+
+    async def start(_: Broker) -> None:
+        await asyncio.to_thread(never.wait)
+
+    monkeypatch.setattr(Broker, "start", start)
+    monkeypatch.setattr(testing, "START_TIMEOUT_S", 0.05)
+    try:
+        with pytest.raises(TimeoutError, match="did not start"), kafka_broker():
+            raise AssertionError("it started")
+    finally:
+        never.set()
 
 
 @pytest.mark.parametrize("where", ["in-process", "subprocess"])
