@@ -79,7 +79,9 @@ class Recoveries:
         self._all.append(recovery)
         self._by_epoch[epoch] = recovery
         if len(self._all) > KEPT:
-            del self._by_epoch[self._all.popleft().epoch]
+            oldest = self._all.popleft()
+            if self._by_epoch.get(oldest.epoch) is oldest:  # one found at the start ends once more
+                del self._by_epoch[oldest.epoch]
 
     def closed(self, vsegs: Iterable[VsegRecord], now: float) -> None:
         """Ends of virtual segments were written."""
