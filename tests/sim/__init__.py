@@ -4,11 +4,12 @@ Underneath: ``loop`` is the event loop and the processes on it, ``disk`` the fil
 connections between brokers, ``parts`` puts these into the places of sockets, threads and files. ``world`` is
 the cluster.
 
-A run: ``plan`` is what a seed does, ``run`` carries it out. Meanwhile ``faults`` break things (``two_disks``:
-two at once) within the budget, ``clients`` produce and consume, the ``hasty`` wait for one copy only,
-``visitors`` come and go, ``operators`` and ``moves`` ask for other leaders and replicas, ``late`` has acks of
-topics with records wait for syncs. ``checks`` has the invariants, ``media`` those about what a power loss
-would leave, ``garbage`` the last of them.
+A run: ``plan`` is what a seed does, ``sizes`` what is small in it, ``run`` carries it out. Meanwhile
+``faults`` break things (``two_disks``: two at once; ``damage``: files of leaders) within the budget,
+``clients`` produce and consume, the ``hasty`` wait for one copy only, ``visitors`` come and go, and ask for
+what is ``refused``, ``operators`` and ``moves`` ask for other leaders and replicas, some send ``rubbish`` to
+brokers, ``late`` has acks of topics with records wait for syncs. ``checks`` has the invariants, ``media``
+those about what a power loss would leave, ``garbage`` the last of them.
 
 ``mutations`` are the rules that can be taken out, ``simulate`` is the command (``make simulate SEEDS=n``).
 May import everything of kproto.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -91,7 +91,11 @@ class Machine:
         self.open_files: dict[int, tuple[Inode, str]] = {}
         self.next_fd = node * 10_000_000
         self.full = False
+        self.room: int | None = None
+        """Bytes that files can grow by until the disk is full; None: any number."""
         self.fail_next: str | None = None
+        self.fail_where = ""
+        """The operation that fails is the next one of a path with this in it."""
         self.slow = 1.0
         self.failures = 0
         self.unreadable: set[Inode] = set()
@@ -128,6 +132,7 @@ class Machine:
         if inode is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         self._note(folder, "unlink", name, "", inode, None)
+        self.give_back(inode.length)
 
     def rename(self, source: str, target: str) -> None:
         folder, _, name = source.rpartition("/")
@@ -188,10 +193,27 @@ class Machine:
 
     def trouble(self, operation: str, path: str) -> None:
         """Raise the error that was ordered, once."""
-        if self.fail_next == operation and not path.endswith("LOCK"):
+        if self.fail_next == operation and self.fail_where in path and not path.endswith("LOCK"):
             self.fail_next = None
             self.failures += 1
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    def grow(self, by: int) -> int:
+        """A file is to grow by so many bytes: how many of them there is room for. It is taken."""
+        if by <= 0:
+            return by
+        if self.full:
+            return 0
+        if self.room is None:
+            return by
+        taken = min(by, self.room)
+        self.room -= taken
+        return taken
+
+    def give_back(self, size: int) -> None:
+        """A file got smaller."""
+        if self.room is not None:
+            self.room += size
 
 
 class SimDisk(Disk):
@@ -210,8 +232,8 @@ class SimDisk(Disk):
         if inode is None:
             if not create:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-            if machine.full:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+            if machine.full or machine.room == 0:
+                raise _no_room(path)
             inode = Inode()
             machine.link(path, inode)
         machine.next_fd += 1
@@ -227,27 +249,46 @@ class SimDisk(Disk):
         if machine.fail_next is not None:
             machine.trouble("write", path)
         data = b"".join(buffers)
-        if machine.full and position + len(data) > inode.length:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+        more = position + len(data) - inode.length
+        lacking = more - machine.grow(more)
+        if lacking:  # what there is room for is written
+            if lacking < len(data):
+                inode.write(position, data[:-lacking])
+            raise _no_room(path)
         inode.write(position, data)
         return len(data)
 
     def pread(self, fd: int, length: int, position: int) -> bytes:
         inode, path = self.machine.open_files[fd]
+        if self.machine.fail_next is not None:
+            self.machine.trouble("read", path)
         if inode in self.machine.unreadable:
             self.machine.failures += 1
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)
         return inode.read(position, length)
 
     def allocate(self, fd: int, position: int, length: int) -> None:
-        inode, path = self.machine.open_files[fd]
-        if self.machine.full:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-        if position + length > inode.length:
+        machine = self.machine
+        inode, path = machine.open_files[fd]
+        if machine.fail_next is not None:
+            machine.trouble("allocate", path)
+        more = position + length - inode.length
+        if machine.full or (machine.room is not None and more > machine.room):
+            raise _no_room(path)
+        if more > 0:
+            machine.grow(more)
             inode.resize(position + length)
 
+    def allocate_ahead(self, fd: int, position: int, length: int) -> None:
+        """Room is taken when bytes come."""
+
     def truncate(self, fd: int, length: int) -> None:
-        self.machine.open_files[fd][0].resize(length)
+        inode, path = self.machine.open_files[fd]
+        if self.machine.fail_next is not None:
+            self.machine.trouble("truncate", path)
+        if length < inode.length:
+            self.machine.give_back(inode.length - length)
+        inode.resize(length)
 
     def datasync(self, fd: int) -> None:
         inode, path = self.machine.open_files[fd]
@@ -263,9 +304,13 @@ class SimDisk(Disk):
         return inode not in self.machine.folders[path.rpartition("/")[0]].values()
 
     def rename(self, source: str, target: str) -> None:
+        if self.machine.fail_next is not None:
+            self.machine.trouble("rename", source)
         self.machine.rename(source, target)
 
     def unlink(self, path: str) -> None:
+        if self.machine.fail_next is not None:
+            self.machine.trouble("unlink", path)
         self.machine.unlink(path)
 
     def makedirs(self, path: str) -> None:
@@ -277,7 +322,13 @@ class SimDisk(Disk):
         return [*self.machine.folders.get(path, ()), *(name for name in folders if "/" not in name)]
 
     def sync_directory(self, path: str) -> None:
+        if self.machine.fail_next is not None:
+            self.machine.trouble("folder", path)
         self.machine.sync_folder(path)
+
+
+def _no_room(path: str) -> OSError:
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
 
 
 class SimOs:
@@ -287,8 +338,10 @@ class SimOs:
     def __init__(self, machines: dict[str, Machine], random: Random) -> None:
         self.machines = machines
         self.random = random
-        self.files: dict[int, Inode] = {}
+        self.files: dict[int, tuple[Inode, Machine]] = {}
         self.next_fd = 0
+        self.here: Callable[[], Machine]
+        """The machine of the process that is running."""
         self.path = SimpleNamespace(
             **{name: getattr(os.path, name) for name in ("join", "dirname", "basename")}
         )
@@ -309,7 +362,7 @@ class SimOs:
             inode = Inode()
             machine.link(path, inode)
         self.next_fd += 1
-        self.files[self.next_fd] = inode
+        self.files[self.next_fd] = inode, machine
         return self.next_fd
 
     def close(self, fd: int) -> None:
@@ -327,12 +380,18 @@ class SimOs:
         return len(data)
 
     def _inode(self, fd: int) -> Inode:
-        if fd in self.files:
-            return self.files[fd]
-        for machine in self.machines.values():
-            if fd in machine.open_files:
-                return machine.open_files[fd][0]
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        """Of an open file that the medium gives back."""
+        inode, machine = self.files.get(fd, (None, None))
+        if inode is None or machine is None:
+            for machine in self.machines.values():
+                if fd in machine.open_files:
+                    inode = machine.open_files[fd][0]
+                    break
+            else:
+                raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        if inode in machine.unreadable:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return inode
 
     def stat(self, path: str) -> Any:
         inode = self.machine(path).find(path)
@@ -345,19 +404,22 @@ class SimOs:
         self.machine(path).changes.pop(path, None)
 
     def sync(self) -> None:
-        for machine in self.machines.values():
-            machine.changes.clear()
-            for names in machine.folders.values():
-                for inode in names.values():
-                    inode.sync()
+        machine = self.here()
+        machine.changes.clear()
+        for names in machine.folders.values():
+            for inode in names.values():
+                inode.sync()
 
     def urandom(self, size: int) -> bytes:
         return self.random.randbytes(size)
 
     def open_file(self, path: str, mode: str = "r", **options: Any) -> io.BytesIO | io.StringIO:
         """The ``open`` function, for reading."""
-        inode = self.machine(path).find(path)
+        machine = self.machine(path)
+        inode = machine.find(path)
         if inode is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if inode in machine.unreadable:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
         content = inode.read(0, inode.length)
         return io.BytesIO(content) if "b" in mode else io.StringIO(content.decode("ascii"))

@@ -3,12 +3,13 @@
 Of the faults that the rules document names (section 3): requests and answers are lost, repeated and overtaken
 with connections that are reset (`drop`) and the tries that follow; slow links; cuts of one direction or both;
 swizzle-clog; pauses; kills of one and all, of the controller; loss of power of one and all, silent until the
-machine is back, with torn writes; stray writes, flipped bits and unreadable files in copies (`rot`); failing
-writes and syncs; full, slow and lost disks; wall clocks that jump; a store that is slow, away or out of reach
-of some; a lease that is lost by who acts.
+machine is back, with torn writes; stray writes, flipped bits and unreadable files in copies (`rot`), in
+segments and indexes (`damage`); failing writes, syncs and other operations; full and nearly full, slow and
+lost disks; wall clocks that jump; a store that is slow, away or out of reach of some; a lease that is lost by
+who acts.
 
-Not here: damage in journals and segment files that the machine does not notice (a copy of R, or the client's
-checksum, makes up for it), monotonic clocks that run at another speed.
+Not here: damage in journals that the machine does not notice, and in segment files of a single copy (the
+client's checksum shows it), monotonic clocks that run at another speed.
 """
 
 from __future__ import annotations
@@ -23,16 +24,31 @@ from kproto.replica.stored_file import file_name
 if TYPE_CHECKING:
     from .checks import Checks
     from .clients import Clients
+    from .damage import Damage
     from .world import World
+
+
+OPERATIONS = (
+    *("write", "sync") * 4,
+    "open",
+    "read",
+    "allocate",
+    "truncate",
+    "rename",
+    "unlink",
+    "folder",
+)
+PLACES = ("", "", "/streams/", "/journal/", "/replicas", ".index", "checkpoint", "fences", ".copying")
 
 
 class Faults:
     """Faults of one seed, one after the other."""
 
-    def __init__(self, world: World, clients: Clients, checks: Checks) -> None:
+    def __init__(self, world: World, clients: Clients, checks: Checks, damage: Damage) -> None:
         self.world = world
         self.clients = clients
         self.checks = checks
+        self.damage = damage
         self.random = world.random
         self.numbers = list(world.nodes)
         self.healed = False
@@ -60,7 +76,7 @@ class Faults:
             self.drop: 2,
             self.heal_network: 2,
             self.kill_all: 0.2,
-            self.stop_one: 0.5,
+            self.stop_one: 1.2,
             self.change_vlogs: 0.5,
         }
         if plan.zombies:
@@ -73,6 +89,10 @@ class Faults:
             kinds |= {self.slow: 1, self.full: 0.5, self.break_disk: 0.7}
         if plan.rot:
             kinds |= {self.rot: 4}
+        if plan.harmed:
+            kinds |= {self.harm_index: 1.5}
+        if plan.harmed and plan.kind != "synced":
+            kinds |= {self.harm_segment: 6}
         if plan.clocks:
             kinds |= {self.jump: 1}
         if plan.outages:
@@ -296,16 +316,29 @@ class Faults:
         machine.slow = self.random.choice((1.0, 30.0, 200.0))
 
     def full(self) -> None:
+        """There is no room, or not much of it, or some again."""
         machine = self.world.machines[self._some()]
-        machine.full = not machine.full
+        if self.random.random() < 0.5:
+            machine.room = self.random.choice((None, 0, 100, 2_000, 20_000))
+        else:
+            machine.full = not machine.full
         self.world.count("disk full")
 
     def break_disk(self) -> None:
-        """The next write or sync fails: the process must end, and what it acknowledged be there."""
+        """The next write or sync fails, of any file or of one kind: the process must end, and what it
+        acknowledged be there. Or something else does, which it need not survive."""
         number = self._some()
         if self.checks.may_kill(number):
-            self.world.machines[number].fail_next = self.random.choice(("write", "sync"))
-            self.world.count("EIO")
+            machine = self.world.machines[number]
+            machine.fail_next = self.random.choice(OPERATIONS)
+            machine.fail_where = self.random.choice(PLACES)
+            self.world.count(f"EIO: {machine.fail_next}")
+
+    def harm_segment(self) -> None:
+        self.damage.harm_segment(self.world.nodes[self._some()])
+
+    def harm_index(self) -> None:
+        self.damage.harm_index(self.world.nodes[self._some()])
 
     def rot(self) -> None:
         """A copy of a closed virtual segment is not what it was: flipped bits, a stray write, or the medium
@@ -353,7 +386,8 @@ class Faults:
         self.heal_network()
         self.resume_all()
         for machine in world.machines.values():
-            machine.full, machine.slow, machine.fail_next = False, 1.0, None
+            machine.full, machine.room, machine.slow, machine.fail_next = False, None, 1.0, None
+        self.damage.heal()
         for number in self.numbers:
             world.start(number)
 

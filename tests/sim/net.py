@@ -13,6 +13,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from kproto.log import due
 from kproto.net.internal import Caller, _finish
 from kproto.net.ports import Answer, Buffer, Done, PeerError
 from kproto.net.server import Server
@@ -364,7 +365,8 @@ class SimListener:
             self.on_closed(caller)
 
     def take(self, connection: Connection, number: int, caller: Caller, api: int, body: bytes) -> None:
-        """A request: a handler that borrows its memory finds rubbish in it when it looks again."""
+        """A request: a handler that borrows its memory finds rubbish in it when it looks again. What does
+        not fit in the connection's own memory is the handler's."""
         watch = self.network.watch
         told = watch(self.process.node, caller, api, body) if watch is not None else None
         answered = False
@@ -386,6 +388,7 @@ class SimListener:
             reply(InternalError.UNKNOWN)
             return
         function, borrowing = handler
+        borrowing = borrowing and len(body) <= due.BYTES_A_TURN
         borrowed = bytearray(body if borrowing else b"")
         try:
             function(caller, memoryview(borrowed if borrowing else body), reply)

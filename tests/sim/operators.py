@@ -23,7 +23,9 @@ from kproto.controller.rules import DRAIN
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import parse_value
 
+from . import rubbish
 from .clients import Clients, Unanswered, services_of
+from .loop import RUNNING
 
 if TYPE_CHECKING:
     from kproto.broker import Broker
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from .world import World
 
+SYNCS = (("flush.messages", "1"), ("flush.messages", "3"), ("flush.ms", "100"))
 NONSENSE: tuple[tuple[str, Any], ...] = (
     ("no such thing", {}),
     ("open_vseg", []),
@@ -59,7 +62,7 @@ class Operators:
         self.world = world
         self.clients = clients
         self.random = Random(f"operators {world.seed}")
-        self.there = self.random.random() < 0.4
+        self.there = self.random.random() < 0.5
         self.drained: set[int] = set()
         self.choices = Random(f"copies {world.seed}")
         single = [topic.name for topic in world.plan.topics if topic.copies == 1]
@@ -198,7 +201,10 @@ class Operators:
             return
         world = self.world
         end = world.loop.now + world.plan.seconds
-        doings = (self.elect, self.drain, self.nonsense, self.take_back, self.figures, self.unregister)
+        doings = (
+            *(self.elect, self.drain, self.nonsense, self.take_back, self.figures, self.unregister),
+            *(self.accept, self.forget, self.change_class, self.offsets, self.rubbish),
+        )
         while world.loop.now < end and self.clients.running:
             await asyncio.sleep(0.4 * self.random.random())
             await self._try(self.random.choice(doings))
@@ -231,6 +237,60 @@ class Operators:
             return sum(answer is None for answer in answers)
 
         self.world.count("elected", await self._decide(work))
+
+    async def accept(self) -> None:
+        """Everything is to be led, whatever that costs, unless who is away may have it: all come back, and
+        lose nothing, where only processes die."""
+
+        async def work(controller: Controller) -> int:
+            names = all_partitions(controller.image)
+            answers = await elect(controller, ElectionType.UNCLEAN, names, 0.2, named=False)
+            return sum(answer is None for answer in answers)
+
+        if self.world.plan.kind == "kills":
+            self.world.count("elected, unclean or not", await self._decide(work))
+
+    async def change_class(self) -> None:
+        """How often a topic is synced, while it is in use: no matter where only processes die."""
+        name, value = self.random.choice((*SYNCS, *SYNCS, ("flush.messages", None)))
+        topic = self.random.choice(self.world.plan.topics)
+        ops = [ConfigOp(name, OpType.DELETE if value is None else OpType.SET, value)]
+        if self.world.plan.kind == "kills":
+            change = ConfigChange(ResourceType.TOPIC, topic.name, ops)
+            (error,) = await self._decide(lambda one: one.alter_configs([change]))
+            if error is not None:
+                raise error
+            self.world.count("another class")
+
+    async def rubbish(self) -> None:
+        """Brokers are asked what makes no sense."""
+        for listener in list(self.world.network.listeners.values()):
+            if listener.process.state is RUNNING:
+                rubbish.send(self.world, listener, self.random)
+
+    async def offsets(self) -> None:
+        """The topic of groups' offsets, with as many copies as there are brokers at first."""
+
+        async def work(controller: Controller) -> None:
+            await controller.ensure_offsets_topic()
+
+        if self.world.plan.kind == "kills" and self.random.random() < 0.5:
+            await self._decide(work)
+            self.world.count("offsets topic")
+
+    async def forget(self) -> None:
+        """A broker that is away is not registered any more; it will be, when it comes back. Nothing is lost
+        but what else its journal alone would tell."""
+        gone = sorted(self.world.table.fenced)
+        if not gone or self.world.plan.kind != "kills":
+            return
+        number = self.random.choice(gone)
+
+        async def work(controller: Controller) -> None:
+            await controller.decide(lambda: decide_unregister(controller.image, controller.table, number))
+
+        await self._decide(work)
+        self.world.count("unregistered")
 
     async def unregister(self) -> None:
         """Of brokers that are there, or never were: refused."""

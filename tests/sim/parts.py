@@ -36,6 +36,7 @@ import kproto.vlog.replicated
 import kproto.vlog.replication
 import kproto.vlog.states
 from kproto.controller.controller import CONTROLLER_EPOCH_KEY
+from kproto.log.manager import LogManager
 from kproto.log.scrubbing import Scrub as SegmentScrub
 from kproto.metadata import records
 from kproto.metadata.exchange import decode_update
@@ -48,6 +49,7 @@ from kproto.wire import internal
 
 from .loop import Process, SimLoop
 from .net import SimListener, SimPeers, SimServer, random_wait
+from .sizes import drawn
 
 if TYPE_CHECKING:
     from .world import World
@@ -56,6 +58,8 @@ JOB_S = 0.002
 STORE_S = 0.002
 STORE_RETRY_S = 0.1
 STORE_TRIES = 8
+BUSY, BUSY_S = 0.01, 0.0015
+"""How often a look at the clock finds that work took so long."""
 LOST_REQUESTS = 0.002
 """Of the transactions of a shared store; as many lose their answer."""
 STORE_IS_DOWN = "the store is down"
@@ -75,19 +79,26 @@ CONSTANTS: dict[Any, dict[str, Any]] = {
     kproto.replica.store: {"HELD_S": 5.0},
     kproto.controller.upkeep: {"UPKEEP_SECONDS": 0.4, "LISTED_SECONDS": 2.5},
     kproto.log.manager: {"RELEASED_KEPT_S": 5.0},
+    kproto.log.scrubbing: {"ROUND_S": 0.5, "LOOK_S": 0.1, "RETRY_S": 1.0},
     kproto.vlog.manager: {"FIRST_SETTLE_S": 0.5, "SETTLE_S": 0.5},
 }
 """Sizes and times that a run of seconds would never reach."""
 
 
 class SimClock:
-    """The loop's time. ``ahead``: how many ms the wall clock is ahead of the world's."""
+    """The loop's time. ``ahead``: how many ms the wall clock is ahead of the world's. ``busy``: what was done
+    since somebody looked at it last may have taken a while."""
 
-    def __init__(self, loop: SimLoop, ahead: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self, loop: SimLoop, ahead: Callable[[], int] = lambda: 0, busy: Random | None = None
+    ) -> None:
         self.loop = loop
         self.ahead = ahead
+        self.busy = busy
 
     def monotonic(self) -> float:
+        if self.busy is not None and self.busy.random() < BUSY:
+            self.loop.now += BUSY_S
         return self.loop.now
 
     def wall_ms(self) -> int:
@@ -301,6 +312,7 @@ def installed(world: World) -> Iterator[None]:
         (SimPeers, "network", world.network),
         (SimListener, "network", world.network),
         (SimWorks, "world", world),
+        (LogManager, "random_below", lambda _, limit: world.random.randrange(limit)),
     ]
     using_os = (
         kproto.directory,
@@ -326,9 +338,13 @@ def installed(world: World) -> Iterator[None]:
     places.append((asyncio, "sleep", loop.sleep))
     places += _quick_json()
     places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]  # nobody asks for all tasks
+    places += drawn(world.seed)
+    piece = seeded(world.seed).choice((1 << 20, 3_000, 500))
     if world.plan.rot:
-        places.append((kproto.member, "Scrub", partial(Scrub, pause_s=0.02, round_s=2.0)))
-        places.append((kproto.broker, "Scrub", partial(SegmentScrub, pause_s=0.02, again_s=2.0)))
+        places.append((kproto.member, "Scrub", partial(Scrub, piece_bytes=piece, pause_s=0.02, round_s=2.0)))
+    if world.plan.rot or world.plan.harmed:
+        scrub = partial(SegmentScrub, piece_bytes=piece, pause_s=0.02, again_s=2.0)
+        places.append((kproto.broker, "Scrub", scrub))
     places += world.replaced
     missing = object()
     before = [(module, name, vars(module).get(name, missing)) for module, name, _ in places]

@@ -68,6 +68,22 @@ class Plan:
     """When the topics that begin without syncs are told to sync (`late`)."""
     outage: bool = False
     """As soon as they do all machines lose their power."""
+    harmed: bool = False
+    """Files of leaders get damaged (`damage`)."""
+    busy: bool = False
+    """Work takes time, which brokers notice when they look at the clock."""
+    memory: int = 1 << 20
+    """kproto.log.memory.bytes."""
+    journal: int = 0
+    """kproto.journal.bytes; 0: as it is."""
+    rate: int = 0
+    """kproto.recovery.read.bytes.per.second; 0: no limit."""
+    files: int = 512
+    """kproto.open.files."""
+    expiry: int = 86_400_000
+    """producer.id.expiration.ms: longer than anybody tries the same batch again."""
+    racks: bool = False
+    """Brokers are in racks."""
 
 
 def plan_of(seed: int) -> Plan:
@@ -75,6 +91,7 @@ def plan_of(seed: int) -> Plan:
     random = Random(f"plan {seed}")
     late = Random(f"late {seed}")
     counts = Random(f"counts {seed}")
+    scarce = Random(f"scarce {seed}")
     kind = random.choice(("disks", "disks", "synced", "kills"))
     topics = [Topic("three", random.choice((1, 2, 3)), 3)]
     if kind != "disks":
@@ -88,6 +105,9 @@ def plan_of(seed: int) -> Plan:
         for topic in topics:
             topic.partitions = max(topic.partitions, counts.choice((1, 2, 3)))
             topic.fewest = counts.randint(1, min(2, topic.copies))
+    if kind == "kills" and scarce.random() < 0.4:
+        for topic in topics:
+            topic.configs.update(scarce.choice(({}, {"flush.messages": "3"}, {"flush.ms": "100"})))
     nodes = random.choice((3, 4, 4, 5))
     return Plan(
         kind,
@@ -102,7 +122,7 @@ def plan_of(seed: int) -> Plan:
         calm=random.choice((0.3, 0.6, 1.2)),
         deletes=random.random() < 0.3,
         zombies=random.random() < 0.6,
-        trouble=random.random() < 0.2,
+        trouble=random.random() < 0.3,
         moves=random.random() < 0.6,
         shared=random.random() < 0.35,
         outages=random.random() < 0.3,
@@ -114,4 +134,12 @@ def plan_of(seed: int) -> Plan:
         growing=random.random() < 0.2 and kind != "disks" and nodes > 3,
         late_s=late.choice((0.05, 0.5, 1.5)),
         outage=late.random() < 0.6,
+        harmed=scarce.random() < 0.5,
+        busy=scarce.random() < 0.5,
+        memory=scarce.choice((1 << 20, 1 << 20, 100_000, 30_000)),
+        journal=scarce.choice((0, 0, 0, 400_000, 150_000)),
+        rate=scarce.choice((0, 0, 0, 0, 200_000, 50_000)),
+        files=scarce.choice((512, 512, 4, 1)),
+        expiry=scarce.choice((86_400_000, 20_000)),
+        racks=scarce.random() < 0.3,
     )

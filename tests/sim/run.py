@@ -14,6 +14,7 @@ from . import two_disks
 from .blackout import blackout
 from .checks import Checks
 from .clients import Clients
+from .damage import Damage
 from .faults import Faults
 from .garbage import Garbage
 from .late import Late
@@ -82,7 +83,9 @@ async def _scenario(world: World) -> None:
     await world.boot()
     clients = Clients(world)
     clients.begin()
-    faults = Faults(world, clients, checks)
+    damage = Damage(world, checks)
+    checks.still_damaged = damage.look
+    faults = Faults(world, clients, checks, damage)
     late = asyncio.get_running_loop().create_task(Late(world, clients, faults).run())
     moving = asyncio.get_running_loop().create_task(Moves(world).run()) if world.plan.moves else None
     await faults.run()

@@ -42,6 +42,9 @@ EVERYTHING: dict[str, Any] = {
     "clocks": True,
     "emptied": True,
     "hasty": True,
+    "harmed": True,
+    "busy": True,
+    "racks": True,
 }
 """A plan that leaves nothing out."""
 
@@ -52,7 +55,8 @@ def with_everything(seed: int) -> Plan:
 
 def test_the_plans_of_many_seeds_have_everything() -> None:
     plans = [plan_of(seed) for seed in range(200)]
-    for name in ("deletes", "zombies", "trouble", "moves", "shared", "outages", "clocks", "emptied", "hasty"):
+    names = ("deletes", "zombies", "trouble", "moves", "shared", "outages", "clocks", "emptied", "hasty")
+    for name in (*names, "harmed", "busy", "racks"):
         assert {getattr(plan, name) for plan in plans} == {False, True}, name
     assert {plan.kind for plan in plans} == {"disks", "synced", "kills"}
     assert {plan.nodes for plan in plans} == {3, 4, 5}
@@ -166,6 +170,37 @@ def test_what_rots_and_what_cannot_be_read() -> None:
     machine.unreadable.add(inode)
     with pytest.raises(OSError, match="Input/output"):
         disk.pread(fd, 100, 0)
+
+
+@pytest.mark.parametrize("room", [0, 3, 10])
+def test_a_disk_that_gets_full_takes_what_it_has_room_for(room: int) -> None:
+    machine = Machine(1, "/sim/n1", Random(3))
+    disk = SimDisk(machine)
+    fd = disk.open("/sim/n1/f", create=True)
+    disk.pwritev(fd, [b"before"], 0)
+    machine.room = room
+    if room < 6:
+        with pytest.raises(OSError, match="No space"):
+            disk.pwritev(fd, [b"be", b"hind", b"it"], 4)
+    else:
+        disk.pwritev(fd, [b"be", b"hind", b"it"], 4)
+    assert disk.pread(fd, 100, 0) == b"befobehindit"[: 6 + room] if room else b"before"
+    disk.truncate(fd, 2)
+    disk.pwritev(fd, [b"xyz"], 2)
+    assert disk.pread(fd, 100, 0)[2:5] == b"xyz"
+
+
+def test_the_next_operation_of_one_kind_fails_once() -> None:
+    machine = Machine(1, "/sim/n1", Random(3))
+    disk = SimDisk(machine)
+    machine.fail_next, machine.fail_where = "rename", "journal"
+    for name in ("f", "journal"):
+        disk.close(disk.open(f"/sim/n1/{name}", create=True))
+    disk.rename("/sim/n1/f", "/sim/n1/g")
+    with pytest.raises(OSError, match="Input/output"):
+        disk.rename("/sim/n1/journal", "/sim/n1/h")
+    disk.rename("/sim/n1/journal", "/sim/n1/h")
+    assert machine.failures == 1
 
 
 # The store

@@ -27,6 +27,7 @@ from kproto.wire.generated.offset_for_leader_epoch import (
 )
 from kproto.wire.records import Record, build_batch
 
+from . import refused
 from .clients import Clients, Consumer, Ledger, Unanswered, answered, make_chunk, produce, services_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ CONFIGS = (
     {"retention.bytes": "6000", "segment.bytes": "1048576"},
     {"retention.ms": "700", "segment.ms": "300"},
     {"segment.ms": "500", "index.interval.bytes": "200"},
+    {"segment.ms": "300", "segment.jitter.ms": "200", "retention.bytes": "20000"},
+    {"cleanup.policy": "compact", "retention.bytes": "20000"},
+    {"cleanup.policy": "delete,compact", "retention.ms": "2000"},
+    {"index.interval.bytes": "0", "file.delete.delay.ms": "0"},
     {"kproto.vlogs": "1"},
     {"kproto.active.groups": "2"},
     {"max.message.bytes": "3000"},
@@ -48,6 +53,19 @@ CONFIGS = (
     {"unclean.leader.election.enable": "true", "min.insync.replicas": "2"},
     {"nonsense": "1"},
     {"retention.ms": "never"},
+)
+BROKER_CONFIGS = (
+    ("kproto.vlogs.per.broker", "1"),
+    ("kproto.vlogs.per.broker", "2"),
+    ("kproto.vlogs.per.broker", "3"),
+    ("kproto.direct.bytes", "0"),
+    ("kproto.direct.bytes", "2000"),
+    ("kproto.backup.stall.ms", "100"),
+    ("kproto.virtual.segment.bytes", "1048576"),
+    ("log.cleanup.policy", "nonsense"),
+    ("node.id", "7"),
+    ("no such thing", "1"),
+    ("kproto.direct.bytes", "many"),
 )
 LOOSE = ({"flush.messages": "3"}, {"flush.ms": "200"}, {"flush.messages": "1"})
 """Only where nobody loses power: what is acknowledged may be lost with it."""
@@ -97,7 +115,7 @@ class Visitors:
         self.world = world
         self.clients = clients
         self.random = Random(f"visitors {world.seed}")
-        self.there = self.random.random() < 0.5
+        self.there = self.random.random() < 0.65
         self.pace = self.random.choice((0.03, 0.1, 0.3))
         self.visits: list[Visit] = []
         self.count = 0
@@ -110,8 +128,9 @@ class Visitors:
             return
         world = self.world
         end = world.loop.now + world.plan.seconds
-        doings = (self.create, self.write, self.write, self.write, self.look, self.look)
-        rarer = (self.grow, self.configure, self.delete, self.lie, self.lie, self.number)
+        doings = (self.create, self.write, self.write, self.write, self.look, self.look, self.look)
+        rarer = (self.grow, self.configure, self.delete, self.lie, self.lie, self.number, self.name)
+        rarer = (*rarer, self.ask_in_vain)
         while world.loop.now < end and self.clients.running:
             await asyncio.sleep(2 * self.pace * self.random.random())
             doing = self.random.choice(doings if self.random.random() < 0.6 else rarer)
@@ -176,6 +195,14 @@ class Visitors:
             raise outcome.error
         self.world.count("topics made")
 
+    async def name(self) -> None:
+        """A topic that is made because somebody names it, with one copy."""
+        if self.world.plan.kind == "kills" and len(self.visits) < 4:
+            self.count += 1
+            name = f"visit.{self.count}"
+            self.visits.append(Visit(name, 1, 1))
+            await self._decide(lambda one: one.auto_create([name, "no name"]))
+
     async def grow(self) -> None:
         """More partitions."""
         visit = self._some()
@@ -193,8 +220,8 @@ class Visitors:
         random = self.random
         op = random.choice((OpType.SET, OpType.SET, OpType.DELETE, OpType.APPEND, OpType.SUBTRACT, 7))
         if random.random() < 0.3:
-            changes = [("kproto.vlogs.per.broker", random.choice("123"))]
-            kind, resource = ResourceType.BROKER, random.choice(("", "1", "2", "9"))
+            changes = [random.choice(BROKER_CONFIGS)]
+            kind, resource = ResourceType.BROKER, random.choice(("", "", "1", "2", "9", "two"))
         else:
             kind, resource = ResourceType.TOPIC, self._some().name
             changes = list(self._config().items()) * random.choice((1, 1, 1, 2))
@@ -212,6 +239,10 @@ class Visitors:
     async def number(self) -> None:
         """A block of producer ids."""
         await self._decide(lambda one: one.next_producer_id())
+
+    async def ask_in_vain(self) -> None:
+        """What is refused."""
+        await self._decide(lambda one: refused.ask(self.world, one, self.random))
 
     async def delete(self) -> None:
         await self.leave(self._some())

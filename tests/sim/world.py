@@ -10,6 +10,7 @@ import asyncio
 import logging
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -102,7 +103,8 @@ class Node:
 
     async def _run(self, process: Process) -> None:
         world = self.world
-        clock = SimClock(world.loop, lambda: world.ahead.get(self.number, 0))
+        busy = Random(f"busy {world.seed} {self.number} {self.starts}") if world.plan.busy else None
+        clock = SimClock(world.loop, lambda: world.ahead.get(self.number, 0), busy)
         self.broker = broker = Broker(self.settings, clock, SimDisk(self.machine))
         try:
             await broker.start()
@@ -152,6 +154,7 @@ class World:
         numbers = range(1, plan.nodes + 1)
         self.machines = {n: Machine(n, f"/sim/n{n}", Random(f"machine {n} {seed}")) for n in numbers}
         self.os = SimOs({f"n{n}": machine for n, machine in self.machines.items()}, Random(f"os {seed}"))
+        self.os.here = lambda: self.machines[self.loop.current.node]  # type: ignore[union-attr]
         self.network = Network(self.loop, Random(f"network {seed}"))
         self.store = SimStore(self.clock)
         self.store.on_change = self._stored
@@ -172,6 +175,8 @@ class World:
         """Faults have ended, and clients need not wait for their last answers any more."""
         self.power_may_go = True
         """All that was acknowledged is on media, if the plan says so at all (`late`)."""
+        self.is_damaged: Callable[[int, str, int], bool] = lambda *_: False
+        """Whether a node may hand out anything of a partition (`damage`)."""
         self.on_change: list[Any] = []
         self._began = self.loop.now
         self._revision = 0
@@ -191,12 +196,16 @@ class World:
             "kproto.flush.age.ms": "300",
             "kproto.flush.bytes": "4096",
             "kproto.checkpoint.interval.ms": "400",
-            "kproto.log.memory.bytes": str(1 << 20),
+            "kproto.recovery.read.bytes.per.second": str(plan.rate),
             "kproto.vlogs.per.broker": str(plan.vlogs),
             "log.segment.delete.delay.ms": "500",
             "log.retention.check.interval.ms": "900",
             "min.insync.replicas": str(plan.min_insync),
+            "offsets.topic.num.partitions": "2",
+            "producer.id.expiration.ms": str(86_400_000 if plan.clocks else plan.expiry),
         }
+        if plan.racks:
+            texts["broker.rack"] = "ab"[number % 2]
         if plan.shared:
             texts["kproto.metadata.store"] = "etcd://store:2379/sim"
         elif number != 1:
@@ -207,7 +216,11 @@ class World:
             "kproto.segment.file.bytes": plan.segment_bytes,
             "log.segment.bytes": plan.segment_bytes * 4,
             "kproto.direct.bytes": 3_000,
+            "kproto.log.memory.bytes": plan.memory,
+            "kproto.open.files": plan.files,
         }
+        if plan.journal:
+            small["kproto.journal.bytes"] = max(plan.journal, 4 * plan.vseg_bytes)
         return settings_module._settings({**base.values, **small}, base.explicit)
 
     # What is told
@@ -254,7 +267,10 @@ class World:
             return self.loop.now < self.wiped.get(node.number, -SESSION_S) + SESSION_S
         own_store = not self.plan.shared and node.number == 1
         return bool(
-            machine.failures or machine.full or (own_store and (self.store.down or STORE_IS_DOWN in why))
+            machine.failures
+            or machine.full
+            or machine.room is not None
+            or (own_store and (self.store.down or STORE_IS_DOWN in why))
         )
 
     def epoch_of(self, node: Node) -> int:
