@@ -474,7 +474,10 @@ class LogManager:
         expiry = self.settings.producer_id_expiration_ms
         for partition in self._retaining:
             if not partition.deleted:
-                partition.retain()
+                try:
+                    partition.retain()
+                except OSError as error:  # of a file that cannot be read now: others are not kept from it
+                    log.warning("%r: its retention waits: %s", partition, error)
                 partition.producers.expire(self.now_ms(), expiry)
             if self.clock.monotonic() >= deadline:
                 return True
@@ -504,7 +507,11 @@ class LogManager:
             too_old = 0 <= config.retention_ms < self.now_ms() - entry.oldest_ms
             too_much = 0 <= config.retention_bytes < entry.size
             if entry.size and "delete" in config.cleanup_policy and (too_old or too_much):
-                partition = self.partition(topic_id, index)
+                try:
+                    partition = self.partition(topic_id, index)
+                except (OSError, KafkaError) as error:
+                    log.warning("%s-%d: its retention waits: %s", record.name, index, error)
+                    continue
                 if partition is not None:
                     yield partition
 

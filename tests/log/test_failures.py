@@ -217,6 +217,28 @@ def test_retention_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch:
     assert [everything(log.partition(index)) for index in range(5)] == [b""] * 5
 
 
+@pytest.mark.parametrize("opened", [True, False])
+def test_a_file_that_cannot_be_read_keeps_no_other_partition_from_retention(
+    tmp_path: Path, opened: bool
+) -> None:
+    """Nor what comes after it in the same piece of housekeeping."""
+    log = Log(tmp_path, {"retention.ms": "1000", "segment.ms": "1000"}, partitions=2)
+    for index in range(2):
+        for second in range(3):
+            log.partition(index).append(batch(b"x", time=START + 2000 * second))
+    log.restart(LeftAs.CLEAN)
+    first = next(path for path in sorted(tmp_path.rglob("*.index")) if path.parent.name.endswith(".00000"))
+    if opened:
+        log.partition(0)
+        log.partition(1)
+    else:
+        first = max(first.parent.glob("*.chunks"))
+    first.unlink()
+    first.mkdir()
+    log.tick(10_000_000.0)
+    assert log.partition(1).log_start_offset == 3
+
+
 def test_a_partition_whose_topic_goes_while_retention_is_under_way(tmp_path: Path) -> None:
     log = Log(tmp_path, {"retention.ms": "1000"}, partitions=2)
     log.partition(0).append(batch(b"x", time=START))
