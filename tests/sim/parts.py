@@ -338,13 +338,7 @@ def installed(world: World) -> Iterator[None]:
     places.append((asyncio, "sleep", loop.sleep))
     places += _quick_json()
     places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]  # nobody asks for all tasks
-    places += drawn(world.seed)
-    piece = seeded(world.seed).choice((1 << 20, 3_000, 500))
-    if world.plan.rot:
-        places.append((kproto.member, "Scrub", partial(Scrub, piece_bytes=piece, pause_s=0.02, round_s=2.0)))
-    if world.plan.rot or world.plan.harmed:
-        scrub = partial(SegmentScrub, piece_bytes=piece, pause_s=0.02, again_s=2.0)
-        places.append((kproto.broker, "Scrub", scrub))
+    places += [*drawn(world.seed), *_scrubs(world)]
     places += world.replaced
     missing = object()
     before = [(module, name, vars(module).get(name, missing)) for module, name, _ in places]
@@ -358,6 +352,16 @@ def installed(world: World) -> Iterator[None]:
                 delattr(module, name)
             else:
                 setattr(module, name, value)
+
+
+def _scrubs(world: World) -> list[tuple[Any, str, Any]]:
+    """What looks for damage, as often as a run of seconds needs it."""
+    piece = seeded(world.seed).choice((1 << 20, 3_000, 500))
+    copies = partial(Scrub, piece_bytes=piece, pause_s=0.02, round_s=2.0)
+    segments = partial(SegmentScrub, piece_bytes=piece, pause_s=0.02, again_s=2.0)
+    rot, plan = world.plan.rot, world.plan
+    places: list[tuple[Any, str, Any]] = [(kproto.member, "Scrub", copies)] if rot else []
+    return [*places, (kproto.broker, "Scrub", segments)] if rot or plan.harmed else places
 
 
 def _quick_json() -> list[tuple[Any, str, Any]]:

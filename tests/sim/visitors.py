@@ -129,8 +129,10 @@ class Visitors:
         world = self.world
         end = world.loop.now + world.plan.seconds
         doings = (self.create, self.write, self.write, self.write, self.look, self.look, self.look)
-        rarer = (self.grow, self.configure, self.delete, self.lie, self.lie, self.number, self.name)
-        rarer = (*rarer, self.ask_in_vain)
+        rarer = (
+            *(self.grow, self.configure, self.delete, self.lie, self.lie, self.number, self.name),
+            self.ask_in_vain,
+        )
         while world.loop.now < end and self.clients.running:
             await asyncio.sleep(2 * self.pace * self.random.random())
             doing = self.random.choice(doings if self.random.random() < 0.6 else rarer)
