@@ -266,6 +266,10 @@ class Rewriting:
             await self._turn(size)
             if not wanted():
                 raise NotHereError(f"{partition}: nobody wants it any more")
+            # Of what was deleted meanwhile the store knows (rule 44). Beginning anew might never end.
+            offset = max(offset, partition.log_start_offset)
+            if offset >= end:
+                break
             before, pushed = offset, self.bytes
             for data in await _read(partition, offset, size):
                 for ref in stand_in.references(data, offset, end):

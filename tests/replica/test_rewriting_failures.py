@@ -86,6 +86,34 @@ def test_what_cannot_be_pushed_again_now_is_tried_later_and_not_reported(
     directed(go)
 
 
+def test_records_that_are_deleted_while_they_are_pushed_do_not_hold_it_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Retention may be quicker than what is pushed at a limited pace: it began anew each time, for ever."""
+    monkeypatch.setattr(rewriting, "READ_BYTES", 2_000)
+
+    async def go(this: Case) -> None:
+        lost = first_lost(this)
+        partition = concerned(this, lost)
+        key = partition.topic_id, partition.index
+        append = this.side.append
+
+        def delete_more(ref: Any) -> None:
+            append(ref)
+            start = min(ref[4] + 1, partition.high_watermark)
+            if (ref[0].topic_id, ref[0].index) == key and start > partition.log_start_offset:
+                this.metadata.table.starts[key] = this.world.truth[key].log_start = start
+                partition.start_at(start)
+
+        this.side.append = delete_more  # type: ignore[method-assign]
+        assert await this.look() == 1
+        assert partition.log_start_offset > 0
+        assert set(this.reported) == set(lost)
+        assert this.live_in(lost) <= this.side.chunks()
+
+    directed(go, 60)
+
+
 def test_only_so_much_is_on_its_way_to_backups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewriting, "READ_BYTES", 2_000)
     monkeypatch.setattr(rewriting, "WINDOW_BYTES", 4_000)
