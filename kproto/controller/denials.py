@@ -40,6 +40,10 @@ class Denials:
         broker = image.brokers.get(node_id)
         return broker is not None and (vseg, node_id, broker.epoch) in self._disowned
 
+    def of_last_copy(self, image: MetadataImage, vseg: VsegRecord) -> set[int]:
+        """The brokers that are listed, and said so."""
+        return {one.node_id for one in vseg.backups if self.is_disowned(image, vseg, one.node_id)}
+
     def without_copy(self, image: MetadataImage, table: VlogTable) -> set[VsegId]:
         """Virtual segments whose last listed copy is none. What was said of other lists is forgotten."""
         self._disowned = {one for one in self._disowned if table.vsegs.get(one[0].id) == one[0]}

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
@@ -65,7 +65,7 @@ class Repairs:
     """Which copies are missing since when, and what is under way. ``delay`` is in seconds; ``denials``: what
     others are told that is learnt here."""
 
-    __slots__ = ("_busy", "_delay", "_failed", "_missing", "_retry_at", "denials")
+    __slots__ = ("_busy", "_delay", "_denied", "_failed", "_missing", "_retry_at", "denials")
 
     def __init__(self, delay: float, denials: Denials | None = None) -> None:
         self._delay = delay
@@ -75,6 +75,8 @@ class Repairs:
         self._busy: dict[VsegId, Repair] = {}
         self._failed: dict[VsegId, set[tuple[int, int]]] = {}
         """Sources and targets that did not work."""
+        self._denied: set[VsegId] = set()
+        """Of which a last listed copy was none, as of the last plan."""
 
     @property
     def running(self) -> int:
@@ -106,7 +108,8 @@ class Repairs:
         ]
         ids = {vseg.id for vseg in short}
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
-        self._retry_at = {vseg: at for vseg, at in self._retry_at.items() if vseg in ids}
+        at_once, self._denied = without - self._denied, without  # the owner's journal may be gone soon
+        self._retry_at = {vseg: at for vseg, at in self._retry_at.items() if vseg in ids - at_once}
         self._failed = {vseg: pairs for vseg, pairs in self._failed.items() if vseg in ids}
         self.denials.forget_owners(ids)
         orders: list[Repair] = []
@@ -123,7 +126,9 @@ class Repairs:
             if now < ready:
                 looks.append(ready)
             elif vseg.id not in self._busy and len(self._busy) + len(orders) < AT_ONCE:
-                order = choose_repair(image, table, vseg, load, use, self._failed.get(vseg.id, set()))
+                failed = self._failed.get(vseg.id, set())
+                deniers = self.denials.of_last_copy(image, vseg)
+                order = choose_repair(image, table, vseg, load, use, failed, deniers)
                 if order is not None:
                     orders.append(order)
                     use.update((order.source, order.target.node_id))
@@ -159,17 +164,21 @@ def choose_repair(
     load: Counter[int],
     use: Counter[int],
     failed: set[tuple[int, int]],
+    deniers: Collection[int] = (),
 ) -> Repair | None:
     """Source and target of one more copy; None when nobody can give or take one now.
 
-    Pairs that have ``failed`` come again only after all others; then they are forgotten.
+    Pairs that have ``failed`` come again only after all others; then they are forgotten. ``deniers`` said
+    that what is listed for them is no copy: nobody is sent there, or waits for them, but for the owner, whose
+    answer an operator needs (`giving_up.hopeless`).
     """
     have = rules.live_copies(image, vseg)
+    asked = [copy.node_id for copy in have if copy.node_id not in deniers or copy.node_id == vseg.node_id]
     holders = {copy.node_id for copy in have}
     if wanted_copies(image, table, vseg) < vseg.copies or _others_can(image, vseg, holders):
         holders.add(vseg.node_id)
     free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
-    sources = sorted((use[copy.node_id], copy.node_id) for copy in have if copy.node_id in free)
+    sources = sorted((use[node_id], node_id) for node_id in asked if node_id in free)
     able = [
         image.brokers[node_id]
         for node_id in free
@@ -181,7 +190,7 @@ def choose_repair(
     )
     pairs = [(source, target) for target in targets for _, source in sources]
     owner = CopyTarget(vseg.node_id, vseg.store_id)
-    waits = have and not sources  # for a listed copy that is busy: it is the better one
+    waits = asked and not sources  # for a listed copy that is busy: it is the better one
     if rules.may_hold(image, owner) and owner not in have and owner.node_id in free and not waits:
         # its journal, kept for this (18b), or still there though others say that they have copies
         pairs += [(owner.node_id, target) for target in targets if target.node_id != owner.node_id]

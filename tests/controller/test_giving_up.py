@@ -15,7 +15,7 @@ from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.proposals import Proposals
 from kproto.controller.recovery import stuck
-from kproto.controller.repair import Repairs, decide_repaired
+from kproto.controller.repair import Repair, Repairs, decide_repaired
 from kproto.controller.sources import Sources
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord, given_key
@@ -223,6 +223,69 @@ def test_a_last_copy_that_is_none_can_be_given_up_once_its_owner_was_asked(copie
     give = decide_give_up(world.image, world.table, [streamlet], repairs.denials, named=False)
     assert [one.id for one in world.commit(give)] == [vseg.id]
     assert world.table.vsegs[vseg.id].lost
+
+
+def ordered(world: World, vseg: VsegRecord, repairs: Repairs, now: float) -> list[Repair]:
+    return [one for one in repairs.plan(world.image, world.table, now).orders if one.vseg.id == vseg.id]
+
+
+def test_as_soon_as_a_last_copy_is_none_its_owner_is_asked() -> None:
+    """Found by simulation (seed 2000165): the power of all was lost, and the owner's journal had all of it
+    until it led again, 1.3 s after the last listed copy had turned out to be none. An order that had failed
+    when that broker started was waited for, then two more were sent there: the owner was asked 15 s later
+    (17, 18b)."""
+    world, vseg, _ = bad_last_copy()
+    (last,) = vseg.backups
+    repairs = Repairs(0.0)
+    (vain,) = ordered(world, vseg, repairs, 10.0)
+    assert vain.source == last.node_id
+    repairs.ordered(vain)
+    repairs.ended(vain, False, 10.0, for_want=False)
+    assert ordered(world, vseg, repairs, 10.1) == [], "the same again can wait"
+    assert not disowned(world, vseg, repairs, last.node_id)
+    (order,) = ordered(world, vseg, repairs, 10.2)
+    assert order.source == vseg.node_id
+    repairs.ordered(order)
+    repairs.ended(order, False, 10.3)
+    assert not disowned(world, vseg, repairs, last.node_id)
+    assert ordered(world, vseg, repairs, 10.4) == [], "that was known"
+    (again,) = ordered(world, vseg, repairs, 20.0)
+    assert again.source == vseg.node_id
+    assert again.target != order.target
+    repairs.ordered(again)
+    assert world.commit(decide_repaired(world.image, world.table, again))
+    assert disowned(world, vseg, repairs, last.node_id), "it is not the last one any more"
+
+
+def test_who_said_that_its_copy_is_none_is_not_asked_while_the_owner_is_away() -> None:
+    """A vain order would keep the owner waiting for the next one when it is back."""
+    world, vseg, repairs = bad_last_copy()
+    world.fence(vseg.node_id)
+    assert ordered(world, vseg, repairs, 10.0) == []
+    world.register(vseg.node_id, power_lost=True)
+    (order,) = ordered(world, vseg, repairs, 10.1)
+    assert order.source == vseg.node_id
+
+
+def test_another_listed_copy_that_comes_back_is_asked_before_the_owner() -> None:
+    world, vseg, repairs = bad_last_copy()
+    (last,) = vseg.backups
+    other = next(node for node in (2, 3, 4) if node != last.node_id)
+    _put(world, vseg._replace(backups=(last, *_copies(world, other))))
+    world.fence(other)
+    assert not disowned(world, vseg, repairs, last.node_id)
+    world.register(other)
+    (order,) = ordered(world, vseg, repairs, 10.0)
+    assert order.source == other
+
+
+def test_an_owner_that_is_listed_is_asked_though_it_has_none() -> None:
+    """Its answer is what an operator needs to give it up."""
+    world, vseg, repairs = bad_last_copy()
+    _put(world, vseg._replace(backups=tuple(_copies(world, vseg.node_id))))
+    vseg = world.table.vsegs[vseg.id]
+    assert not disowned(world, vseg, repairs, vseg.node_id)
+    in_vain(world, vseg, repairs)
 
 
 def test_a_last_copy_counts_again_when_its_broker_does_not_say_so_any_more() -> None:
