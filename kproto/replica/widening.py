@@ -122,7 +122,8 @@ class Widening:
     async def roll(self) -> None:
         """Close what partitions have left for virtual logs with more copies, or syncs, and have it copied as
         often. Raises KafkaError when the controller refuses."""
-        self._outgrown |= self._vlogs.take_outgrown()
+        for vlog, copies in self._vlogs.take_outgrown().items():
+            self._outgrown[vlog] = max(copies, self._outgrown.get(vlog, 0))
         if not self._outgrown:
             return
         outgrown = dict(self._outgrown)

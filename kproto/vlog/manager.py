@@ -276,8 +276,9 @@ class VlogManager:
 
     def take_outgrown(self) -> dict[int, int]:
         """Virtual logs with backups that partitions have left for others with more copies, or with more
-        syncs, since the last call, and the copies of those: what is in them wants as many, and is to be in
-        closed virtual segments, which backups sync. An open one is in limbo after a loss of power."""
+        syncs, since the last call, and the most copies of those and of their own: what is in them wants as
+        many, and is to be in closed virtual segments, which backups sync. An open one is in limbo after a
+        loss of power."""
         outgrown, self._outgrown = self._outgrown, {}
         return outgrown
 
@@ -336,7 +337,9 @@ class VlogManager:
         ``before`` is durable."""
         if before is not None and self._outgrows(klass := self._of[before].klass, pusher.klass):
             left = {before, *(one.vlog for where, one in self._pushers.items() if where == (klass, SIDE))}
-            self._outgrown |= dict.fromkeys((vlog.vlog_id for vlog in left), pusher.klass.copies)
+            most = max(klass.copies, pusher.klass.copies)  # who leaves for fewer does not speak for others
+            for number in (vlog.vlog_id for vlog in left):
+                self._outgrown[number] = max(most, self._outgrown.get(number, 0))
         if self._brings_older(partition, before, pusher.klass.policy):
             pusher.older.add(partition)
         partition.vlog = pusher.vlog

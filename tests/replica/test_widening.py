@@ -344,7 +344,7 @@ def test_what_was_outgrown_is_not_forgotten_when_the_controller_is_away() -> Non
             await this.widening.roll()
         assert not this.vlogs.told, "the store does not know its end"
         this.refusal = None
-        this.vlogs.outgrown = {6: 2}
+        this.vlogs.outgrown = {5: 2, 6: 2}
         await this.widening.roll()
         assert this.vlogs.told == [5]
         assert this.proposals[-1] == ("widen", {"vlogs": [[5, 4, 3], [6, 2, 2]]})

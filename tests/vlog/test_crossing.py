@@ -177,6 +177,32 @@ def test_a_topic_counts_the_copies_of_what_it_has_until_it_has_more() -> None:
     assert world.manager.take_outgrown() == {1: 3}
 
 
+@pytest.mark.parametrize("fewer", [1, 2])
+def test_who_goes_to_fewer_copies_and_more_syncs_gives_up_nobodys_copies(fewer: int) -> None:
+    """What is left wants as many copies as it has, though who left has one now (the controller refuses a wish
+    for one, each time), and as many as others want that left the same virtual log (17)."""
+    copies = [2, 2]
+    world = ClusterWorld.begin(2, 4)
+    world.manager._copies_of = lambda _, index: copies[index]
+    parts = [world.partition(index=index) for index in (0, 1)]
+    for part in parts:
+        part.append()
+    world.flow()
+    first, second = parts
+    copies[0] = fewer
+    configure(world, first, SYNCED)
+    assert world.manager.take_outgrown() == {1: 2}
+    copies[1] = 3
+    world.manager.assign(second)  # type: ignore[arg-type]
+    assert [part.vlog.copies for part in parts] == [fewer, 3]
+    copies[0] = 2
+    configure(world, first, MEMORY)
+    copies[0] = fewer
+    configure(world, first, SYNCED)
+    assert world.manager.take_outgrown() == {1: 3}
+    world.check()
+
+
 def test_an_owner_that_hands_everything_over_takes_no_appends_on_the_way() -> None:
     world, part = busy()
     part.append()
