@@ -4,7 +4,8 @@ Everything is called on the loop. A push of class ``MEMORY`` or ``TIMED`` is ans
 (the page cache is the promise), one of class ``SYNCED`` after a group fdatasync in a worker. A frame of tens
 of megabytes takes several turns, so that others get theirs. Nothing loops over chunks.
 ``kproto.replica.rules`` decides; this class acts, and keeps in ``state`` (a small synced file) what a start
-must know: the boot of the machine, whether the last stop was clean, and which virtual segments are in limbo.
+must know: the boot of the machine, whether the last stop was clean, which virtual segments are in limbo, and
+of which files a power loss may have torn any frame, not only the last one.
 
 After a power loss (another boot, no clean stop) the first metadata table says which copies may have lost what
 they acknowledged. The earlier it is given to `apply`, the better: a segment opened after this process started
@@ -135,6 +136,9 @@ class ReplicaStore:
         self.table = VlogTable()
         self.copies: dict[VsegId, Copy] = {}
         self.limbo: set[VsegId] = set()
+        self._torn: set[VsegId] = set()
+        """Open when the power was lost: until they are closed any frame here may lack what was not synced,
+        also for later processes."""
         self.poisoned = ""
         self.on_damage: Callable[[VsegId, str], object] = lambda *_: None
         """A closed virtual segment is not whole here, though metadata may list it (rule 17)."""
@@ -149,7 +153,8 @@ class ReplicaStore:
         self.suspect = False
         """The power was lost, and no table has said yet what this store should have."""
         self.thorough = False
-        """This process started after a power loss: files are checked chunk by chunk."""
+        """The power was lost before this process started, and no earlier one was told what this store should
+        have: files are checked chunk by chunk."""
         self._unclean = False
         """An earlier process may have left unsynced files."""
         self._loading: dict[VsegId, list[Callable[[], object]]] = {}
@@ -179,9 +184,9 @@ class ReplicaStore:
         same_boot = state.get("boot") == self._boot.hex() and any(self._boot)
         lost = not (same_boot or state.get("clean") or (new_directory and not state))
         self.limbo = {VsegId(*vseg) for vseg in state.get("limbo", ())}
-        self.thorough = lost
+        self._torn = {VsegId(*vseg) for vseg in state.get("torn", state.get("limbo", ()))}
         self._unclean = not state.get("clean")
-        self.suspect = lost or bool(state.get("suspect"))
+        self.suspect = self.thorough = lost or bool(state.get("suspect"))
         self._write_state()
 
     def _write_state(self, clean: bool = False) -> None:
@@ -191,6 +196,7 @@ class ReplicaStore:
             "clean": clean,
             "suspect": self.suspect,
             "limbo": sorted(self.limbo),
+            "torn": sorted(self._torn),
         }
         write_state(self.disk, self.files.at(STATE_FILE), state)
 
@@ -511,7 +517,8 @@ class ReplicaStore:
             return
         self._loading[copy.vseg] = [then]
         found: list[Inspection] = []
-        look = partial(inspect, self.disk, copy.path, copy.vseg, self.thorough)
+        thorough = self.thorough or copy.vseg in self._torn
+        look = partial(inspect, self.disk, copy.path, copy.vseg, thorough)
         copy.pins += 1
         self.workers.reads.submit(
             lambda: found.append(look()), lambda error: self._loaded(copy, found, error)
@@ -561,6 +568,8 @@ class ReplicaStore:
             began_here = copy is not None and copy.began_here
             if in_limbo(record, self.me, began_here) or journal_in_limbo(record, self.me):
                 self.limbo.add(record.id)
+            if copy is not None and not began_here:
+                self._torn.add(record.id)
         self._keep_judgement()
 
     def _keep_judgement(self) -> None:
@@ -588,10 +597,11 @@ class ReplicaStore:
                 wait |= not copy.holds and self._remove(copy)  # a hold ends with a sweep of its own
             elif record is not None and record.end is not None and not copy.settled and copy.fd != NO_FILE:
                 wait |= self._settle(copy, record.end)
-        closed = [vseg for vseg in sorted(self.limbo) if vseg in vsegs and not vsegs[vseg].open]
-        self.limbo = {vseg for vseg in self.limbo if vseg in vsegs and vsegs[vseg].open}
-        for vseg in closed:  # it is known now where it ends, so it shows whether something is missing
-            self.find(vseg, partial(self._report_unfit, vseg))
+        for vseg in sorted(self.limbo | self._torn):
+            if vseg in vsegs and not vsegs[vseg].open:  # what is missing shows, now that its end is known
+                self.find(vseg, partial(self._report_unfit, vseg))
+        for some in (self.limbo, self._torn):
+            some.intersection_update([vseg for vseg in some if vseg in vsegs and vsegs[vseg].open])
         if wait:
             self._sweep_soon()
 

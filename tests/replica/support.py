@@ -266,6 +266,8 @@ class Owner:
             vseg.vlog, vseg.owner_epoch, vseg.seq, start, size, 3, policy, BOOT
         )
         self.end = start
+        self.durable: int | None = None
+        """What frames say that is durable; None: all before them."""
         self.frames: list[tuple[int, bytes]] = []
         """Position and bytes."""
         self.chunks: list[tuple[tuple[bytes, int], int, int, bytes, int]] = []
@@ -286,7 +288,8 @@ class Owner:
             body += data
             offsets[topic, index] = base + records
         length = len(head) + len(body)
-        seal(head, *self._identity(), self.end, length, self.chain, self.end, len(parts))
+        durable = self.end if self.durable is None else self.durable
+        seal(head, *self._identity(), self.end, length, self.chain, durable, len(parts))
         return bytes(head) + body
 
     def push(self, parts: Sequence[tuple[bytes, int]], sizes: Sequence[int], fill: int = 7) -> bytes:

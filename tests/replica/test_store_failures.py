@@ -17,6 +17,7 @@ from kproto.replica.rules import Presence, Push
 from kproto.replica.store import DIRECTORY
 from kproto.replica.stored_file import inspect
 from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.frame import FILE_HEADER_SIZE
 from tests.descriptors import NoDescriptor
 from tests.replica.support import OTHER, Metadata, Owner, Station
 from tests.replica.test_store import PART, SYNCED, VSEG, filled, stored_bytes, wire_bytes
@@ -236,6 +237,54 @@ def test_a_copy_that_was_replaced_while_it_was_synced_is_closed_then() -> None:
     assert answers == [Push.STORE]
     assert fd not in station.disk._open
     assert old.pins == 0
+
+
+@pytest.mark.parametrize("policy", [FlushPolicy.MEMORY, SYNCED])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_frame_torn_by_a_power_loss_does_not_exist_for_any_later_process(
+    policy: FlushPolicy, told: bool
+) -> None:
+    """A power loss tears any frame that was not synced, a kill only the last: what the first process that
+    starts would find counts for the next one, too, whether the first was ``told`` what it should have or not
+    (7, 24b). Else the log would end behind bytes that nobody has."""
+    station, owner = Station(), Owner(VSEG, policy=policy)
+    owner.durable = 0
+    filled(station, owner)
+    torn, end = owner.frames[1][0], owner.end
+    metadata = listed(owner)
+    station.disk.datasync(station.store.copies[VSEG].fd)
+    station.disk.sync_directory(station.store.directory)
+    station.lose_power(2)
+    station.file(VSEG)[FILE_HEADER_SIZE + owner.frames[2][0] - 1] ^= 1
+    if told:
+        station.store.apply(metadata.table, metadata.live)
+    for _ in range(2):
+        station.restart()
+        station.store.apply(metadata.table, metadata.live)
+    answers = [station.push(None, frame) for _, frame in owner.frames[1:]]
+    if policy is SYNCED:
+        assert answers == [(Push.STORE, owner.frames[2][0]), (Push.STORE, end)]
+        assert stored_bytes(station, owner) == wire_bytes(owner)
+    assert station.seal(VSEG) == ((end, True) if policy is SYNCED else (torn, False))
+
+
+def test_what_a_power_loss_has_torn_is_reported_though_it_is_closed_while_nobody_runs() -> None:
+    station, owner = Station(), Owner(VSEG, policy=SYNCED)
+    owner.durable = 0
+    filled(station, owner)
+    metadata = listed(owner)
+    station.disk.datasync(station.store.copies[VSEG].fd)
+    station.disk.sync_directory(station.store.directory)
+    station.lose_power(2)
+    station.store.apply(metadata.table, metadata.live)
+    station.file(VSEG)[FILE_HEADER_SIZE + owner.frames[1][0] - 1] ^= 1
+    metadata.put(owner.record(owner.end))
+    station.restart()
+    damaged: list[VsegId] = []
+    station.store.on_damage = lambda vseg, _: damaged.append(vseg)
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1)
+    assert set(damaged) == {VSEG}
 
 
 def test_the_judgement_after_a_power_loss_fails_as_any_write_does() -> None:
