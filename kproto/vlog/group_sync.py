@@ -28,6 +28,7 @@ class GroupSync:
 
     __slots__ = (
         "_clock",
+        "_closed",
         "_deadline",
         "_ends",
         "_files",
@@ -54,6 +55,7 @@ class GroupSync:
         """Segment files with what partitions had before they came here: synced first."""
         self._deadline = float("inf")
         self._running = False
+        self._closed = False
         self._left = False
         """Some of the files take no more frames."""
         self.syncs = 0
@@ -93,6 +95,10 @@ class GroupSync:
             self._left = True
             self._start()
 
+    def close(self) -> None:
+        """Begin no other sync: the files are about to be closed."""
+        self._closed = True
+
     def _arm(self, at: float) -> None:
         if at < self._deadline:
             self._deadline = at
@@ -105,7 +111,7 @@ class GroupSync:
 
     def _start(self) -> None:
         """Sync all files with unsynced frames, in the thread."""
-        if self._running or not self._files:
+        if self._running or self._closed or not self._files:
             return
         self._running = True
         self._left = False

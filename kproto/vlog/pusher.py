@@ -141,6 +141,8 @@ class Pusher:
     def close(self) -> JournalFile | None:
         """Stop and hand over the open file."""
         self.stop()
+        if self.group_sync is not None:
+            self.group_sync.close()
         file, self._file = self._file, None
         return file
 

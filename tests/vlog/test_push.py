@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 from kproto.disk import Buffer
@@ -171,6 +172,35 @@ def test_timed_class_syncs_after_t_milliseconds(tmp_path: Path, loop: TestLoop) 
     loop.until(lambda: sync.syncs == 1)
     assert not loop.later, "an idle partition costs no timer"
     world.manager.close()
+
+
+def test_no_group_sync_begins_when_the_files_are_closed(tmp_path: Path, loop: TestLoop) -> None:
+    """Neither by what came during the last one, nor by a timer: it would be of another file, or fail."""
+    disk_goes_on = threading.Event()
+
+    class Slow(FaultyDisk):
+        def datasync(self, fd: int) -> None:
+            assert disk_goes_on.wait(60)
+            super().datasync(fd)
+
+    world = World.start(str(tmp_path), loop, disk=Slow())
+    by_number = world.partition(flush__messages="3")
+    by_time = world.partition(index=1, flush__ms="1")
+    sync = world.manager._of[by_number.vlog].group_sync  # type: ignore[index]
+    assert sync is not None
+    for _ in range(2):
+        for _ in range(3):
+            by_number.append()
+        by_time.append()
+        loop.turn()
+    disk_goes_on.set()
+    world.manager.close()
+    loop.until(lambda: sync.syncs == 1)
+    loop.until(lambda: not loop.later)
+    world.manager._timed_worker.close()
+    loop.turn()
+    assert not world.poison
+    assert sync.syncs == 1
 
 
 def test_a_partition_moves_only_when_nothing_of_it_is_pending(tmp_path: Path, loop: TestLoop) -> None:
