@@ -192,7 +192,7 @@ class Segment:
 
     def sync(self) -> None:
         """fdatasync the file and, the first time, its directory; in a thread. ``synced`` is what was
-        flushed before.
+        flushed before. A file that somebody deleted is written again from what others have (`scrubbing`).
         """
         flushed, offset = self.flushed, self.flushed_offset
         if self.synced >= flushed:
@@ -200,9 +200,10 @@ class Segment:
         try:
             self.partition.disk.sync_file(self.path)
         except FileNotFoundError:
-            check(
-                self.partition.deleted or self not in self.partition.segments, f"{self.path} has disappeared"
-            )
+            partition = self.partition
+            if not partition.deleted and self in partition.segments:
+                check(partition.has_other_copies, f"{self.path} has disappeared")
+                partition.manager.suspects.append(self)
             self._now_synced(flushed, offset)
             return
         if self.synced == 0:

@@ -86,3 +86,28 @@ def test_what_others_have_is_written_again(tmp_path: Path, descriptor: str) -> N
     check_all(log)
     assert copies.reads
     assert not log.poisoned
+
+
+def test_a_closed_file_that_is_gone_before_it_was_synced_is_written_again(tmp_path: Path) -> None:
+    """It ended the broker, with everything that it leads."""
+    log, copies = three_copies(tmp_path)
+    append(log, 20)
+    log.run_deferred()
+    segment = log.partition().segments[-2]
+    assert segment.flushed > segment.synced
+    os.unlink(segment.path)
+    segment.sync()
+    scrubbed(log, lambda scrub: bool(scrub.mended), pause_s=100.0)
+    check_all(log)
+    assert os.path.getsize(segment.path) == segment.size
+    assert copies.reads
+    assert not log.poisoned
+
+
+def test_nothing_is_taken_for_synced_of_the_only_copy_when_its_file_is_gone(tmp_path: Path) -> None:
+    log = written(tmp_path)
+    segment = log.partition().segments[-1]
+    os.unlink(segment.path)
+    with pytest.raises(AssertionError, match="has disappeared"):
+        segment.sync()
+    assert not segment.synced
