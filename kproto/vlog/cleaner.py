@@ -214,6 +214,8 @@ class Cleaner:
         if error is not None:
             self._poison(f"fdatasync of a segment file: {error}")
             return
+        if self.stopped:
+            return  # after poison a start verifies all that is there (rule 35)
         self._pressed = False
         try:
             released = self.release()
@@ -230,7 +232,7 @@ class Cleaner:
         somebody deleted too, is poison: who can tell what else is gone."""
         done = self.finished()
         for closed in done:
-            if not self.keep(closed):
+            if not (self.stopped or self.keep(closed)):
                 self._journal.give_back(closed.file)
         return len(done)
 

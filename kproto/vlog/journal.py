@@ -11,6 +11,10 @@ class that syncs would then be damaged, under its old name, where a start expect
 becomes a spare when the directory is synced, and spares of an earlier process when its start has done that.
 The other classes wait for no sync: of their files a start after a power loss expects nothing.
 
+A file that is to be deleted is renamed to a spare first, at once: the files of a virtual log must go by name
+in their order, whatever becomes of the deletion in a thread. A start that finds an older one and lacks one
+behind it takes that for lost (rule 24c), and is refused though all of it is in segment files.
+
 The files have ``limit`` bytes at most: `reserve` says no, and the cleaner must make room. When one may be
 beyond it, says `space`.
 """
@@ -222,17 +226,27 @@ class Journal:
 
     def give_back(self, file: JournalFile) -> None:
         """No chunk of ``file`` is needed any more: keep it as a spare, or delete it."""
-        if len(self.spares) + len(self._settling) >= SPARES_KEPT or self.bytes > self.limit:
-            self.discard(file, file.size)
-            return
         path = self.new_name()
         self._disk.rename(file.path, path)
         file.path = path
+        if len(self.spares) + len(self._settling) >= SPARES_KEPT or self.bytes > self.limit:
+            self.discard(file, file.size)
+            return
         if file.policy != FlushPolicy.SYNCED:
             self.spares.append(file)
             return
         self._settling.append(file)
         self.sync_names(partial(self._settled, file))
+
+    def drop(self, path: str, counted: int) -> None:
+        """Delete the file of an earlier process that is not needed any more; what to think of one that
+        somebody else deleted is up to `remove`."""
+        aside = self.new_name()
+        try:
+            self._disk.rename(path, aside)
+        except FileNotFoundError:
+            aside = path
+        self.remove(aside, counted)
 
     def _sync_names_now(self, then: Callable[[], object]) -> None:
         self._disk.sync_directory(self._directory)

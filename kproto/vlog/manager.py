@@ -452,7 +452,8 @@ class VlogManager:
         self._room_changed()
 
     def _keep(self, closed: Closed) -> bool:
-        """Whether the file is kept, and counts for the journal no more (rule 18b)."""
+        """Whether the file is kept, and counts for the journal no more (rule 18b); or was to be, and is left
+        as it is, for that failed."""
         vlog, segment, file = closed
         if self._kept is None or not self.only_copy(vlog.owner_epoch, vlog.vlog_id, segment.number):
             return False
@@ -461,7 +462,7 @@ class VlogManager:
             kept = self._kept.keep(file.path, self.only_copy)
         except OSError as error:
             self.poison(f"{file.path}: {error}")
-            return False
+            return True
         if kept:
             file.close()
             self.journal.unreserve(file.size)
@@ -530,21 +531,20 @@ class VlogManager:
 
     def _drop_inherited(self) -> None:
         recovered = self._inherited
-        if recovered is None:
+        if recovered is None or self.poisoned is not None:
             return
         recovered.settle(self._settled)
         gone = recovered.droppable(self._unsealed)
         for path, size in gone:
             self.journal.inherited -= size
             try:
-                kept = self._kept is not None and self._kept.keep(path, self.only_copy)
+                if self._kept is not None and self._kept.keep(path, self.only_copy):
+                    self.journal.unreserve(size)
+                else:
+                    self.journal.drop(path, size)
             except OSError as error:
                 self.poison(f"{path}: {error}")
                 return
-            if kept:
-                self.journal.unreserve(size)
-            else:
-                self.journal.remove(path, size)
         if not recovered.files:
             self._inherited = None
         if gone:
@@ -706,7 +706,7 @@ class VlogManager:
         if self.poisoned is None:
             self._drop_inherited()
             for closed in self.cleaner.finished():
-                if not self._keep(closed):
+                if self.poisoned is None and not self._keep(closed):
                     self.journal.discard(closed.file, closed.file.size)
         for left in self.cleaner.closed:
             left.file.close()

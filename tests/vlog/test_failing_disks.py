@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from kproto.vlog.journal import SPARE_PREFIX, SPARES_KEPT
 from kproto.vlog.scan_point import ScanStart, decode_starts, encode_starts
 from kproto.vlog.side import DamagedError, OldChunks
 from tests.vlog.cluster import ClusterWorld, MemoryDisk
 from tests.vlog.conftest import TestLoop
-from tests.vlog.support import FaultyDisk, World, chunk
+from tests.vlog.support import FaultyDisk, Partition, World, chunk
 from tests.vlog.test_faults import SMALL, everything_is_somewhere
 
 
@@ -121,6 +122,72 @@ def test_a_journal_that_cannot_be_given_back_is_poison_and_loses_nothing(
     for base in [base for base in part.chunks if base >= part.high_watermark]:
         del part.chunks[base]  # never acknowledged
     everything_is_somewhere(world, part)
+
+
+class FailsOnce(FaultyDisk):
+    """One deletion or one renaming to a spare fails, when ``fails`` is its name; the next ones work."""
+
+    __slots__ = ("fails",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails = ""
+
+    def _once(self, what: str, path: str) -> None:
+        if self.fails == what:
+            self.fails = ""
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    def unlink(self, path: str) -> None:
+        self._once("deletion", path)
+        super().unlink(path)
+
+    def rename(self, source: str, target: str) -> None:
+        if os.path.basename(target).startswith(SPARE_PREFIX):
+            self._once("renaming", source)
+        super().rename(source, target)
+
+
+def several_closed(world: World, loop: TestLoop, part: Partition) -> None:
+    """More virtual segments than are kept as spares, whose files are all still there."""
+    world.manager.cleaner.may_forget = lambda: False
+    while len(world.manager.cleaner.closed) < 2 * SPARES_KEPT + 1:
+        part.append(50_000)
+        loop.until(lambda: part.vlog.durable == part.vlog.end)
+
+
+@pytest.mark.parametrize("what", ["deletion", "renaming"])
+def test_a_deletion_that_fails_leaves_no_hole_in_the_journal(
+    tmp_path: Path, loop: TestLoop, what: str
+) -> None:
+    """What was queued behind it was deleted: an older file was there and a later one was not, which the next
+    start took for lost records, the only copy, and refused to go on (24c, 35)."""
+    disk = FailsOnce()
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition()
+    several_closed(world, loop, part)
+    disk.fails = what
+    world.manager.cleaner.may_forget = lambda: True
+    world.manager.cleaner.press()
+    loop.until(lambda: world.poison)
+    everything_is_somewhere(world, part)
+
+
+def test_nor_in_the_journal_of_an_earlier_process(tmp_path: Path, loop: TestLoop) -> None:
+    disk = FailsOnce()
+    before = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = before.partition()
+    several_closed(before, loop, part)
+    before.manager.close()
+    part.segment.flush(part.segment.end)
+    world = World.start(str(tmp_path), loop, epoch=2, disk=disk, **SMALL)
+    recovered = before.recover()
+    disk.fails = "deletion"
+    last = part.log_end_offset
+    world.manager.inherit(recovered, lambda _topic, _index, end: end < last, lambda *_: [])
+    loop.until(lambda: world.poison)
+    world.manager.close()
+    everything_is_somewhere(before, part)
 
 
 @pytest.mark.parametrize("closed", [False, True])

@@ -123,6 +123,22 @@ def test_a_file_that_cannot_be_kept_is_poison_and_no_error_of_the_loop(
     assert f"/data/journal/{file_name(1, 1, 2)}" in names(world), "it is not deleted"
 
 
+def test_nor_is_one_of_this_process_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It became a spare, and the only copy of its virtual segment was gone (18b, 35)."""
+    rename = MemoryDisk.rename
+
+    def stays(self: MemoryDisk, source: str, target: str) -> None:
+        if target.endswith(KEPT):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), source)
+        rename(self, source, target)
+
+    monkeypatch.setattr(MemoryDisk, "rename", stays)
+    world, _ = alone()
+    (reason,) = world.poison
+    assert FIRST in reason
+    assert FIRST in names(world)
+
+
 def test_the_state_of_a_partition_is_written_down_when_somebody_wants_it() -> None:
     """One that was taken over and gets nothing: what others know of it is to be freed some day."""
     world = ClusterWorld.begin()

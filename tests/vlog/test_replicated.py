@@ -579,6 +579,7 @@ def test_a_clean_end_that_the_store_does_not_know_leaves_what_may_be_asked_for()
     asked: list[tuple[int, int, int]] = []
     after = ClusterWorld.begin()
     after.manager._disk = world.disk
+    after.manager.journal._disk = world.disk
     sealed = False
 
     def unsealed(*vseg: int) -> bool:
