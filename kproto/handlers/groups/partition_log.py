@@ -68,9 +68,14 @@ class PartitionLog:
             check(offset > before, f"{partition} returns nothing at {offset}; is a segment file damaged?")
 
     async def truncate_prefix(self, index: int, offset: int) -> None:
-        """Advance the log start. The open group is closed, so that the next call can drop it as a whole."""
+        """Advance the log start; where there are several copies, once the store knows (rule 44): else no
+        virtual segment with any of it would ever be freed. The open group is closed, so that the next call can
+        drop it as a whole."""
         partition = self._partition(index)
-        partition.delete_records(offset)
+        if partition.copies > 1:
+            self._logs.ports.on_log_start(partition, offset)
+        else:
+            partition.delete_records(offset)
         partition.roll_group()
 
     def _partition(self, index: int) -> Partition:
