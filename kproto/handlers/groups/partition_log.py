@@ -69,8 +69,8 @@ class PartitionLog:
 
     async def truncate_prefix(self, index: int, offset: int) -> None:
         """Advance the log start; where there are several copies, once the store knows (rule 44): else no
-        virtual segment with any of it would ever be freed. The open group is closed, so that the next call can
-        drop it as a whole."""
+        virtual segment with any of it would ever be freed. The open group is closed, so that the next call
+        can drop it as a whole."""
         partition = self._partition(index)
         if partition.copies > 1:
             self._logs.ports.on_log_start(partition, offset)
