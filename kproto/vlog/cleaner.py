@@ -219,6 +219,9 @@ class Cleaner:
         self._pressed = False
         try:
             released = self.release()
+        except FileNotFoundError as failure:
+            self._poison(f"{failure.filename}: somebody deleted it")
+            return
         except OSError as failure:
             self._poison(f"a journal file that is not needed any more: {failure}")
             return

@@ -212,6 +212,18 @@ def test_a_journal_file_that_somebody_deleted_is_poison_at_once(
     assert part.vlog.blocked
 
 
+def test_a_journal_file_that_somebody_deleted_before_it_is_given_back(tmp_path: Path, loop: TestLoop) -> None:
+    """It becomes a spare by renaming, before anybody looks: the same line is said."""
+    world = World.start(str(tmp_path), loop, **SMALL)
+    several_closed(world, loop, world.partition())
+    oldest = min(Path(world.journal_path()).glob("0*.journal"))
+    oldest.unlink()
+    world.manager.cleaner.may_forget = lambda: True
+    world.manager.cleaner.press()
+    loop.until(lambda: world.poison)
+    assert world.poison == [f"{oldest}: somebody deleted it"]
+
+
 def test_on_a_nearly_full_disk_smaller_files_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk with room for less than an ordinary file is not full."""
     world = ClusterWorld.begin()
