@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,10 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from compat_tests.support.cluster import ClusterLoad, lose_disks, own_cluster
+from compat_tests.support.confluent import producer, read_samples, send_all
 from compat_tests.support.moving import Admin
 from compat_tests.support.ports import wait_until
+from compat_tests.support.records import plain
 from compat_tests.support.topics import create_topic
 from kproto.local_cluster import LocalCluster
 
@@ -59,6 +62,52 @@ def test_both_backups_lose_their_disks_and_then_the_owner_dies(tmp_path: Path) -
         lose_disks(cluster, 2)
         load.await_progress()
         assert load.finish() > 100
+
+
+def open_backups(cluster: LocalCluster, owner: int) -> set[int]:
+    """Brokers that have copies of the open virtual segment of an owner with one virtual log."""
+    port = cluster.nodes[owner - 1].metrics_port
+    with urlopen(f"http://127.0.0.1:{port}/vlogs", timeout=60) as answer:
+        (only,) = json.load(answer)
+    return set(only["backups"])
+
+
+def test_the_journal_of_a_killed_owner_stays_until_there_are_enough_copies(tmp_path: Path) -> None:
+    """One backup loses its disk and the other one is killed before its file was copied: the owner, which is
+    back, has all of it (17, 18b). It had given that up as soon as it was back."""
+    owner, killed, wiped = 2, 3, 4
+    slowly = {"kproto.recovery.read.bytes.per.second": str(100_000), "kproto.vlogs.per.broker": "1"}
+    with own_cluster(tmp_path, settings={**SETTINGS, **slowly}) as cluster:
+        bootstrap = cluster.bootstrap_servers
+        topic = create_topic(bootstrap, "kept", 1, None, 3)
+        client = producer(bootstrap, acks="all", compression_type="none")
+        with Admin(bootstrap) as admin:
+            admin.reassign(topic, {0: [owner, killed, wiped]})
+            wait_until("it is led there", lambda: admin.leaders(topic) == {0: owner})
+        records = plain(os.urandom(100_000) for _ in range(3))
+        sent = []
+        while True:
+            assert send_all(client, topic, 0, records)[0] == len(sent)
+            sent += records
+            if open_backups(cluster, owner) == {wiped, killed}:
+                break
+        cluster.kill(owner)
+        assert send_all(client, topic, 0, records)[0] == len(sent), "others serve it"
+        sent += records
+        with Admin(bootstrap) as admin:
+            assert admin.leaders(topic) == {0: killed}, "it has records in files, too"
+        journal = Path(cluster.data_dir(owner), "journal")
+        left = list(journal.glob("0*.journal"))
+        cluster.start([owner])
+        wait_until("they were looked at", lambda: not any(path.exists() for path in left))
+        lose_disks(cluster, wiped)
+        cluster.start([wiped])
+        cluster.kill(killed)
+        assert send_all(client, topic, 0, records)[0] == len(sent)
+        assert read_samples(bootstrap, topic, 0) == sent + records
+        cluster.start([killed])
+        wait_until("all copies are there", lambda: is_whole(cluster))
+        wait_until("the journal is given back", lambda: not list(journal.glob("*.kept")))
 
 
 def accept_loss(cluster: LocalCluster, *words: str) -> list[dict[str, Any]]:

@@ -20,7 +20,8 @@ from kproto.controller import Controller
 from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
 from kproto.controller.registration import Registration
-from kproto.controller.rules import is_draining, may_hold
+from kproto.controller.repair import possible_copies
+from kproto.controller.rules import is_draining, live_copies, may_hold
 from kproto.controller.service import ControllerService
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
@@ -300,7 +301,7 @@ class ClusterMember:
         vlogs.replicate(PeerBackups(self.peers, self._store_of, self._known_at), self, self._copies_of)
         vlogs.follow_backups(self._epoch_of)
         vlogs.unsealed = self._unsealed
-        vlogs.only_copy = self._is_only_copy
+        vlogs.lacks_copies = self._lacks_copies
         vlogs.members_changed(self._others())
 
     def recovering(self) -> dict[str, Any]:
@@ -381,12 +382,16 @@ class ClusterMember:
         """A revision at which the metadata has the virtual segment; 0: it does not, as far as is known."""
         return self.table.revision if VsegId(owner_epoch, vlog, seq) in self.table.vsegs else 0
 
-    def _is_only_copy(self, owner_epoch: int, vlog: int, seq: int) -> bool:
-        """Rule 18b: no other member has a copy of this broker's virtual segment."""
+    def _lacks_copies(self, owner_epoch: int, vlog: int, seq: int) -> bool:
+        """The journal file of this broker's virtual segment is to stay: of one of its own no other member has
+        a copy (18b), of one of an earlier process fewer have one than could (17). Until they do, that file
+        may be the last: who rebuilt what was in it has it from these copies."""
         vseg = self.table.vsegs.get(VsegId(owner_epoch, vlog, seq))
         if vseg is None or vseg.empty:
             return False
-        return not any(self._store_of(target.node_id) == target.store_id for target in vseg.backups)
+        image = self.controller.image
+        could = possible_copies(image, self.table, vseg) if owner_epoch != self.epoch else 1
+        return len(live_copies(image, vseg)) < max(could, 1)
 
     def _epoch_of(self, target: CopyTarget) -> int | None:
         image = self.controller.image

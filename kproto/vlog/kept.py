@@ -1,6 +1,6 @@
-"""Journal files that stay though their chunks are in segment files: of virtual segments of which no live
-backup has a copy (rule 18b). The next process of this broker reads them like copies, and others make theirs
-from them; then they go.
+"""Journal files that stay though their chunks are in segment files: of virtual segments of which live brokers
+have no copy, or too few (rules 17, 18b). This broker, once it is another process, reads them like copies, and
+others make theirs from them; then they go.
 
 They are named apart from the journal, so that no start looks for chunks in them, and do not count for its
 limit: a broker that is alone for long goes on.
@@ -23,9 +23,9 @@ log = logging.getLogger(__name__)
 KEPT: Final = ".kept"
 """Behind the name of the journal file."""
 
-IsOnlyCopy = Callable[[int, int, int], bool]
-"""Whether the store has a virtual segment, by owner epoch, virtual log and number, and no other live broker a
-copy of it."""
+LacksCopies = Callable[[int, int, int], bool]
+"""Whether the store has a virtual segment, by owner epoch, virtual log and number, and live brokers have
+fewer copies of it than there should be before its journal file goes."""
 
 
 def vseg_of_name(name: str) -> tuple[int, int, int] | None:
@@ -54,18 +54,18 @@ class Kept:
     def __len__(self) -> int:
         return len(self._files)
 
-    def keep(self, path: str, is_only_copy: IsOnlyCopy) -> bool:
-        """Keep the closed journal file at ``path`` if it is an only copy. OSError passes through."""
+    def keep(self, path: str, lacks_copies: LacksCopies) -> bool:
+        """Keep the closed journal file at ``path`` if others lack copies. OSError passes through."""
         vseg = vseg_of_name(os.path.basename(path))
-        if vseg is None or not is_only_copy(*vseg):
+        if vseg is None or not lacks_copies(*vseg):
             return False
         self._disk.rename(path, path + KEPT)
         self._files[path + KEPT] = vseg
-        log.warning("%s is the only copy of its virtual segment: it stays until a backup has one", path)
+        log.warning("%s stays: too few brokers have copies of its virtual segment", path)
         return True
 
-    def sweep(self, is_only_copy: IsOnlyCopy) -> None:
+    def sweep(self, lacks_copies: LacksCopies) -> None:
         """Let those go that others have copies of by now, or that nobody needs."""
-        for path in [path for path, vseg in self._files.items() if not is_only_copy(*vseg)]:
+        for path in [path for path, vseg in self._files.items() if not lacks_copies(*vseg)]:
             del self._files[path]
             self._remove(path)

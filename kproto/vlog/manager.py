@@ -23,7 +23,7 @@ from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
 from kproto.vlog.crossing import Crossing
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import Journal, JournalFile
-from kproto.vlog.kept import IsOnlyCopy, Kept
+from kproto.vlog.kept import Kept, LacksCopies
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
 from kproto.vlog.scan_point import ScanStart, encode_starts
@@ -111,8 +111,8 @@ class VlogManager:
     nothing is acked any more and the process must exit (rule 35).
     """
 
-    only_copy: IsOnlyCopy = staticmethod(_nowhere)
-    """See `kept.IsOnlyCopy`."""
+    lacks_copies: LacksCopies = staticmethod(_nowhere)
+    """See `kept.LacksCopies`."""
     _kept: Kept | None = None
     _replication: Replication | None = None
     """With backups only."""
@@ -455,11 +455,11 @@ class VlogManager:
         """Whether the file is kept, and counts for the journal no more (rule 18b); or was to be, and is left
         as it is, for that failed."""
         vlog, segment, file = closed
-        if self._kept is None or not self.only_copy(vlog.owner_epoch, vlog.vlog_id, segment.number):
+        if self._kept is None or not self.lacks_copies(vlog.owner_epoch, vlog.vlog_id, segment.number):
             return False
         try:
             self._disk.truncate(file.fd, FILE_HEADER_SIZE + segment.end - segment.start)
-            kept = self._kept.keep(file.path, self.only_copy)
+            kept = self._kept.keep(file.path, self.lacks_copies)
         except OSError as error:
             self.poison(f"{file.path}: {error}")
             return True
@@ -538,7 +538,7 @@ class VlogManager:
         for path, size in gone:
             self.journal.inherited -= size
             try:
-                if self._kept is not None and self._kept.keep(path, self.only_copy):
+                if self._kept is not None and self._kept.keep(path, self.lacks_copies):
                     self.journal.unreserve(size)
                 else:
                     self.journal.drop(path, size)
@@ -602,7 +602,7 @@ class VlogManager:
         if now >= self._next_settle and (self._inherited is not None or self._kept):
             self._next_settle = now + SETTLE_S
             if self._kept is not None:
-                self._kept.sweep(self.only_copy)
+                self._kept.sweep(self.lacks_copies)
             self._drop_inherited()
             self._sync_inherited()
 

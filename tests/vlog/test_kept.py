@@ -25,7 +25,7 @@ def alone() -> tuple[ClusterWorld, ClusterPartition]:
     world.flow()
     for node in world.nodes.values():
         node.up = False
-    world.manager.only_copy = partial(lacks_backups, world)
+    world.manager.lacks_copies = partial(lacks_backups, world)
     world.manager.members_changed([])
     world.flow()
     part.append()
@@ -84,7 +84,7 @@ def test_the_next_process_keeps_what_the_one_before_left_or_kept() -> None:
     after.manager._disk = world.disk
     after.manager.journal._disk = world.disk
     after.manager.replicate(world.backups, world.vsegs, lambda *_: 3)
-    after.manager.only_copy = partial(lacks_backups, world)
+    after.manager.lacks_copies = partial(lacks_backups, world)
     after.manager.unsealed = lambda *_: False
     after.manager.inherit(recovered, lambda *_: True, lambda *_: [])
     second = f"/data/journal/{file_name(1, 1, 2)}"
@@ -110,7 +110,7 @@ def test_a_file_that_cannot_be_kept_is_poison_and_no_error_of_the_loop(
     after.manager._disk = world.disk
     after.manager.journal._disk = world.disk
     after.manager.replicate(world.backups, world.vsegs, lambda *_: 3)
-    after.manager.only_copy = partial(lacks_backups, world)
+    after.manager.lacks_copies = partial(lacks_backups, world)
     after.manager.unsealed = lambda *_: False
 
     def stays(_: MemoryDisk, source: str, target: str) -> None:
