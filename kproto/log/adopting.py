@@ -27,6 +27,7 @@ from kproto.log.opening import (
     ensure_index,
     scan,
     segments_of,
+    trim,
     truncate,
 )
 from kproto.log.ports import EVERYTHING
@@ -209,12 +210,13 @@ def _adopt_run(
     local = partition.epochs
     end = min(partition.segments[-1].next_offset, taken.end)
     _cut_at(partition, local.divergence(sealed, max(first, taken.log_start), end))
-    segments = [one for one in partition.segments if one.next_offset > one.base_offset]
-    cut_from(partition, len(segments), "it is empty", logging.INFO)
+    segments = partition.segments
+    while segments and segments[-1].next_offset == segments[-1].base_offset:
+        cut_from(partition, len(segments) - 1, "it is empty", logging.INFO)
     if segments:
         last = segments[-1]
         local.cut_end(last.next_offset)
-        last.measure()
+        trim(partition, last)
         if entry is not None and _is_synced(last, entry):
             last.mark_synced()
         try:
@@ -233,11 +235,14 @@ def _is_synced(segment: Segment, entry: Entry) -> bool:
 
 
 def _trust(names: Sequence[SegmentName], entry: Entry | None) -> Trust:
-    """What the checkpoint vouches for; a run that is followed by others has no open segment."""
+    """What the checkpoint vouches for; a run that is followed by others has no open segment. No chunk is
+    trusted in where a run ends: there the log goes on, and runs that begin below are removed."""
     if entry is None:
-        return Trust(0, 0)
+        return Trust(0, 0, False)
     last = names[-1].base_offset
-    return Trust(last, EVERYTHING) if last < entry.base_offset else Trust(entry.base_offset, entry.flushed)
+    if last < entry.base_offset:
+        return Trust(last, EVERYTHING, False)
+    return Trust(entry.base_offset, entry.flushed, False)
 
 
 def _cut_at(partition: Partition, offset: int) -> None:
@@ -249,9 +254,6 @@ def _cut_at(partition: Partition, offset: int) -> None:
             chunks = hop_file(segment.path, 0, segment.measure())
             position = next((at for at, _, fields in chunks if fields[0] >= offset), segment.measure())
             truncate(partition, segment, position)
-            segment.next_offset, segment.size = check_file(partition, segment, EVERYTHING)
-            segment.flushed, segment.flushed_offset = segment.size, segment.next_offset
-            segment.synced = min(segment.synced, segment.size)
-            segment.synced_offset = min(segment.synced_offset, segment.next_offset)
+            segment.next_offset, segment.size = check_file(partition, segment, EVERYTHING, False)
             number += 1
         cut_from(partition, number, f"other chunks are sealed from {offset} on", logging.INFO)

@@ -38,6 +38,8 @@ class Trust(NamedTuple):
 
     base: int
     size: int
+    ends: bool = True
+    """False: the chunk that says where a file ends is verified all the same."""
 
 
 def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs: list[JournalRun]) -> None:
@@ -157,7 +159,7 @@ def scan(partition: Partition, trust: Trust) -> None:
             cut_from(partition, number, f"offset {offset} is missing")
             return
         trusted = trust.size if segment.base_offset == trust.base else 0
-        offset, valid = check_file(partition, segment, trusted)
+        offset, valid = check_file(partition, segment, trusted, trust.ends)
         size = os.stat(segment.path).st_size
         segment.size = segment.flushed = valid
         segment.next_offset = segment.flushed_offset = offset
@@ -212,18 +214,35 @@ def _fold(partition: Partition, segment: Segment, position: int, size: int, fiel
         partition.producers.add(pid, fields[10], fields[11], fields[12], base_offset, newest)
 
 
-def check_file(partition: Partition, segment: Segment, trusted: int) -> tuple[int, int]:
-    """Fold ``segment``'s file as far as it is good; ``(end offset, end position)``."""
+def check_file(partition: Partition, segment: Segment, trusted: int, ends: bool) -> tuple[int, int]:
+    """Fold ``segment``'s file as far as it is good; ``(end offset, end position)``. ``ends`` is that of
+    `Trust`."""
     segment.index, segment.max_ts_base, segment.max_ts = SparseIndex(), segment.base_offset, NO_TIME
     segment.indexed = 0
     offset, end = segment.base_offset, 0
+    last: tuple[int, int, tuple[int, ...]] | None = None
+    verified = ends
     for position, size, fields, chunk in chunks_of(segment.path, trusted):
         if fields[0] != offset or (chunk is not None and crc32c(chunk[CRC_FROM:]) != fields[4]):
             break
-        _fold(partition, segment, position, size, fields)
+        if last is not None:
+            _fold(partition, segment, *last)
+        last, verified = (position, size, fields), ends or chunk is not None
         offset += fields[6] + 1
         end = position + size
+    if last is None:
+        return offset, end
+    position, size, fields = last
+    if not (verified or _is_sound(segment.path, position, fields)):
+        return fields[0], position
+    _fold(partition, segment, position, size, fields)
     return offset, end
+
+
+def _is_sound(path: str, position: int, fields: tuple[int, ...]) -> bool:
+    """Whether the chunk at ``position``, with these ``fields``, has the CRC that it says."""
+    found = next(chunks_of(path, 0, position), None)
+    return found is not None and found[3] is not None and crc32c(found[3][CRC_FROM:]) == fields[4]
 
 
 def chunks_of(
@@ -277,6 +296,15 @@ def truncate(partition: Partition, segment: Segment, size: int) -> None:
         partition.disk.datasync(descriptor)
     finally:
         partition.disk.close(descriptor)
+
+
+def trim(partition: Partition, segment: Segment) -> None:
+    """``segment`` is the last one: it ends where what it has is whole, and so does its file."""
+    if segment.measure() < os.stat(segment.path).st_size:
+        truncate(partition, segment, segment.size)
+    segment.flushed, segment.flushed_offset, segment.torn_end = segment.size, segment.next_offset, -1
+    segment.synced = min(segment.synced, segment.size)
+    segment.synced_offset = min(segment.synced_offset, segment.next_offset)
 
 
 def cut_from(partition: Partition, number: int, why: str, level: int = logging.WARNING) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import GapError
 from kproto.log.reader import complete
 from kproto.log.segment import Group, Segment
+from kproto.wire.batch import hop
 from kproto.wire.records import NO_PRODUCER, Producer, iter_times
 from tests.log.replicated import CONFIGS, ME, OTHER, START, Replicated, Sealed, check_all, run
 from tests.log.support import TOPIC_ID, batch
@@ -278,6 +280,19 @@ def test_files_that_are_here_are_not_read_from_others(tmp_path: Path) -> None:
     assert log.sealed.reads == 0
 
 
+def long_log(path: Path) -> Replicated:
+    """A log in several groups of several files with several chunks of one record; all was flushed."""
+    log = Replicated(path, Sealed())
+    log.sources = (7,)
+    log.lead(OTHER)
+    for _ in range(30):
+        log.sealed.add(batch(20_000, time=START), log.epoch)
+    log.lead(ME)
+    log.take_over(0)
+    log.partition().flush()
+    return log
+
+
 @pytest.mark.parametrize("left_as", [LeftAs.CLEAN, LeftAs.KILLED])
 @pytest.mark.parametrize("index", ["kept", "lost"])
 @pytest.mark.parametrize("number", [0, 1, -3, -2])
@@ -286,15 +301,7 @@ def test_what_is_missing_at_the_end_of_a_file_is_read_from_others(
 ) -> None:
     """Found by damaging files of a cluster: half a chunk stayed part of the file, could never be read, and
     the copies were not asked."""
-    sealed = Sealed()
-    log = Replicated(tmp_path, sealed)
-    log.sources = (7,)
-    log.lead(OTHER)
-    for _ in range(30):
-        sealed.add(batch(20_000, time=START), log.epoch)
-    log.lead(ME)
-    log.take_over(0)
-    log.partition().flush()
+    log = long_log(tmp_path)
     segment = log.partition().segments[number]
     assert len({one.group.base_offset for one in log.partition().segments[-3:-1]}) == 1
     log.restart(left_as)
@@ -304,7 +311,86 @@ def test_what_is_missing_at_the_end_of_a_file_is_read_from_others(
     log.take_over(30)
     (hole,) = log.partition().holes()
     assert hole[0] == segment.base_offset + 1
-    assert hole[1] in (segment.next_offset, sealed.end)
+    assert hole[1] in (segment.next_offset, log.sealed.end)
+    check_all(log)
+
+
+def no_length(chunk: memoryview) -> None:
+    """It does not say any more where it ends."""
+    chunk[8:12] = b"\x7f\xff\xff\x00"
+
+
+def far_end(chunk: memoryview) -> None:
+    """It says that it has hundreds of millions of records."""
+    chunk[23] ^= 0x10
+
+
+def one_more(chunk: memoryview) -> None:
+    """It says that it has one record more."""
+    chunk[26] += 1
+
+
+def changed(path: str, number: int, change: Callable[[memoryview], None]) -> int:
+    """Change one chunk of a file; returns its offset."""
+    data = bytearray(Path(path).read_bytes())
+    at, size, fields = list(hop(data))[number]
+    change(memoryview(data)[at : at + size])
+    Path(path).write_bytes(data)
+    return fields[0]
+
+
+@pytest.mark.parametrize("left_as", [LeftAs.CLEAN, LeftAs.KILLED])
+@pytest.mark.parametrize("number", [0, 1, -3, -2, -1])
+@pytest.mark.parametrize("change", [no_length, far_end, one_more])
+def test_a_file_does_not_end_where_a_changed_chunk_says(
+    tmp_path: Path, change: Callable[[memoryview], None], number: int, left_as: LeftAs
+) -> None:
+    """Found by simulation (seeds 3032621 and 3030382): the checkpoint vouches for the file, so nothing of it
+    was verified. The log went on where the last chunk said, and files behind it were removed."""
+    log = long_log(tmp_path)
+    files = [segment.path for segment in log.partition().segments]
+    segment = log.partition().segments[number]
+    log.restart(left_as)
+    offset = changed(segment.path, -1, change)
+    Path(segment.index_path).unlink(missing_ok=True)
+    log.take_over(30)
+    assert list(log.partition().holes()) == [(offset, offset + 1)]
+    assert all(os.path.exists(file) for file in files)
+    check_all(log)
+
+
+def spoil_index(segment: Segment) -> None:
+    """What it says of the file is still there."""
+    data = bytearray(Path(segment.index_path).read_bytes())
+    data[-1] ^= 1
+    Path(segment.index_path).write_bytes(data)
+
+
+def test_the_last_file_with_something_in_it_is_torn(tmp_path: Path) -> None:
+    """Found by simulation (seed 3030393): one with a damaged index that was trusted, and found to be torn,
+    was to get a new one as if it was whole."""
+    log = long_log(tmp_path)
+    segment, last = log.partition().segments[-2:]
+    log.restart(LeftAs.CLEAN)
+    offset = changed(segment.path, 1, no_length)
+    spoil_index(segment)
+    os.truncate(last.path, 0)
+    log.take_over(30)
+    assert list(log.partition().holes()) == [(offset, 30)]
+    assert os.path.getsize(segment.path) == log.partition().segments[-2].size
+    check_all(log)
+
+
+def test_a_file_without_any_whole_chunk_is_followed_by_others(tmp_path: Path) -> None:
+    """The last of them was removed in its place."""
+    log = long_log(tmp_path)
+    segment, last = log.partition().segments[-2:]
+    log.restart(LeftAs.CLEAN)
+    changed(segment.path, 0, no_length)
+    spoil_index(segment)
+    log.take_over(30)
+    assert os.path.exists(last.path)
+    assert last.base_offset in log.partition().bases
     check_all(log)
 
 
