@@ -603,7 +603,8 @@ class Checks:
         if world.loop.current is not None:
             world.failed(f"the simulation itself is part of {world.loop.current.name}, and would end with it")
         acks = {id(ledger): len(ledger.acked) for ledger in clients.ledgers}
-        until = world.loop.now + SETTLE_SECONDS
+        wait = SETTLE_SECONDS + self._copying_seconds()
+        until = world.loop.now + wait
         wrong = ""
         while world.loop.now < until:
             await asyncio.sleep(0.5)
@@ -614,8 +615,14 @@ class Checks:
                 return
         acting = world.acting()
         stuck = list(acting[1].proposals.loop.stuck()) if acting is not None else ["there is no controller"]
-        world.failed(f"L: {SETTLE_SECONDS:.0f} s after the last fault: {wrong} {stuck}")
+        world.failed(f"L: {wait:.0f} s after the last fault: {wrong} {stuck}")
         world.look()
+
+    def _copying_seconds(self) -> float:
+        """How long the missing copies take where one broker has to read them all, and may only so fast."""
+        records = self.world.table.vsegs.values()
+        size = sum(self._lacking(one)[0] * (one.end - one.start) for one in records if one.end is not None)
+        return size / self.world.plan.rate if self.world.plan.rate else 0.0
 
     def _unsettled(self, clients: Clients, acks: dict[int, int]) -> str:
         world = self.world
@@ -655,18 +662,22 @@ class Checks:
 
     def _short(self, record: VsegRecord) -> str:
         """L3: copies are missing."""
-        world = self.world
-        members = {broker.epoch for broker in world.image.brokers.values()}
+        members = {broker.epoch for broker in self.world.image.brokers.values()}
         if record.open and record.id.owner_epoch not in members:
             return f"L3: vseg {tuple(record.id)} is open without an owner"
         if record.open or record.empty:
             return ""
+        lacking, wanted = self._lacking(record)
+        told = f"L3: vseg {tuple(record.id)} has {wanted - lacking} copies, not {wanted}: {record}"
+        return told if lacking else ""
+
+    def _lacking(self, record: VsegRecord) -> tuple[int, int]:
+        """How many copies are missing, of how many there should be."""
+        world = self.world
         copies = [target for target in self._copies(record) if self._store(target.node_id) == target.store_id]
         wanted = wanted_copies(world.image, world.table, record)
         wanted = min(wanted, len(world.nodes) - (wanted < record.copies))
-        if len(copies) < wanted:
-            return f"L3: vseg {tuple(record.id)} has {len(copies)} copies, not {wanted}: {record}"
-        return ""
+        return max(wanted - len(copies), 0), wanted
 
     async def finish(self, clients: Clients) -> None:
         """Read everything again, and compare what leaders know with what is there."""

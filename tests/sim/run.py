@@ -23,8 +23,8 @@ from .parts import installed
 from .plan import plan_of
 from .world import Complaints, Violation, World
 
-MOST_SECONDS = 120.0
-"""Of virtual time."""
+MOST_SECONDS = 240.0
+"""Of virtual time. Where copies may be read only slowly, coming to rest can take two minutes."""
 
 
 @dataclass
