@@ -21,7 +21,7 @@ from kproto.log.epochs import EpochCache
 from kproto.log.files import SegmentName, parse_name
 from kproto.log.index import SparseIndex, decode
 from kproto.log.producers import Producers
-from kproto.log.segment import HOP_WINDOW, NO_TIME, Group, Segment, hop_file, read_file
+from kproto.log.segment import HOP_WINDOW, NO_TIME, Group, Segment, hop_file, read_file, read_index
 from kproto.wire.batch import CRC_FROM, HEADER, HEADER_SIZE, LENGTH_OVERHEAD, hop
 from kproto.wire.crc import crc32c
 
@@ -180,7 +180,7 @@ def _restore_state(partition: Partition, first: int) -> int:
     """
     for number in range(first, 0, -1):
         before = partition.segments[number - 1]
-        found = decode(read_file(before.index_path))
+        found = decode(read_index(before.index_path))
         if found is not None and found[1].next_offset == before.next_offset:
             _, summary, producers, epochs = found
             kept_producers.replace(partition, Producers.decode(producers), before.next_offset)
@@ -278,7 +278,7 @@ def chunks_of(
 
 def ensure_index(partition: Partition, segment: Segment) -> None:
     """Write the index of a closed segment that was just folded, unless the file is there and good."""
-    found = decode(read_file(segment.index_path))
+    found = decode(read_index(segment.index_path))
     if found is not None and (found[1].size, found[1].next_offset) == (segment.size, segment.next_offset):
         return
     if segment.index is None:

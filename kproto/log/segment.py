@@ -292,7 +292,7 @@ class Segment:
         """
         if self.max_ts_base >= 0:
             return True
-        summary = decode_summary(read_file(self.index_path, SUMMARY_BYTES))
+        summary = decode_summary(read_index(self.index_path, SUMMARY_BYTES))
         if summary is None or (summary.size, summary.next_offset) != (self.measure(), self.next_offset):
             return False
         self.max_ts, self.max_ts_base = summary.max_ts, summary.max_ts_base
@@ -302,7 +302,7 @@ class Segment:
         """Read the index of a closed segment, or rebuild it from the headers. May block: for a thread."""
         if self.index is not None:
             return
-        found = decode(read_file(self.index_path))
+        found = decode(read_index(self.index_path))
         if found is not None and (found[1].size, found[1].next_offset) == (self.measure(), self.next_offset):
             self.max_ts, self.max_ts_base = found[1].max_ts, found[1].max_ts_base
             self.index = found[0]
@@ -451,4 +451,13 @@ def read_file(path: str, limit: int = -1) -> bytes:
         with open(path, "rb", buffering=0) as file:
             return file.read(limit)
     except FileNotFoundError:
+        return b""
+
+
+def read_index(path: str, limit: int = -1) -> bytes:
+    """The same of an index; nothing of one that cannot be read, either: it is made again from the headers."""
+    try:
+        return read_file(path, limit)
+    except OSError as error:
+        log.warning("%s: %s", path, error.strerror)
         return b""

@@ -41,6 +41,12 @@ def range_of(partition: Partition, offset: int = 0) -> FileRange:
     return piece
 
 
+async def in_turn(load: Any, ranges: Sequence[FileRange]) -> list[memoryview]:
+    """Blocks: for `complete`."""
+    loaded: list[memoryview] = load(ranges)
+    return loaded
+
+
 def refused(call: Any, *arguments: Any) -> ErrorCode:
     with pytest.raises(KafkaError) as caught:
         call(*arguments)
@@ -113,6 +119,24 @@ def test_what_is_elsewhere_is_an_error_where_nobody_can_be_asked(tmp_path: Path)
     assert log.manager.ports.remote is None
     missing = RemoteRange(log.partition(), 0, 5, 100, True)
     assert refused(missing.load) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_an_index_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
+    """ListOffsets by time was answered with UNKNOWN_SERVER_ERROR and a traceback: the records are there."""
+    log = Log(tmp_path, {"segment.bytes": "1048576", "kproto.segment.file.bytes": "1048576"})
+    for i in range(300):
+        log.partition().append(batch(9_000, time=START + i))
+        log.run_deferred()
+    log.restart(LeftAs.CLEAN)
+    partition = log.partition()
+    indexes = sorted(tmp_path.rglob("*.index"))
+    assert len(indexes) >= 2
+    for path in indexes:
+        path.unlink()
+        path.mkdir()  # EISDIR stands for EIO
+    found = asyncio.run(complete(partition.offset_for_time(START + 7), in_turn))
+    assert found is not None
+    assert (found.timestamp, found.offset) == (START + 7, 7)
 
 
 @pytest.mark.parametrize("more", [-1, 1, 20])
