@@ -96,12 +96,12 @@ class Catalogs:
         disk = self._store.disk
         try:
             fd = disk.open(extent.path + BESIDE, write=False)
-        except FileNotFoundError:
+            try:
+                return decode(disk.pread(fd, disk.size(fd), 0), extent.end)
+            finally:
+                disk.close(fd)
+        except OSError:  # there is none, or it cannot be read: it is made again
             return None
-        try:
-            return decode(disk.pread(fd, disk.size(fd), 0), extent.end)
-        finally:
-            disk.close(fd)
 
     def _keep_beside(self, extent: Extent, catalog: Catalog) -> None:
         disk = self._store.disk

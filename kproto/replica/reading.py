@@ -184,7 +184,7 @@ def state_at(disk: Disk, extent: Extent, partitions: Sequence[PartitionKey]) -> 
 
 
 def _check_file_header(disk: Disk, extent: Extent) -> None:
-    fd = disk.open(extent.path, write=False)
+    fd = disk.open_patiently(extent.path, write=False)
     try:
         header = decode_file_header(disk.pread(fd, FILE_HEADER_SIZE, 0))
     finally:

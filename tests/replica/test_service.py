@@ -28,6 +28,7 @@ from kproto.replica.messages import (
     StateAnswer,
     decode_catalog,
 )
+from kproto.replica.reading import Extent, verify
 from kproto.replica.repair import Repairer
 from kproto.replica.rules import Worth
 from kproto.replica.scrub import Scrub
@@ -289,6 +290,29 @@ def test_damage_is_never_handed_out(at: int) -> None:
     assert backup.damage == [VSEG]
     assert backup.station.store.unfit() == [VSEG], "somebody must repair it"
     assert backup.ask(Api.READ, Read(VSEG, 0, owner.end, PARTS, 1000).encode())[0] == InternalError.GAP
+
+
+def test_a_copy_for_which_there_is_no_descriptor_is_not_damaged() -> None:
+    """It was disowned, and was an error for whoever read it until the process ended."""
+    backup, owner, metadata = Backup(), two_frames(), Metadata(5)
+    backup.hold(owner)
+    metadata.put(owner.record(owner.end))
+    backup.apply(metadata)
+    refusals: list[str] = []
+
+    def crowded(operation: str) -> None:
+        if operation == "open" and len(refusals) % 2 == 0:
+            refusals.append(operation)
+            raise OSError(errno.EMFILE, "made up")
+        refusals.append(operation)
+
+    backup.station.disk.fail = crowded
+    assert backup.ask(Api.RAW, Raw(VSEG, 0, 1 << 20).encode())[0] == InternalError.NONE
+    assert backup.ask(Api.CATALOG, Look(VSEG, owner.end, PARTS[:2]).encode())[0] == InternalError.NONE
+    whole = Extent(backup.station.store.path_of(VSEG), VSEG, FILE_HEADER_SIZE, 0, owner.end)
+    assert verify(backup.station.disk, whole, 0, 1 << 20) == owner.end
+    assert refusals.count("open") > 3
+    assert not backup.damage
 
 
 VSEG_FIELDS = b'"E":5,"vlog":1,"seq":2'
