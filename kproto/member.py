@@ -387,7 +387,7 @@ class ClusterMember:
         a copy (18b), of one of an earlier process fewer have one than could (17). Until they do, that file
         may be the last: who rebuilt what was in it has it from these copies."""
         vseg = self.table.vsegs.get(VsegId(owner_epoch, vlog, seq))
-        if vseg is None or vseg.empty:
+        if vseg is None or vseg.unread:
             return False
         image = self.controller.image
         could = possible_copies(image, self.table, vseg) if owner_epoch != self.epoch else 1
@@ -460,9 +460,12 @@ class ClusterMember:
 
     def note_log_start(self, partition: Partition, offset: int) -> None:
         """A partition is to start at ``offset``: the store has to know first (rule 44)."""
+        key = partition.topic_id, partition.index
         if not self._starts:
             self._begin(self._propose_starts())
-        self._starts[partition.topic_id, partition.index] = partition, offset
+        known = self._starts.get(key)
+        if known is None or known[0] is not partition or known[1] < offset:
+            self._starts[key] = partition, offset
 
     async def _propose_starts(self) -> None:
         """Tell the controller what came together, until it has taken it or this owner epoch is over."""

@@ -10,7 +10,7 @@ Who has what a virtual segment holds is asked in several ways:
 `live_copies`          listed copies that can be read now: their brokers are members, with that data directory
 `owner_holds`          its owner's own files are a copy, too, and here: nobody else led its streamlets since
 `owner_has_all`        they are one of everything in it: nothing was handed over, nor lost with the power
-`recovery.owner_has`   they are one of what it has of one streamlet, whatever became of the others
+`sources.owner_has`    they are one of what it has of one streamlet, whatever became of the others
 `may_come_back`        who may have all of it, but is no member, or one with another data directory
 `is_away`              one of these is no member: to lose what it has, an operator must name partitions
 `denials.Denials`      who said that it has no copy, though one is listed, or may be in its journal

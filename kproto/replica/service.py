@@ -405,7 +405,10 @@ class ReplicaService:
                 copy.presence = Presence.UNREADABLE
                 copy.problem = str(error)
                 if self._journals.get(copy.vseg) is copy:
-                    del self._journals[copy.vseg]  # kept under another name by now, or not needed any more
+                    del self._journals[copy.vseg]
+                    if isinstance(error, FileNotFoundError):  # kept under another name by now, or not needed
+                        reply(InternalError.WAIT)
+                        return
                 else:
                     self.on_damage(copy.vseg, copy.problem)
             else:
@@ -416,7 +419,7 @@ class ReplicaService:
 
 
 def _read_raw(store: ReplicaStore, path: str, begin: int, length: int) -> bytes:
-    fd = store.disk.open(path, write=False)
+    fd = store.disk.open_patiently(path, write=False)
     try:
         return store.disk.pread(fd, length, begin)
     finally:

@@ -96,7 +96,7 @@ def test_it_is_read_when_the_backups_it_had_are_gone_for_good(kept: bool) -> Non
         backup.service.on_damage = lambda vseg, _: damaged.append(vseg)
         name = f"data/journal/{file_name(*VSEG)}"
         backup.station.disk.rename(name, name + KEPT)
-        assert backup.ask(Api.READ, read.encode())[0] == InternalError.CONFLICT, "the name was known"
+        assert backup.ask(Api.READ, read.encode())[0] == InternalError.WAIT, "the name was known"
         assert [data for _, _, _, data in backup.read_all(read)] == [one[3] for one in owner.chunks]
         assert not damaged
 
