@@ -11,7 +11,7 @@ class that syncs would then be damaged, under its old name, where a start expect
 becomes a spare when the directory is synced, and spares of an earlier process when its start has done that.
 The other classes wait for no sync: of their files a start after a power loss expects nothing.
 
-A file that is to be deleted is renamed to a spare first, at once: the files of a virtual log must go by name
+A file that is to be deleted is renamed first, at once: the files of a virtual log must go by name
 in their order, whatever becomes of the deletion in a thread. A start that finds an older one and lacks one
 behind it takes that for lost (rule 24c), and is refused though all of it is in segment files.
 
@@ -38,6 +38,9 @@ log = logging.getLogger(__name__)
 
 SUFFIX: Final = ".journal"
 SPARE_PREFIX: Final = "spare-"
+DROPPED: Final = ".dropped"
+"""Behind the name of a file of an earlier process that is about to be deleted. It is no spare: most of these
+were cut to what they contain, and two small ones would take the places of files of the usual size."""
 SPARES_KEPT: Final = 2
 
 
@@ -133,6 +136,8 @@ class Journal:
         for name in disk.listdir(directory):
             if name.startswith(SPARE_PREFIX):
                 self._adopt(os.path.join(directory, name))
+            elif name.endswith(DROPPED):
+                disk.unlink(os.path.join(directory, name))
         if self.spares:
             disk.sync_directory(directory)
 
@@ -241,7 +246,7 @@ class Journal:
     def drop(self, path: str, counted: int) -> None:
         """Delete the file of an earlier process that is not needed any more; what to think of one that
         somebody else deleted is up to `remove`."""
-        aside = self.new_name()
+        aside = path + DROPPED
         try:
             self._disk.rename(path, aside)
         except FileNotFoundError:

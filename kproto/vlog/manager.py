@@ -52,6 +52,8 @@ FIRST_SETTLE_S: Final = 3.0
 syncs."""
 SETTLE_S: Final = 1.0
 """How often old journal files are looked at."""
+LOOK_S: Final = 1.0
+"""How often it is looked whether somebody deleted journal files that are written to."""
 SYNCS_AT_ONCE: Final = 500
 """Segment files synced at once for old journal files."""
 DRAIN_S: Final = 5.0
@@ -178,7 +180,7 @@ class VlogManager:
         self._inherited: Recovered | None = None
         self._settled: Callable[[bytes, int, int], bool] = _nothing_settled
         self._unsynced: Callable[[bytes, int], Sequence[LogSegment] | None] = _nothing_open
-        self._next_settle = 0.0
+        self._next_settle = self._next_look = 0.0
         self._syncing_inherited = False
         self._stall_s = settings.kproto_backup_stall_ms / 1000
         self._lag_s = settings.replica_lag_time_max_ms / 1000
@@ -592,8 +594,7 @@ class VlogManager:
     # Time and end
 
     def tick(self) -> None:
-        """Every second or so: work that is due for no other reason."""
-        self._look_for_deleted()
+        """Several times a second: work that is due for no other reason."""
         self.cleaner.work()
         now = self._clock.monotonic()
         if self._replication is not None:
@@ -605,6 +606,9 @@ class VlogManager:
                 self._kept.sweep(self.lacks_copies)
             self._drop_inherited()
             self._sync_inherited()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_S
+            self._look_for_deleted()
 
     def _look_for_deleted(self) -> None:
         """A file that somebody deleted is poison while frames go into it, not only when it is given back."""

@@ -207,6 +207,7 @@ def test_a_journal_file_that_somebody_deleted_is_poison_at_once(
         for pusher in world.manager._pushers.values():
             pusher.roll()
     path.unlink()
+    world.manager._next_look = 0.0
     world.manager.tick()
     assert world.poison == [f"{path}: somebody deleted it"]
     assert part.vlog.blocked

@@ -352,6 +352,21 @@ def test_journal_files_of_an_unknown_boot_are_never_trusted(tmp_path: Path, loop
     assert FlushPolicy.MEMORY == 0
 
 
+def test_a_file_that_was_about_to_be_deleted_is_no_spare(tmp_path: Path, loop: TestLoop) -> None:
+    """It was cut to what it contained: two of these kept all of the usual size from being used again."""
+    first = World.start(str(tmp_path), loop, epoch=1, **SMALL)
+    pushes(first, loop, first.partition(), 1)
+    journal = first.manager.journal
+    journal.remove = lambda path, counted: None  # killed before that
+    (path,) = Path(first.journal_path()).glob("0*.journal")
+    journal.drop(str(path), 100)
+    assert not path.exists()
+    second = World.start(str(tmp_path), loop, epoch=2, **SMALL)
+    assert not second.manager.journal.spares
+    assert [name for name in os.listdir(first.journal_path()) if name.startswith(path.name)] == []
+    second.manager.close()
+
+
 def test_spare_files_of_an_earlier_process_are_used(tmp_path: Path, loop: TestLoop) -> None:
     first = World.start(str(tmp_path), loop, epoch=1, **SMALL)
     part = first.partition()
