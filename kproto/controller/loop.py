@@ -273,7 +273,7 @@ class ControllerLoop:
             self._recoveries.ended(node_id, epoch, "found when the controller started", now, now, wall_ms)
 
     def _note_deleted(self, image: MetadataImage, now: float) -> None:
-        gone = [topic_id for topic_id in image.touched if topic_id not in image.topics_by_id]
+        gone = {topic_id for topic_id in image.touched if topic_id not in image.topics_by_id}
         if gone:
             self._recoveries.deleted(gone, now)
 

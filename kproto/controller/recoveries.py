@@ -7,7 +7,7 @@ when all its virtual segments are closed and all streamlets it led were committe
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -110,7 +110,7 @@ class Recoveries:
         for record in records:
             self._done(record, now)
 
-    def deleted(self, topic_ids: Collection[bytes], now: float) -> None:
+    def deleted(self, topic_ids: Set[bytes], now: float) -> None:
         """Streamlets of deleted topics need no recovery."""
         for recovery in self._all:
             names = {name for name in recovery.waiting if name[0] in topic_ids}
