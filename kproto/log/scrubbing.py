@@ -239,7 +239,7 @@ class Scrub:
                     behind = await self._damaged(segment, place, end)
                     if behind is None:
                         break
-                    if _has_copies(segment):
+                    if segment.partition.has_other_copies:
                         mended += behind.position - place.position
                 place = behind
             elif place.offset >= end:
@@ -252,7 +252,7 @@ class Scrub:
         """The chunk at ``place`` is not what it should be; returns where to go on (None: not now)."""
         if not _is_here(segment):
             return None
-        if _has_copies(segment):
+        if segment.partition.has_other_copies:
             try:
                 return await self._mend(segment, place, end)
             except KafkaError as error:
@@ -344,22 +344,18 @@ def _is_here(segment: Segment) -> bool:
     return not partition.deleted and number >= 0 and partition.segments[number] is segment
 
 
-def _has_copies(segment: Segment) -> bool:
-    return segment.partition.copies > 1 and segment.partition.manager.ports.copies is not None
-
-
 def _end(segment: Segment) -> int:
     """The offset up to which its file should be good. What waits for a disk that is full is not there yet."""
     if not segment.closed or segment.footer is not None:
         return segment.flushed_offset
-    return segment.whole_end if _has_copies(segment) else segment.next_offset
+    return segment.whole_end if segment.partition.has_other_copies else segment.next_offset
 
 
 def _epochs(segment: Segment) -> EpochCache:
     """What the leader epochs of its chunks should be, as far as that is known and can be mended; for a
     thread."""
     epochs = EpochCache()
-    if _has_copies(segment):
+    if segment.partition.has_other_copies:
         known = segment.partition.epochs
         epochs.epochs, epochs.starts = known.epochs[:], known.starts[:]
     return epochs
