@@ -6,7 +6,7 @@ import json
 import shutil
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -16,6 +16,7 @@ from urllib.request import urlopen
 from confluent_kafka import ElectionType, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from bench.failover.whole import Whole
 from bench.quorum import kafka_nodes, start
 from bench.results import KAFKA, KPROTO
 from kproto.local_cluster import DEAD, PAUSED, LocalCluster
@@ -67,8 +68,8 @@ class Cluster(Protocol):
 
     def resume(self, node: int) -> None: ...
 
-    def whole(self, topic: str) -> bool:
-        """Whether everything has all its copies now."""
+    def watch(self, topic: str) -> Callable[[], bool]:
+        """Says whether everything has all its copies, by nothing that is older than its first answer."""
 
     def recovered_s(self, node: int, since_ms: int) -> float | None:
         """Seconds from ``since_ms`` (wall clock) until all that ``node`` led was led again, as the controller
@@ -81,10 +82,11 @@ class Cluster(Protocol):
 def await_whole(cluster: Cluster, topic: str, timeout_s: float, stays_s: float = 0.0) -> float:
     """Seconds until redundancy is whole, and stays so for ``stays_s``. Raises TimeoutError."""
     began, looks, since = time.monotonic(), 0, 0.0
+    whole = cluster.watch(topic)
     while looks < WHOLE_LOOKS or time.monotonic() - since < stays_s:
         if time.monotonic() - began > timeout_s:
             raise TimeoutError(f"{cluster.name}: redundancy is not whole after {timeout_s} s")
-        looks = looks + 1 if cluster.whole(topic) else 0
+        looks = looks + 1 if whole() else 0
         if looks <= 1:
             since = time.monotonic()
         time.sleep(LOOK_S)
@@ -155,13 +157,15 @@ class KprotoCluster:
     def resume(self, node: int) -> None:
         self.local.resume(node)
 
-    def whole(self, topic: str) -> bool:  # noqa: ARG002
-        """All brokers are members, nothing is being recovered, no copy is missing or being made."""
-        found = self._recovery()
-        if found is None:
-            return False
-        repairs = found["repairs"]
-        return not (found["waiting"] or repairs.get("short") or repairs.get("running"))
+    def watch(self, topic: str) -> Callable[[], bool]:  # noqa: ARG002
+        """No recovery waits for anybody, no copy is missing or being made."""
+        whole = Whole()
+
+        def look() -> bool:
+            found = self._recovery()
+            return found is not None and whole.by(found)
+
+        return look
 
     def recovered_s(self, node: int, since_ms: int) -> float | None:
         found = self._recovery()
@@ -232,14 +236,18 @@ class KafkaCluster:
         assert process is not None
         process.send_signal(signal.SIGCONT)
 
-    def whole(self, topic: str) -> bool:
+    def watch(self, topic: str) -> Callable[[], bool]:
         """Every partition of the topic has all its replicas in sync."""
-        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
-        try:
-            found = admin.describe_topics(TopicCollection([topic]), request_timeout=5)[topic].result(10)
-        except KafkaException:
-            return False
-        return all(len(each.isr) >= COPIES and each.leader is not None for each in found.partitions)
+
+        def look() -> bool:
+            admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+            try:
+                found = admin.describe_topics(TopicCollection([topic]), request_timeout=5)[topic].result(10)
+            except KafkaException:
+                return False
+            return all(len(each.isr) >= COPIES and each.leader is not None for each in found.partitions)
+
+        return look
 
     def recovered_s(self, node: int, since_ms: int) -> float | None:  # noqa: ARG002
         return None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from kproto.controller import rules
 from kproto.controller.arranging import Arranger
 from kproto.controller.decision import Decision
 from kproto.controller.repair import Repair, Repairs, decide_repaired
@@ -58,13 +59,14 @@ class Upkeep:
     __slots__ = (
         "_arranger",
         "_begin",
+        "_changes",
         "_clock",
         "_controller",
         "_peers",
         "_repaired",
         "_repairs",
+        "_seen",
         "_short",
-        "_stale",
     )
 
     def __init__(
@@ -83,7 +85,10 @@ class Upkeep:
         self._arranger = Arranger(controller, settings, clock.monotonic())
         self._short = 0
         """Virtual segments that lacked copies at the last look."""
-        self._stale = True
+        self._changes = 1
+        """Images and the like that may lack other copies than those before them..."""
+        self._seen = 0
+        """...and how many of them there were at the last look."""
         self._repaired = asyncio.Event()
         """A repair ended: there is room for the next."""
 
@@ -93,11 +98,19 @@ class Upkeep:
 
     def look_again(self) -> None:
         """There is a new image, or something lacks copies that no record shows."""
-        self._stale = True
+        self._changes += 1
 
     def repairs(self) -> dict[str, int]:
-        """How many are under way, and how many virtual segments lack copies."""
-        return {"running": self._repairs.running, "short": self._short}
+        """How many are under way, and how many virtual segments lacked copies at the last look: it came
+        after ``seen`` of the ``changes`` so far. Those ``sealing`` are looked at once they are closed."""
+        image, table = self._controller.image, self._controller.table
+        return {
+            "running": self._repairs.running,
+            "short": self._short,
+            "sealing": sum(rules.is_sealing(image, vseg) for vseg in table.open_vsegs()),
+            "changes": self._changes,
+            "seen": self._seen,
+        }
 
     async def run(self) -> None:
         """Order missing copies and delete what nobody needs, until cancelled."""
@@ -105,15 +118,14 @@ class Upkeep:
         freeing, arranging = (Trouble(log, self._clock, CANNOT_WRITE) for _ in range(2))
         while True:
             began = self._clock.monotonic()
-            if self._stale or (look_at is not None and began >= look_at):
-                self._stale = False
+            if self._seen < self._changes or (look_at is not None and began >= look_at):
                 try:
                     look_at = self._order_repairs(began)
                     await self._controller.proposals.free()
                     freeing.over()
                 except KafkaError as error:
                     freeing.failed(error)
-                    self._stale = True
+                    self.look_again()
             try:
                 await self._arranger.look(began)
                 arranging.over()
@@ -128,7 +140,7 @@ class Upkeep:
 
     def _order_repairs(self, now: float) -> float | None:
         plan = self._repairs.plan(self._controller.image, self._controller.table, now)
-        self._short = plan.short
+        self._short, self._seen = plan.short, self._changes
         for repair in plan.orders:
             self._repairs.ordered(repair)
             self._begin(self._repair(repair))
@@ -161,7 +173,7 @@ class Upkeep:
             log.warning("a copy of %s could not be made: %s", repair.vseg.key, error)
         finally:
             self._repairs.ended(repair, done, self._clock.monotonic(), for_want)
-            self._stale = True
+            self.look_again()
             self._repaired.set()
 
     def _is_late(self, asked: float) -> bool:

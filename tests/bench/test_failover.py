@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +16,7 @@ from bench.failover.load import FailoverLoad
 from bench.failover.promises import value_of
 from bench.failover.report import census_run
 from bench.failover.rounds import Round, Rounds
+from bench.failover.whole import Whole
 from bench.results import KAFKA, KPROTO
 
 SIZE = 500
@@ -76,8 +77,8 @@ class Flapping:
     def _sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def whole(self, _topic: str) -> bool:
-        return next(self.looks) == "y"
+    def watch(self, _topic: str) -> Callable[[], bool]:
+        return lambda: next(self.looks) == "y"
 
 
 def test_the_load_waits_until_copies_have_been_in_sync_for_some_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +89,35 @@ def test_the_load_waits_until_copies_have_been_in_sync_for_some_time(monkeypatch
     assert await_whole(brief, "t", 60) == pytest.approx(clusters.LOOK_S)
     with pytest.raises(TimeoutError, match="not whole"):
         await_whole(Flapping(monkeypatch, "yyyn" * 100), "t", 20, 5.0)  # type: ignore[arg-type]
+
+
+def shown(changes: int, seen: int, waiting: str = "", **lacking: int) -> dict[str, Any]:
+    """What `kproto recovery` shows."""
+    repairs = {"short": 0, "sealing": 0, "running": 0, **lacking, "changes": changes, "seen": seen}
+    return {"waiting": waiting.split(), "repairs": repairs}
+
+
+def test_copies_are_whole_by_a_look_that_is_not_older_than_the_question() -> None:
+    whole = Whole()
+    assert not whole.by(shown(5, 4)), "it has not looked since the last change"
+    assert not whole.by(shown(9, 4)), "nor now"
+    assert whole.by(shown(9, 5)), "others came after the question"
+    assert not whole.by(shown(9, 9, short=1))
+    assert Whole().by(shown(5, 5))
+
+
+@pytest.mark.parametrize("lacking", ["short", "sealing", "running"])
+def test_copies_are_not_whole_while_something_lacks_or_waits(lacking: str) -> None:
+    assert not Whole().by(shown(5, 5, "", **{lacking: 1}))
+    assert not Whole().by(shown(5, 5, waiting="for-broker-3"))
+
+
+def test_another_controller_begins_to_count_anew() -> None:
+    whole = Whole()
+    assert not whole.by(shown(500, 499))
+    assert not whole.by({"waiting": [], "repairs": {}}), "it is starting"
+    assert not whole.by(shown(2, 1))
+    assert whole.by(shown(3, 2))
 
 
 def load(forgiving: bool) -> FailoverLoad:

@@ -16,7 +16,7 @@ from kproto.controller.loop import ControllerLoop
 from kproto.controller.registration import Registration
 from kproto.controller.service import ControllerService
 from kproto.errors import ErrorCode, KafkaError
-from kproto.metadata import BrokerRecord
+from kproto.metadata import BrokerRecord, MetadataImage
 from kproto.metadata.client import MetadataClient
 from kproto.metadata.memory import MemoryStore
 from kproto.metadata.records import ONLINE, RECOVERING
@@ -168,6 +168,36 @@ def test_a_death_is_repaired_before_its_session_ends() -> None:
             await until(lambda: all(record.state == ONLINE for record in part() if record.leader == 3))
         (row,) = (await three.client.propose("recoveries", None))["recoveries"]
         assert (row["node"], row["vsegs"], row["bytes"], row["streamlets"]) == (2, 1, 640, 1)
+
+    with_cluster(2, body)
+
+
+def test_what_is_said_of_missing_copies_names_the_changes_that_were_looked_at() -> None:
+    """Whoever asks between a change and the next look is told what was true before."""
+
+    async def body(head: Head, two: Member, three: Member) -> None:
+        await head.controller.create_topics([NewTopic("t", 3, 3)])
+        for seq, start in ((0, 0), (1, 640)):
+            args = {"vlog": 0, "seq": seq, "copies": 3, "policy": 0, "start": start, "exclude": []}
+            await two.client.propose("open_vseg", args)
+            await two.client.propose("close_vsegs", {"vsegs": [[0, seq, 640 + start]]})
+        await two.client.propose("open_vseg", {**args, "seq": 2, "start": 1280})
+        told: list[dict[str, int]] = []
+
+        def note(image: MetadataImage) -> None:
+            if not {2, 3} & set(image.brokers):
+                told.append(head.control.repairs())
+
+        await until(lambda: head.control.repairs()["seen"] == head.control.repairs()["changes"])
+        assert head.control.repairs()["short"] == 0
+        head.controller.subscribe(note)
+        await three.die()
+        await two.die()
+        await until(lambda: bool(told))
+        assert told[0]["seen"] < told[0]["changes"]
+        assert told[0]["sealing"] == 1, "it is no use to look at it yet"
+        await until(lambda: head.control.repairs()["seen"] >= told[0]["changes"])
+        assert head.control.repairs()["short"] == 2
 
     with_cluster(2, body)
 
