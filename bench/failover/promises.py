@@ -16,6 +16,8 @@ from typing import TypeVar
 from confluent_kafka import Consumer, KafkaError, Message, Producer
 
 T = TypeVar("T")
+FLUSH_S = 180.0
+"""Until then the last acknowledgements must have come: a busy machine takes many times what is usual."""
 QUICK = {
     "topic.metadata.refresh.interval.ms": 2000,
     "reconnect.backoff.ms": 20,
@@ -110,6 +112,8 @@ class ProducerLoad:
         self.partitions = partitions
         self.size = size
         self.promises = Promises({p: {} for p in partitions}, dict.fromkeys(partitions, 0))
+        self._unsent: int | None = None
+        """How many records were not acknowledged in the end; None: it has not come to that."""
         self._pause_s = 10 / rate
         self._client: Producer = producer(
             bootstrap,
@@ -140,29 +144,36 @@ class ProducerLoad:
             for _ in range(10):
                 partition = self.partitions[turn % len(self.partitions)]
                 turn += 1
-                number = self.promises.sent[partition]
-                value = value_of(partition, number, self.size)
-                while not self._offered(partition, value):
-                    self._client.poll(0.05)
-                self.promises.sent[partition] = number + 1
+                if not self._send(partition):
+                    break
             self._rest()
-        self._client.flush(60)
+        self._unsent = self._client.flush(FLUSH_S)
 
     def _rest(self) -> None:
         """Between bursts: acknowledgements end it sooner, so that whoever gets them fast sends more."""
         self._client.poll(self._pause_s)
 
-    def _offered(self, partition: int, value: bytes) -> bool:
-        try:
-            self._client.produce(self.topic, value, partition=partition, on_delivery=self._acked)
-        except BufferError:
-            return self._stop.is_set()
-        return True
+    def _send(self, partition: int) -> bool:
+        """Hand over a partition's next record once there is room for it; False: there was none to the end."""
+        number = self.promises.sent[partition]
+        value = value_of(partition, number, self.size)
+        while True:
+            try:
+                self._client.produce(self.topic, value, partition=partition, on_delivery=self._acked)
+            except BufferError:
+                if self._stop.is_set():
+                    return False
+                self._client.poll(0.05)
+            else:
+                self.promises.sent[partition] = number + 1
+                return True
 
     def finish(self) -> Promises:
         """Send no more, wait until all is acknowledged; AssertionError when something never is."""
         self._stop.set()
-        self._thread.join(90)
-        assert not self._thread.is_alive(), "the producer did not get its acknowledgements within 90 s"
+        self._thread.join(FLUSH_S + 20)
+        assert not self._thread.is_alive(), "the producer does not stop"
         assert self.promises.failed == [], self.promises.failed[:10]
+        assert self._unsent is not None, "the producer has ended with an error"
+        assert self._unsent == 0, f"{self._unsent} records were not acknowledged within {FLUSH_S:g} s"
         return self.promises

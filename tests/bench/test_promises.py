@@ -1,0 +1,30 @@
+"""What a load says of records that never arrive: they are not lost, nobody promised anything about them."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.failover import promises
+from bench.failover.promises import ProducerLoad, wait_until
+from kproto.local_cluster import free_ports
+
+
+def test_records_that_nobody_takes_are_told_and_not_counted_beyond_the_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(promises, "FLUSH_S", 0.1)
+    (port,) = free_ports(1)
+    load = ProducerLoad(f"127.0.0.1:{port}", "t", [0, 1], 100, 1000, queue_buffering_max_messages=5)
+    wait_until("a full queue", lambda: sum(load.promises.sent.values()) == 5)
+    with pytest.raises(AssertionError, match=r"^5 records were not acknowledged within 0\.1 s"):
+        load.finish()
+    assert load.promises.sent == {0: 3, 1: 2}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_producer_that_cannot_go_on_is_told() -> None:
+    (port,) = free_ports(1)
+    load = ProducerLoad(f"127.0.0.1:{port}", "t", [0], 1 << 20, 1000, message_max_bytes=1000)
+    load._thread.join(60)
+    with pytest.raises(AssertionError, match="ended with an error"):
+        load.finish()
