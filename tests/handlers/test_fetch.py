@@ -1,5 +1,6 @@
 """Fetch against a whole broker: limits, long polls, sessions, errors."""
 
+import gc
 import os
 import struct
 import threading
@@ -9,6 +10,7 @@ import pytest
 from conftest import Kafka, chunk_of, fetch_request, produce_request, producer
 
 from kproto.errors import ErrorCode
+from kproto.log.partition import Partition
 from kproto.testing import kafka_broker
 from kproto.wire.generated.delete_records import (
     DeleteRecordsPartition,
@@ -239,6 +241,19 @@ LONG_MS = 600_000
 """Nobody waits for its end: an answer that comes has another reason."""
 
 
+def await_waiters(topic_id: bytes, count: int) -> None:
+    """Until so many fetches wait for news of a topic's partitions, one for each partition they name."""
+
+    def waiting() -> int:
+        partitions = (each for each in gc.get_objects() if type(each) is Partition)
+        return sum(len(partition.waiters) for partition in partitions if partition.topic_id == topic_id)
+
+    deadline = time.monotonic() + 60
+    while (found := waiting()) != count:
+        assert time.monotonic() < deadline, f"{found} wait, not {count}"
+        time.sleep(0.001)
+
+
 @pytest.mark.parametrize("wait_ms", [0, 50, 300])
 def test_a_fetch_without_data_ends_on_time(kafka, wait_ms):
     name, _ = kafka.create()
@@ -255,7 +270,7 @@ def test_data_ends_the_wait(broker, kafka):
     name, topic_id = kafka.create(3)
     with Kafka(broker.host, broker.port) as consumer:
         consumer.send(1, 18, fetch_request(topic_id, (0, 0), (1, 0), (2, 0), max_wait_ms=LONG_MS))
-        time.sleep(0.1)
+        await_waiters(topic_id, 3)
         kafka.stored(name, chunk_of(b"news"), 2)
         found = consumer.receive().responses[0].partitions
         assert [values(p) for p in found] == [[], [], [b"news"]]
@@ -317,11 +332,13 @@ def test_later_requests_wait_behind_a_long_poll_but_are_handled(broker, kafka):
 
 def test_a_client_that_goes_away_leaves_no_waiter(broker, kafka):
     name, topic_id = kafka.create()
-    for _ in range(20):
-        with Kafka(broker.host, broker.port) as consumer:
-            consumer.send(1, 18, fetch_request(topic_id, (0, 0), max_wait_ms=LONG_MS))
-            time.sleep(0.01)
-    time.sleep(0.1)
+    consumers = [Kafka(broker.host, broker.port) for _ in range(20)]
+    for consumer in consumers:
+        consumer.send(1, 18, fetch_request(topic_id, (0, 0), max_wait_ms=LONG_MS))
+    await_waiters(topic_id, 20)
+    for consumer in consumers:
+        consumer.close()
+    await_waiters(topic_id, 0)
     assert kafka.stored(name, chunk_of(b"x")) == 0
 
 
@@ -331,13 +348,13 @@ def test_deleting_records_or_the_topic_ends_the_wait(broker, kafka):
     with Kafka(broker.host, broker.port) as consumer:
         request = fetch_request(topic_id, (0, 0), max_wait_ms=LONG_MS, min_bytes=1 << 20)
         consumer.send(1, 18, request)
-        time.sleep(0.1)
+        await_waiters(topic_id, 1)
         part = DeleteRecordsPartition(partition_index=0, offset=2)
         topic = DeleteRecordsTopic(name=name, partitions=[part])
         kafka.call(21, 2, DeleteRecordsRequest(topics=[topic], timeout_ms=1000))
         assert one(consumer.receive()).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
         consumer.send(1, 18, fetch_request(topic_id, (0, 2), max_wait_ms=LONG_MS))
-        time.sleep(0.1)
+        await_waiters(topic_id, 1)
         kafka.call(20, 6, DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=1000))
         assert one(consumer.receive()).error_code in (
             ErrorCode.UNKNOWN_TOPIC_ID,
@@ -350,7 +367,7 @@ def test_many_waiting_consumers_all_wake(broker, kafka):
     consumers = [Kafka(broker.host, broker.port) for _ in range(30)]
     for consumer in consumers:
         consumer.send(1, 18, fetch_request(topic_id, (0, 0), max_wait_ms=LONG_MS))
-    time.sleep(0.1)
+    await_waiters(topic_id, 30)
     kafka.stored(name, chunk_of(b"all"))
     for consumer in consumers:
         assert values(one(consumer.receive())) == [b"all"]
@@ -362,7 +379,7 @@ def test_stopping_the_broker_ends_long_polls(tmp_path):
         consumer = Kafka(broker.host, broker.port)
         _, topic_id = consumer.create()
         consumer.send(1, 18, fetch_request(topic_id, (0, 0), max_wait_ms=LONG_MS))
-        time.sleep(0.1)
+        await_waiters(topic_id, 1)
         answers = []
         reader = threading.Thread(target=lambda: answers.append(consumer.receive()))
         reader.start()
