@@ -53,7 +53,7 @@ def test_a_workload_file_runs_as_it_is(address: str, tmp_path: Path) -> None:
     assert found["workload"] == read_workload(WORKLOAD).name
     assert found["driver"] == "kproto"
     assert len(found) == 62
-    assert len(found["publishRate"]) == 6
+    assert 1 <= len(found["publishRate"]) <= 6, "every half second, less often on a busy machine"
     assert sum(found["publishRate"]) > 0
     assert 0 < found["aggregatedPublishLatency50pct"] <= found["aggregatedPublishLatencyMax"]
     assert found["aggregatedPublishLatencyQuantiles"]["100.0"] == found["aggregatedPublishLatencyMax"]

@@ -14,10 +14,9 @@ import pytest
 
 from compat_tests.support.cluster import ClusterLoad, await_copies, own_cluster
 from compat_tests.support.load import MemberLoad, verify_seen
-from compat_tests.support.moving import Admin, rotated
+from compat_tests.support.moving import Admin, decommission, rotated
 from compat_tests.support.ports import wait_until
 from compat_tests.support.topics import create_topic
-from kproto.cli.decommission import decommission
 from kproto.errors import ErrorCode
 
 pytestmark = [pytest.mark.owns_broker]
@@ -65,7 +64,7 @@ def test_a_broker_is_decommissioned_under_load(tmp_path: Path) -> None:
         time.sleep(2)
         load.listen()
         began = time.monotonic()
-        decommission(cluster, 5, 60)
+        decommission(cluster, 5)
         load.await_progress()
         silence = max(load.silences().values())
         print(f"decommissioned in {time.monotonic() - began:.1f} s, longest silence {silence:.2f} s")

@@ -42,7 +42,7 @@ func main() {
 		name, value, _ := strings.Cut(pair, "=")
 		given[name] = value
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 280*time.Second)
 	defer cancel()
 	must(json.NewEncoder(os.Stdout).Encode(scenarios[os.Args[2]](ctx, os.Args[1], given)))
 }

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from compat_tests.support.ports import PATIENCE_S
+from kproto.cli import cluster as connections
+from kproto.cli import decommission as leaving
 from kproto.cli.cluster import Cluster
 from kproto.errors import ErrorCode
+from kproto.local_cluster import LocalCluster
+from kproto.net.client import Client
 from kproto.wire.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -16,6 +22,22 @@ from kproto.wire.generated.alter_partition_reassignments import (
 from kproto.wire.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
 from kproto.wire.generated.list_partition_reassignments import ListPartitionReassignmentsRequest
 from kproto.wire.generated.unregister_broker import UnregisterBrokerRequest
+
+
+class PatientClient(Client):
+    """Brokers on a busy machine may take longer to answer than an operator would wait."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(host, port, timeout=PATIENCE_S)
+
+
+connections.Client = PatientClient  # type: ignore[misc]
+leaving.ANSWER_S = PATIENCE_S  # type: ignore[misc]
+
+
+def decommission(cluster: LocalCluster, number: int) -> None:
+    """Take a broker out, as the command does."""
+    leaving.decommission(cluster, number, PATIENCE_S)
 
 
 def rotated(nodes: Sequence[int], by: int) -> list[int]:
@@ -76,17 +98,33 @@ class Admin:
         return sum(len(topic.partitions) for topic in answer.topics)
 
     def elect_preferred(self, topic: str, partitions: Sequence[int]) -> None:
-        """The first replicas lead when this returns."""
-        request = ElectLeadersRequest(
-            election_type=0,
-            topic_partitions=[TopicPartitions(topic=topic, partitions=list(partitions))],
-            timeout_ms=10_000,
-        )
+        """The first replicas lead when this returns.
+
+        Brokers wait some seconds and say of those that do not lead by then that the time is over: these are
+        asked for again. They may be without a leader then, for the moment in which they move.
+        """
+        fine = {ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED}
+        later = {ErrorCode.REQUEST_TIMED_OUT}
+        left = list(partitions)
+        deadline = time.monotonic() + PATIENCE_S
+        while left:
+            answer = self._elect_preferred(topic, left)
+            left = [one.partition_id for one in answer if one.error_code not in fine]
+            for one in answer:
+                assert one.error_code in fine | later, one
+            if left:
+                assert time.monotonic() < deadline, f"{left} of {topic} have other leaders"
+                later.add(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE)
+                time.sleep(0.1)
+
+    def _elect_preferred(self, topic: str, partitions: list[int]) -> Sequence[Any]:
+        """One request; what it says of each partition."""
+        wanted = [TopicPartitions(topic=topic, partitions=partitions)]
+        request = ElectLeadersRequest(election_type=0, topic_partitions=wanted, timeout_ms=10_000)
         answer = self.call(43, request)
         assert answer.error_code == ErrorCode.NONE, answer
-        fine = (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED)
-        for one in answer.replica_election_results[0].partition_result:
-            assert one.error_code in fine, one
+        found: Sequence[Any] = answer.replica_election_results[0].partition_result
+        return found
 
     def unregister(self, node_id: int) -> int:
         """Have a broker forgotten; the error code."""

@@ -20,7 +20,7 @@ final class Check {
     }
 
     static <T> T get(Future<T> future) throws Exception {
-        return future.get(30, TimeUnit.SECONDS);
+        return future.get(120, TimeUnit.SECONDS);
     }
 
     /** The future must fail with this class of error (the cause of its ExecutionException). */
