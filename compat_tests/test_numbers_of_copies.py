@@ -19,16 +19,26 @@ from compat_tests.test_moving_tools import REASSIGN, plan, run
 from compat_tests.test_number_of_copies import SETTINGS, replaced, stored
 from compat_tests.test_one_copy import kill_each
 from kproto.errors import ErrorCode
+from kproto.local_cluster import LocalCluster
 
 pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
 
-SLOW = {**SETTINGS, "kproto.recovery.read.bytes.per.second": str(1 << 19)}
-"""First copies take some seconds, and so does what a new leader brings over."""
+LIMIT = "kproto.recovery.read.bytes.per.second"
+SLOW = {**SETTINGS, LIMIT: str(1 << 12)}
+"""First copies take minutes, and so does what a new leader brings over: longer than the tools need."""
 
 
 def numbers(admin: Admin, topic: str) -> list[int]:
     """How many replicas each partition has."""
     return [len(nodes) for _, nodes in sorted(admin.replicas(topic).items())]
+
+
+def lift_the_limit(cluster: LocalCluster, load: ClusterLoad) -> None:
+    """Brokers take it from their settings when they start."""
+    settings = cluster.settings
+    assert isinstance(settings, dict)
+    del settings[LIMIT]
+    kill_each(cluster, load)
 
 
 def test_some_partitions_get_more_copies_by_the_tool(tmp_path: Path) -> None:
@@ -43,7 +53,6 @@ def test_some_partitions_get_more_copies_by_the_tool(tmp_path: Path) -> None:
                 path = plan(
                     tmp_path / "more.json", load.topic, {p: replaced(leaders[p], 3) for p in range(4)}
                 )
-                load.listen()
                 run(tools, REASSIGN, "--reassignment-json-file", path, "--execute")
                 said = run(tools, REASSIGN, "--list").stdout
                 assert "Current partition reassignments:" in said, said
@@ -51,6 +60,9 @@ def test_some_partitions_get_more_copies_by_the_tool(tmp_path: Path) -> None:
                 said = run(tools, REASSIGN, "--reassignment-json-file", path, "--cancel").stdout
                 assert "Successfully cancelled partition reassignments" in said, said
                 assert numbers(admin, load.topic) == [1] * 8
+            lift_the_limit(cluster, load)
+            with Admin(cluster.bootstrap_servers) as admin:
+                load.listen()
                 run(tools, REASSIGN, "--reassignment-json-file", path, "--execute")
                 wait_until("more copies", lambda: admin.reassigning() == 0)
                 said = run(tools, REASSIGN, "--reassignment-json-file", path, "--verify").stdout
@@ -95,7 +107,7 @@ def test_who_dies_takes_the_partitions_with_one_copy_only(tmp_path: Path) -> Non
         before = load.acked()[mine[0]]
         wait_until("acknowledgements", lambda: load.acked()[mine[0]] > before)
         cluster.start([4])
-        load.await_progress(60)
+        load.await_progress()
         with Admin(cluster.bootstrap_servers) as admin:
             admin.reassign(load.topic, {p: replaced(4, 2) for p in mine[1:]})
             wait_until("more copies", lambda: admin.reassigning() == 0)
@@ -122,7 +134,8 @@ def test_that_some_go_to_one_copy_elsewhere_is_cancelled_by_the_tool(tmp_path: P
                 nothing = admin.try_to_reassign(load.topic, {0: None})
                 assert nothing == {0: ErrorCode.NO_REASSIGNMENT_IN_PROGRESS}
                 load.await_progress()
-            await_copies(cluster, 120)
+            lift_the_limit(cluster, load)
+            await_copies(cluster)
             load.lose_disks_and_come_back(2)
             assert load.finish() > 100
         finally:
