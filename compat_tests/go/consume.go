@@ -86,7 +86,7 @@ func groupRun(ctx context.Context, bootstrap string, given args) facts {
 	join := func() *kgo.Client {
 		reader := client(bootstrap, kgo.ConsumerGroup(given["group"]), kgo.ConsumeTopics(topic),
 			kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll(),
-			kgo.HeartbeatInterval(300*time.Millisecond), kgo.SessionTimeout(6*time.Second),
+			kgo.HeartbeatInterval(300*time.Millisecond), kgo.SessionTimeout(60*time.Second),
 			kgo.Balancers(kgo.CooperativeStickyBalancer()))
 		go func() {
 			for {
@@ -156,7 +156,9 @@ func member(ctx context.Context, bootstrap string, given args) facts {
 		}
 		if len(values) > 0 {
 			must(out.Encode(facts{"got": values}))
-			must(reader.CommitUncommittedOffsets(ctx))
+			if err := reader.CommitUncommittedOffsets(ctx); err != nil {
+				fmt.Fprintln(os.Stderr, "not committed, another member gets it again:", err)
+			}
 		}
 	}
 	reader.Close()

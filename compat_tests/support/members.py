@@ -1,7 +1,8 @@
 """Consumer-group members as processes of their own, to be joined, asked to leave, or killed.
 
-A member prints one JSON line for every assignment and every batch it got, and commits after each; the parent
-reads the lines. Run as ``python -m compat_tests.support.members CLIENT BOOTSTRAP TOPIC GROUP``.
+A member prints one JSON line for every assignment and every batch it got, commits after each and says so; the
+parent reads the lines. A commit that is refused (members come and go) or finds no broker is tried again after
+the next poll. Run as ``python -m compat_tests.support.members CLIENT BOOTSTRAP TOPIC GROUP SESSION_MS``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any
 
 from compat_tests.support.ports import wait_until
 
-SESSION_TIMEOUT_MS = 6000
+SESSION_MS = 6000
+"""Short, for members that are killed: nobody gets what was theirs before it is over."""
 PATIENCE_S = 120.0
 """For what takes a second: a busy machine takes a hundred times as long."""
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,8 +25,16 @@ ROOT = Path(__file__).resolve().parents[2]
 class Members:
     """The members of one group; names are for messages only. A context manager that ends them all."""
 
-    def __init__(self, client: str, bootstrap: str, topic: str, group: str, directory: Path) -> None:
-        self._command = [sys.executable, "-m", __name__, client, bootstrap, topic, group]
+    def __init__(
+        self,
+        client: str,
+        bootstrap: str,
+        topic: str,
+        group: str,
+        directory: Path,
+        session_ms: int = SESSION_MS,
+    ) -> None:
+        self._command = [sys.executable, "-m", __name__, client, bootstrap, topic, group, str(session_ms)]
         self._directory = directory
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._logs: dict[str, Path] = {}
@@ -80,7 +90,14 @@ class Members:
             raise
 
     def await_delivery(self, expected: set[str], timeout_s: float = PATIENCE_S) -> None:
+        """All of it was delivered, and what members that run got is committed: nobody gets it again."""
         wait_until("all records to be delivered", lambda: expected <= set(self.delivered()), timeout_s)
+        wait_until("all records to be committed", self._all_committed, timeout_s)
+
+    def _all_committed(self) -> bool:
+        got = {name: len(self.lines(name, "got")) for name in self.owned()}
+        committed = {name: self.lines(name, "committed") for name in got}
+        return all([0, *committed[name]][-1] >= count for name, count in got.items())
 
     def __enter__(self) -> Members:
         return self
@@ -95,6 +112,30 @@ def say(kind: str, value: object) -> None:
     sys.stdout.flush()
 
 
+class Said:
+    """How many batches this member got, and of how many it said that they are committed."""
+
+    def __init__(self) -> None:
+        self.got = 0
+        self.committed = 0
+
+    def take(self, values: list[str]) -> None:
+        say("got", values)
+        self.got += 1
+
+    @property
+    def due(self) -> bool:
+        return self.committed < self.got
+
+    def commit(self) -> None:
+        self.committed = self.got
+        say("committed", self.got)
+
+    def later(self, error: Exception) -> None:
+        """A commit failed."""
+        print(f"not committed yet: {error}", file=sys.stderr, flush=True)
+
+
 def asked_to_leave() -> bool:
     """Whether the parent closed our standard input."""
     import select
@@ -102,17 +143,20 @@ def asked_to_leave() -> bool:
     return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
-def run_confluent(bootstrap: str, topic: str, group: str, strategy: str) -> None:
+def run_confluent(bootstrap: str, topic: str, group: str, session_ms: int, strategy: str) -> None:
+    from confluent_kafka import KafkaError, KafkaException
+
     from compat_tests.support.confluent import consumer
 
     client = consumer(
         bootstrap,
         group_id=group,
-        session_timeout_ms=SESSION_TIMEOUT_MS,
+        session_timeout_ms=session_ms,
         heartbeat_interval_ms=300,
         partition_assignment_strategy=strategy,
     )
     owned: set[int] = set()
+    said = Said()
 
     def assigned(_: object, places: list[Any]) -> None:
         owned.update(place.partition for place in places)
@@ -134,22 +178,32 @@ def run_confluent(bootstrap: str, topic: str, group: str, strategy: str) -> None
     while not asked_to_leave():
         batch = [message for message in client.consume(500, 0.1) if message.error() is None]
         if batch:
-            say("got", [message.value().decode() for message in batch])
-            client.commit(asynchronous=False)
+            said.take([message.value().decode() for message in batch])
+        if said.due:
+            try:
+                client.commit(asynchronous=False)
+            except KafkaException as error:
+                # Nothing to commit: all of it went to other members meanwhile.
+                if error.args[0].code() != KafkaError._NO_OFFSET:
+                    said.later(error)
+                    continue
+            said.commit()
     client.close()
 
 
-def run_kafka_python(bootstrap: str, topic: str, group: str, _: str) -> None:
+def run_kafka_python(bootstrap: str, topic: str, group: str, session_ms: int) -> None:
     from kafka import ConsumerRebalanceListener, KafkaConsumer
+    from kafka.errors import KafkaError
 
     client = KafkaConsumer(
         bootstrap_servers=bootstrap,
         group_id=group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
-        session_timeout_ms=SESSION_TIMEOUT_MS,
+        session_timeout_ms=session_ms,
         heartbeat_interval_ms=300,
     )
+    said = Said()
 
     class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
         def on_partitions_assigned(self, assigned: Any) -> None:
@@ -165,25 +219,34 @@ def run_kafka_python(bootstrap: str, topic: str, group: str, _: str) -> None:
     # An answer that comes between two polls is forgotten, too, and the member joins again: so polls are long.
     wait_until("the topic's metadata", lambda: client.partitions_for_topic(topic))
     while not asked_to_leave():
-        for batch in client.poll(timeout_ms=1000).values():
-            say("got", [record.value.decode() for record in batch])
-            client.commit()
+        batches = client.poll(timeout_ms=1000).values()
+        if batches:
+            said.take([record.value.decode() for batch in batches for record in batch])
+        if said.due:
+            try:
+                client.commit()
+            except KafkaError as error:
+                said.later(error)
+                continue
+            said.commit()
     client.close()
 
 
-async def run_aiokafka(bootstrap: str, topic: str, group: str, _: str) -> None:
+async def run_aiokafka(bootstrap: str, topic: str, group: str, session_ms: int) -> None:
     from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
     from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+    from aiokafka.errors import KafkaError
 
     client = AIOKafkaConsumer(
         bootstrap_servers=bootstrap,
         group_id=group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
-        session_timeout_ms=SESSION_TIMEOUT_MS,
+        session_timeout_ms=session_ms,
         heartbeat_interval_ms=300,
         partition_assignment_strategy=[RangePartitionAssignor],
     )
+    said = Said()
 
     class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
         def on_partitions_assigned(self, assigned: Any) -> None:
@@ -195,23 +258,31 @@ async def run_aiokafka(bootstrap: str, topic: str, group: str, _: str) -> None:
     client.subscribe([topic], listener=Listener())
     await client.start()
     while not asked_to_leave():
-        for batch in (await client.getmany(timeout_ms=100)).values():
-            say("got", [record.value.decode() for record in batch])
-            await client.commit()
+        batches = (await client.getmany(timeout_ms=100)).values()
+        if batches:
+            said.take([record.value.decode() for batch in batches for record in batch])
+        if said.due:
+            try:
+                await client.commit()
+            except KafkaError as error:
+                said.later(error)
+                continue
+            said.commit()
     await client.stop()
 
 
 def main() -> None:
     import asyncio
 
-    client, bootstrap, topic, group = sys.argv[1:]
+    client, bootstrap, topic, group, session = sys.argv[1:]
+    session_ms = int(session)
     name, _, strategy = client.partition(":")
     if name == "confluent":
-        run_confluent(bootstrap, topic, group, strategy or "range")
+        run_confluent(bootstrap, topic, group, session_ms, strategy or "range")
     elif name == "kafka-python":
-        run_kafka_python(bootstrap, topic, group, strategy)
+        run_kafka_python(bootstrap, topic, group, session_ms)
     else:
-        asyncio.run(run_aiokafka(bootstrap, topic, group, strategy))
+        asyncio.run(run_aiokafka(bootstrap, topic, group, session_ms))
 
 
 if __name__ == "__main__":

@@ -43,10 +43,11 @@ final class GroupRun {
         volatile boolean vanish;
         volatile Throwable failure;
 
-        Member(String name) {
+        Member(String name, int sessionMs) {
             super("member-" + name);
             consumer = new KafkaConsumer<>(Sample.consumer(bootstrap, "group.id", group, "client.id", name,
-                "partition.assignment.strategy", assignor, "session.timeout.ms", "6000", "heartbeat.interval.ms", "300"));
+                "partition.assignment.strategy", assignor, "session.timeout.ms", "" + sessionMs,
+                "heartbeat.interval.ms", "300"));
         }
 
         @Override
@@ -97,8 +98,18 @@ final class GroupRun {
         }
     }
 
+    /** Of one who stays or says goodbye: the group keeps it when the machine stands still for a while. */
     void join(String name) {
-        Member member = new Member(name);
+        join(name, 60_000);
+    }
+
+    /** Of one who will vanish: the group is to find out soon. */
+    void joinForNow(String name) {
+        join(name, 6_000);
+    }
+
+    private void join(String name, int sessionMs) {
+        Member member = new Member(name, sessionMs);
         members.put(name, member);
         member.start();
     }

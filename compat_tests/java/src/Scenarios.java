@@ -226,7 +226,7 @@ final class Scenarios {
             run.join("a");
             run.settled(all, 1);
             run.produce(width, 200);
-            run.join("b");
+            run.joinForNow("b");
             run.join("c");
             run.settled(all, 3);
             run.produce(width, 200);
