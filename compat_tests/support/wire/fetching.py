@@ -242,7 +242,8 @@ def _changing(talk: Talk, version: int, name: str, other: str) -> None:
     ask("small again", max_bytes=1)
     ask("small once more", max_bytes=1)
     ask("no bytes of a partition", (name, 0, 0, 0), (name, 2, 0, 0))
-    ask("more asked than may be sent", max_wait_ms=60_000, min_bytes=10**6, max_bytes=100)
+    asked = {"max_wait_ms": 9000, "min_bytes": 10**6, "max_bytes": 100}
+    ask("more asked than may be sent", (name, 0, 0), (name, 2, 0), **asked)
     ask("from the end", (name, 0, 3), (name, 2, 3))
     trim(2)
     ask("the start moved")
