@@ -32,6 +32,7 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> Directories:
         load.await_progress()
         wait_until("12 MB", lambda: sum(load.acked().values()) * 250 > 12 << 20)
         load.finish()
+        await_copies(cluster)
     return {node.node: Path(cluster.data_dir(node.node)) for node in cluster.nodes}
 
 

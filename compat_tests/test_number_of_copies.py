@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import time
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from compat_tests.support.cluster import QUICK, ClusterLoad, await_copies, lose_disks, own_cluster
+from compat_tests.support.cluster import (
+    QUICK,
+    ClusterLoad,
+    await_copies,
+    lose_disks,
+    own_cluster,
+    pushed_again,
+    vsegs_of,
+)
 from compat_tests.support.moving import Admin
 from compat_tests.support.ports import wait_until
 from compat_tests.support.topics import create_topic
@@ -32,15 +37,6 @@ def stored(load: ClusterLoad, megabytes: int) -> None:
 
 def replaced(leader: int, copies: int) -> list[int]:
     return [1 + (leader - 1 + step) % 4 for step in range(copies)]
-
-
-def pushed(cluster: LocalCluster) -> int:
-    """Bytes that leaders have pushed again."""
-    total = 0
-    for node in cluster.nodes:
-        with urlopen(f"http://127.0.0.1:{node.metrics_port}/recovery/here", timeout=60) as answer:
-            total += json.load(answer)["pushed_again_bytes"]
-    return total
 
 
 def test_one_copy_becomes_three(tmp_path: Path) -> None:
@@ -72,7 +68,7 @@ def test_cancelled_while_copies_are_made_and_done_later(tmp_path: Path) -> None:
         assert admin.try_to_reassign(load.topic, nothing) == none_there
         load.listen()
         admin.reassign(load.topic, wanted)
-        wait_until("some is pushed again", lambda: pushed(cluster) > 1 << 18)
+        wait_until("some is pushed again", lambda: pushed_again(cluster.nodes) > 1 << 18)
         assert admin.reassigning() == 8
         before = {index: one.leader_epoch for index, one in admin.partitions(load.topic).items()}
         admin.reassign(load.topic, {0: None})
@@ -104,7 +100,7 @@ def test_a_leader_that_is_killed_after_the_copies_were_cancelled(tmp_path: Path)
         stored(load, 8)
         leaders = admin.leaders(load.topic)
         admin.reassign(load.topic, {index: replaced(leader, 3) for index, leader in leaders.items()})
-        wait_until("some is pushed again", lambda: pushed(cluster) > 1 << 18)
+        wait_until("some is pushed again", lambda: pushed_again(cluster.nodes) > 1 << 18)
         load.await_progress()
         admin.reassign(load.topic, dict.fromkeys(leaders))
         load.await_progress()
@@ -139,7 +135,13 @@ def test_two_copies_become_three_and_two_again(tmp_path: Path) -> None:
         leaders = admin.leaders(load.topic)
         admin.reassign(load.topic, {index: replaced(leader, 3) for index, leader in leaders.items()})
         load.await_progress()
-        time.sleep(4)  # what was open is closed, and counts as short then
+
+        def want_three() -> bool:
+            """What has two copies and is open counts as short once it is closed."""
+            vsegs = [vseg for vseg in vsegs_of(cluster) if not vseg.unread]
+            return all(vseg.copies == 3 and len(vseg.backups) >= 2 * vseg.open for vseg in vsegs)
+
+        wait_until("three copies of all are wanted", want_three, every_s=0.5)
         await_copies(cluster)
         load.lose_disks_and_come_back(3, 4)
         await_copies(cluster, 120)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
+from bench.failover.copies import read_table
+from bench.failover.whole import Whole
 from compat_tests.support.load import ProducerLoad, verify_exactly_once
 from compat_tests.support.ports import PATIENCE_S, wait_until
 from compat_tests.support.topics import create_topic
-from kproto import local_cluster
-from kproto.local_cluster import LocalCluster
-
-local_cluster.START_TIMEOUT_S = PATIENCE_S  # type: ignore[misc]
+from kproto.local_cluster import LocalCluster, Node
+from kproto.metadata.vlogs import VsegRecord
 
 QUICK = {"group.initial.rebalance.delay.ms": "0"}
 
@@ -43,18 +43,40 @@ def lose_disks(cluster: LocalCluster, *nodes: int) -> None:
         cluster.wipe(node)
 
 
+def tell_next_time(cluster: LocalCluster, name: str, value: str) -> None:
+    """Brokers that are started from now on have another setting."""
+    settings = cluster.settings
+    assert isinstance(settings, dict)
+    settings[name] = value
+
+
+def told(node: Node, path: str = "/recovery") -> Any:
+    """A page of a broker's metrics address."""
+    with urlopen(f"http://127.0.0.1:{node.metrics_port}{path}", timeout=PATIENCE_S) as answer:
+        return json.load(answer)
+
+
+def pushed_again(nodes: Iterable[Node]) -> int:
+    """Bytes that these brokers have pushed again, as leaders."""
+    return sum(told(node, "/recovery/here")["pushed_again_bytes"] for node in nodes)
+
+
 def await_copies(cluster: LocalCluster, timeout_s: float = PATIENCE_S) -> None:
-    """Nothing lacks a copy, in the controller's last look and in the one after it."""
+    """Nothing lacks a copy, as of now or later."""
+    whole = Whole()
+    asked = next(node for node in cluster.nodes if cluster.state(node) == "running")
+    wait_until("all copies", lambda: whole.by(told(asked)), timeout_s)
 
-    def short() -> int:
-        metrics = next(node.metrics_port for node in cluster.nodes if cluster.state(node) == "running")
-        with urlopen(f"http://127.0.0.1:{metrics}/recovery", timeout=60) as answer:
-            found: int = json.load(answer)["repairs"]["short"]
-            return found
 
-    for _ in range(2):
-        time.sleep(1.2)
-        wait_until("all copies", lambda: not short(), timeout_s)
+def vsegs_of(cluster: LocalCluster) -> list[VsegRecord]:
+    """What the metadata has; broker 1, which keeps them, stands still meanwhile."""
+    cluster.pause(1)
+    try:
+        wait_until("broker 1 stands still", lambda: cluster.state(cluster.node(1)) == "paused", every_s=0.001)
+        table, _ = read_table("sqlite", Path(cluster.data_dir(1)))
+    finally:
+        cluster.resume(1)
+    return list(table.vsegs.values())
 
 
 class ClusterLoad:
