@@ -399,8 +399,6 @@ def test_mutated_frames_of_real_clients(victim: Victim) -> None:
     with Peak(victim) as peak:
         pour(victim, chance, [mutated(chance.choice(samples), chance) for _ in range(2000)])
     assert peak.bytes < RSS_LIMIT
-    for name in ("witness", "damaged"):
-        assert victim.broker.running(), name
 
 
 def hand_made() -> list[bytes]:

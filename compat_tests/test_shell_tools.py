@@ -139,8 +139,10 @@ def test_console_producer_and_consumer(tools: Tools, new_topic: NewTopic, group:
     result = tools.run(CONSOLE_CONSUMER, *reading)
     assert result.stdout.splitlines() == [f"Offset:{i}\t{line}" for i, line in enumerate(lines)]
     assert "Processed a total of 201 messages" in result.stderr
-    again = tools.run(CONSOLE_CONSUMER, "--topic", topic, "--group", group, "--timeout-ms", 1500)
-    assert again.stdout == "", "committed records were delivered again"
+    tools.run(CONSOLE_PRODUCER, "--topic", topic, stdin="one more\n")
+    limits = ("--max-messages", 1, "--timeout-ms", 120_000)
+    again = tools.run(CONSOLE_CONSUMER, "--topic", topic, "--group", group, *limits)
+    assert again.stdout == "one more\n", "committed records were delivered again"
 
 
 def consume(tools: Tools, topic: str, group: str, count: int) -> None:
