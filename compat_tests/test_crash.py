@@ -65,7 +65,6 @@ class Storm:
         wait_until(
             f"everyone to get on: from {before}",
             lambda: all(now > then for now, then in zip(self.progress(), before, strict=True)),
-            60,
             every_s=0.005,
         )
 

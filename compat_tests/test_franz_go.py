@@ -68,7 +68,9 @@ def test_killed_member(bootstrap: str, new_topic: MakeTopic, group: str, tmp_pat
                     subprocess.Popen(franz.command(bootstrap, "member", topic=topic, group=group), stdout=out)
                 )
         wait_until(
-            "both members to get records", lambda: bool(send(4)) and all(got(log) for log in logs), 40, 0.2
+            "both members to get records",
+            lambda: bool(send(4)) and all(got(log) for log in logs),
+            every_s=0.2,
         )
         members[0].kill()
         members[0].wait()

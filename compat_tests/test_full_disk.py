@@ -18,7 +18,7 @@ from compat_tests.support import frames
 from compat_tests.support.confluent import producer, read_partition
 from compat_tests.support.frames import RawConnection, batch
 from compat_tests.support.load import number_of, value_of
-from compat_tests.support.ports import wait_until
+from compat_tests.support.ports import PATIENCE_S, wait_until
 from compat_tests.support.small_disk import SmallDisk
 from compat_tests.support.topics import create_topic
 
@@ -70,7 +70,7 @@ class Writer:
         assert offset is not None
         self.acked[number_of(value)] = offset
 
-    def write(self, count: int, timeout_s: float) -> bool:
+    def write(self, count: int, timeout_s: float = PATIENCE_S) -> bool:
         """Hand over `count` records; whether all (of this and earlier calls) are acknowledged in time."""
         deadline = time.monotonic() + timeout_s
         for _ in range(count):
@@ -122,7 +122,7 @@ def test_somebody_else_fills_the_disk_and_frees_it(disk: SmallDisk) -> None:
     topic = create_topic(disk.bootstrap, "full", 1)
     other = create_topic(disk.bootstrap, "other", 1)
     writer = Writer(disk.bootstrap, topic)
-    assert writer.write(100, 20)
+    assert writer.write(100)
     filler = disk.fill(leave_bytes=1 * MIB)
     writer.until_full()
     wait_until("the error code", lambda: plain_code(disk, other) == KAFKA_STORAGE_ERROR)
@@ -131,7 +131,7 @@ def test_somebody_else_fills_the_disk_and_frees_it(disk: SmallDisk) -> None:
     assert len(read) >= len(stuck), "reads go on while the disk is full"
     assert disk.running(), disk.log_tail()
     filler.unlink()
-    assert writer.write(50, 30), "writing goes on once there is space again"
+    assert writer.write(50), "writing goes on once there is space again"
     assert len(writer.acked) == writer.next
     wait_until("plain producers", lambda: plain_code(disk, other) == 0)
     writer.verify(disk.bootstrap)
@@ -152,7 +152,7 @@ def test_killed_on_a_full_disk(disk: SmallDisk) -> None:
     for number, offset in writer.acked.items():
         assert held.get(offset) == number, "lost by a crash on a full disk"
     filler.unlink()
-    assert writer.write(50, 30), "writing goes on once there is space again"
+    assert writer.write(50), "writing goes on once there is space again"
     writer.verify(disk.bootstrap)
 
 
@@ -164,7 +164,7 @@ def test_our_own_data_fills_the_disk_and_deleting_records_frees_it(disk: SmallDi
     place = TopicPartition(topic, 0, half)
     admin = AdminClient({"bootstrap.servers": disk.bootstrap})
     assert admin.delete_records([place])[TopicPartition(topic, 0)].result(120).low_watermark == half
-    assert writer.write(100, 30), "writing goes on once there is space again"
+    assert writer.write(100), "writing goes on once there is space again"
     assert len(writer.acked) == writer.next
     writer.verify(disk.bootstrap, low=half)
 
@@ -172,9 +172,9 @@ def test_our_own_data_fills_the_disk_and_deleting_records_frees_it(disk: SmallDi
 def test_deleting_a_topic_frees_a_full_disk(disk: SmallDisk) -> None:
     victim, topic = create_topic(disk.bootstrap, "victim", 1), create_topic(disk.bootstrap, "kept", 1)
     kept = Writer(disk.bootstrap, topic)
-    assert kept.write(50, 20)
+    assert kept.write(50)
     Writer(disk.bootstrap, victim).until_full()
     admin = AdminClient({"bootstrap.servers": disk.bootstrap})
     admin.delete_topics([victim])[victim].result(120)
-    assert kept.write(100, 30), "writing goes on once there is space again"
+    assert kept.write(100), "writing goes on once there is space again"
     kept.verify(disk.bootstrap)

@@ -108,9 +108,7 @@ def test_balanced_consumers(bootstrap: str, new_topic: MakeTopic, group: str, tm
         for output in outputs:
             with output.open("wb") as out:
                 members.append(subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL))
-        wait_until(
-            "both members to get records", lambda: bool(send(4)) and got(0) and got(1), 40, every_s=0.2
-        )
+        wait_until("both members to get records", lambda: bool(send(4)) and got(0) and got(1), every_s=0.2)
         members[0].kill()
         members[0].wait()
         late = send(40)

@@ -48,7 +48,6 @@ CLIENTS = (
 FAULTS = ("kill", "kill", "kill-two", "kill-all", "pause", "isolate", "one-way", "split", "full-disk")
 HOLD_S = (0.5, 6.0)
 QUIET_S = (1.0, 3.0)
-RECOVER_S = 90.0
 
 
 class FaultyCluster(LocalCluster):
@@ -280,7 +279,7 @@ def read_everything(cluster: FaultyCluster, topic: str) -> list[Op]:
                 return None
             return Poll(tuple(to_record(key, m.offset(), m.value()) for m in found))
 
-        poll = wait_until(f"partition {key} to be read", all_of, RECOVER_S)
+        poll = wait_until(f"partition {key} to be read", all_of)
         assert poll is not None
         ops.append(Op(0, Kind.MIX, (poll,)))
     return ops

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from compat_tests.support.frames import batch
@@ -36,7 +36,8 @@ from kproto.wire.generated.offset_for_leader_epoch import (
 
 DELETE_TOPICS, DELETE_RECORDS, LEADER_EPOCH = 20, 21, 23
 VERSIONS = range(4, 19)
-WAIT_MS = 1000
+WAIT_MS = 600
+"""Three times of it are waited for, where an answer waits."""
 
 
 def _filled(talk: Talk, label: str, partitions: int = 2) -> str:
@@ -119,10 +120,18 @@ def _as_replica(talk: Talk, name: str) -> None:
 def _waiting(talk: Talk, name: str, empty: str) -> None:
     """Whether an answer waits for more."""
 
-    def timed(label: str, *wanted: Wanted, **fields: Any) -> None:
+    def waits(ask: Callable[..., object], *details: Any, **fields: Any) -> bool:
         start = time.monotonic()
-        fetch(talk, label, *wanted, **fields)
-        talk.note(f"{label}: waits", (time.monotonic() - start) * 1000 > 0.9 * WAIT_MS)
+        ask(*details, **fields)
+        return (time.monotonic() - start) * 1000 > 0.9 * WAIT_MS
+
+    def timed(label: str, *wanted: Wanted, **fields: Any) -> None:
+        """A broker that does not wait may be slow once: who waits does so each time."""
+        again = fetch_request(talk, 12, wanted, **fields)
+        slow = waits(fetch, talk, label, *wanted, **fields) and all(
+            waits(talk.quietly, FETCH, 12, again) for _ in range(2)
+        )
+        talk.note(f"{label}: waits", slow)
 
     timed("nothing there", (empty, 0, 0), max_wait_ms=WAIT_MS)
     timed("something there", (name, 0, 0), max_wait_ms=WAIT_MS)

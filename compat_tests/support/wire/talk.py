@@ -30,7 +30,6 @@ LIST_OFFSETS, CREATE_TOPICS = 2, 19
 PATIENCE_S: Final = 120.0
 RAW_S: Final = 10.0
 """Who has not answered a frame by then ignores it."""
-SETTLE_S: Final = 0.02
 _HEADER_FIELDS: Final = (
     "base_offset",
     "length",
@@ -146,9 +145,12 @@ class Talk:
         self.said.append((label, self._tree(value)))
 
     def settle(self) -> None:
-        """Let changes reach the part of the broker that answers questions: later ones do not come before."""
-        self.make(f"barrier{len(self.ids)}")
-        time.sleep(SETTLE_S)
+        """Let changes reach the part of the broker that answers questions: later ones do not come before.
+
+        A topic may answer while the broker is still busy with what came along with it; a second one does not.
+        """
+        for _ in range(2):
+            self.make(f"barrier{len(self.ids)}")
 
     def make(
         self,
