@@ -26,7 +26,7 @@ from kproto.log.producers import MAX_SEQUENCE, Producers
 from kproto.log.reader import EMPTY, Read, clip, collect
 from kproto.log.retention import GroupState, new_log_start
 from kproto.log.segment import NO_TIME, Group, Segment
-from kproto.wire.batch import LENGTH_OVERHEAD, STAMP, stamp_log_append_time
+from kproto.wire.batch import HEADER_SIZE, LENGTH_OVERHEAD, STAMP, stamp_log_append_time
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Partition:
         """
         vlog = self.vlog
         if vlog is None or vlog.blocked:
-            raise self._refusal()
+            raise self._refusal(chunk)
         try:
             base, length, magic, crc, bits, delta, first_ts, max_ts, pid, epoch, seq, count = _unpack(chunk)
         except StructError:
@@ -220,6 +220,8 @@ class Partition:
         if pid != -1:
             producer = self.producers.get(pid)
             if producer is None or producer.epoch != epoch or producer.next_seq != seq:
+                if self.producers.follows_refused(pid, epoch, seq, self.manager.now_ms()):
+                    raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "a batch before it was refused")
                 known = self.producers.examine(pid, epoch, seq, count)
                 if known is not None:
                     return known[2], known[3], self.log_start_offset, True
@@ -279,9 +281,12 @@ class Partition:
             self._wake(segment)
         return self, segment, position, base_offset, end_offset, leader_epoch, size, crc, block.data, start
 
-    def _refusal(self) -> KafkaError:
-        """Why no append is taken at all."""
+    def _refusal(self, chunk: memoryview) -> KafkaError:
+        """Why no append is taken at all, nor ``chunk``."""
         vlog = self.vlog
+        if len(chunk) >= HEADER_SIZE:
+            pid, epoch, seq = _unpack(chunk)[8:11]
+            self.producers.refused(pid, epoch, seq, self.manager.now_ms())
         if self.lost or self.handing_over or (vlog is not None and (vlog.lost or vlog.retiring)):
             return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if self.deleted:
@@ -291,7 +296,7 @@ class Partition:
     def _look_closely(self, chunk: memoryview) -> int:
         """Everything unusual: raises KafkaError, or returns the log append time to stamp (-1: none)."""
         if self.handing_over:
-            raise self._refusal()
+            raise self._refusal(chunk)
         config = self.config
         now = self.manager.now_ms()
         examine(chunk, config, now)

@@ -24,6 +24,11 @@ _NO_SEQUENCE: Final = _NO_BATCHES[0]
 """First byte of a place that no batch has been in: no sequence is negative."""
 _pack_batch: Final = _BATCH.pack_into
 
+REFUSED_KEPT: Final = 1_000
+"""Producers of one partition whose refused chunks are remembered; more are forgotten together."""
+REFUSED_MS: Final = 10_000
+"""So long after the last refusal: a client that gave the refused chunk up is told of the gap."""
+
 Batch = tuple[int, int, int, int]
 """first sequence, last sequence, base offset, max timestamp."""
 
@@ -84,11 +89,41 @@ class Producers(dict[int, Producer]):
     down once; `add` takes it when it gets to that offset.
     """
 
-    __slots__ = ("kept",)
+    __slots__ = ("_refused", "kept")
 
     def __init__(self) -> None:
         super().__init__()
         self.kept: tuple[int, bytes] | None = None
+        self._refused: dict[int, tuple[int, int, int]] = {}
+        """Producer id -> epoch and sequence of the first chunk that was refused since its last append, and
+        when the last one was (ms)."""
+
+    def refused(self, pid: int, epoch: int, seq: int, now_ms: int) -> None:
+        """A chunk was refused through no fault of its own: it will be sent again, and what its producer sent
+        behind it, without waiting, is coming."""
+        if pid < 0:
+            return
+        if self.follows_refused(pid, epoch, seq, now_ms):
+            seq = self._refused[pid][1]
+        elif len(self._refused) >= REFUSED_KEPT:
+            self._refused.clear()
+        self._refused[pid] = epoch, seq, now_ms
+
+    def follows_refused(self, pid: int, epoch: int, seq: int, now_ms: int) -> bool:
+        """Whether a chunk was sent behind one that was refused and has not come again.
+
+        To call that a gap in the sequences, or to let an unknown producer begin with it, would be wrong: for
+        a gap librdkafka begins a new epoch for all partitions, and what others have without its having heard
+        of it is stored twice.
+        """
+        known = self._refused.get(pid)
+        if known is None or known[0] != epoch or now_ms - known[2] > REFUSED_MS:
+            return False
+        producer = self.get(pid)
+        wanted = producer is None or producer.epoch < epoch
+        if producer is not None and not wanted:
+            wanted = (producer.epoch, producer.next_seq) == known[:2]
+        return wanted and 0 < (seq - known[1]) & MAX_SEQUENCE <= MAX_SEQUENCE // 2
 
     def examine(self, pid: int, epoch: int, seq: int, records: int) -> Batch | None:
         """Whether a chunk may be appended.

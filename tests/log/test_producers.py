@@ -8,7 +8,7 @@ import pytest
 
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
-from kproto.log.producers import MAX_SEQUENCE, Producers, last_sequence
+from kproto.log.producers import MAX_SEQUENCE, REFUSED_KEPT, REFUSED_MS, Producers, last_sequence
 from kproto.metadata.records import DEFAULT_BROKER
 from kproto.wire.records import Producer
 from tests.log.support import Log, batch
@@ -42,6 +42,69 @@ def test_the_last_five_batches_are_known_again(tmp_path: Path) -> None:
         assert sent(log, 0, 2 * i, 2) == (2 * i, True)
     assert refused(log, 0, 2, 2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert refused(log, 0, 12, 1) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "same start, other end"
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("near_end", [False, True])
+def test_what_was_sent_behind_a_refused_batch_is_no_gap(tmp_path: Path, known: bool, near_end: bool) -> None:
+    """Appends are taken again before it comes. librdkafka began a new epoch for all partitions then, and what
+    others had of it without its knowing was there twice; of an unknown producer it was stored, and what had
+    been refused came behind it."""
+    log = Log(tmp_path)
+    first = MAX_SEQUENCE - 1 if near_end else 7
+    if known:
+        sent(log, 0, first - 2, 2)
+    end = log.partition().log_end_offset
+    log.partition().hand_over(True)
+    assert refused(log, 0, first, 2) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    second, third = (last_sequence(first, count) for count in (3, 4))
+    assert refused(log, 0, second) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    log.partition().hand_over(False)
+    assert refused(log, 0, third) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert refused(log, 0, second) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if known:
+        assert sent(log, 0, first - 2, 2) == (end - 2, True), "it has that"
+    assert sent(log, 0, first, 2) == (end, False)
+    assert refused(log, 0, third) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, "that is one"
+    assert sent(log, 0, second) == (end + 2, False)
+    assert sent(log, 0, third) == (end + 3, False)
+    assert sent(log, 0, first, 2) == (end, True)
+
+
+def test_a_new_epoch_has_nothing_to_do_with_what_was_refused_before(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    sent(log, 0, 0)
+    log.partition().hand_over(True)
+    assert refused(log, 0, 1) == refused(log, 1, 0) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert refused(log, 1, 1) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    log.partition().hand_over(False)
+    assert refused(log, 1, 1) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert sent(log, 1, 0) == (1, False)
+    assert sent(log, 1, 1) == (2, False)
+    assert refused(log, 0, 2) == ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_a_client_that_gave_the_refused_batch_up_is_told_of_the_gap(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    sent(log, 0, 0)
+    log.partition().hand_over(True)
+    assert refused(log, 0, 1) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    log.partition().hand_over(False)
+    log.clock.advance(REFUSED_MS / 1000)
+    assert refused(log, 0, 2) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    log.clock.advance(0.001)
+    assert refused(log, 0, 2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def test_refused_producers_are_not_remembered_without_end(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    log.partition().hand_over(True)
+    for pid in range(REFUSED_KEPT + 1):
+        with pytest.raises(KafkaError):
+            sent(log, 0, 0, pid=pid)
+    log.partition().hand_over(False)
+    assert len(log.partition().producers._refused) == 1
+    assert sent(log, 0, 3, pid=5) == (0, False)
 
 
 def test_an_unknown_producer_may_start_anywhere(tmp_path: Path) -> None:
