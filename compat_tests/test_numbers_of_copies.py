@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.support.cluster import ClusterLoad, await_copies, own_cluster
+from compat_tests.support.cluster import ClusterLoad, await_copies, own_cluster, tell_next_time
 from compat_tests.support.java import Jvm
 from compat_tests.support.moving import Admin
 from compat_tests.support.ports import wait_until
@@ -35,9 +35,7 @@ def numbers(admin: Admin, topic: str) -> list[int]:
 
 def lift_the_limit(cluster: LocalCluster, load: ClusterLoad) -> None:
     """Brokers take it from their settings when they start."""
-    settings = cluster.settings
-    assert isinstance(settings, dict)
-    del settings[LIMIT]
+    tell_next_time(cluster, LIMIT, "0")
     kill_each(cluster, load)
 
 

@@ -282,7 +282,8 @@ class Partition:
         return self, segment, position, base_offset, end_offset, leader_epoch, size, crc, block.data, start
 
     def _refusal(self, chunk: memoryview) -> KafkaError:
-        """Why no append is taken at all, nor ``chunk``."""
+        """Why no append is taken at all. That ``chunk`` was refused for it is remembered for what its
+        producer sent behind it."""
         vlog = self.vlog
         if len(chunk) >= HEADER_SIZE:
             pid, epoch, seq = _unpack(chunk)[8:11]

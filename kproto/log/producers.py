@@ -116,14 +116,17 @@ class Producers(dict[int, Producer]):
         a gap librdkafka begins a new epoch for all partitions, and what others have without its having heard
         of it is stored twice.
         """
-        known = self._refused.get(pid)
-        if known is None or known[0] != epoch or now_ms - known[2] > REFUSED_MS:
+        was = self._refused.get(pid)
+        if was is None or was[0] != epoch or now_ms - was[2] > REFUSED_MS:
             return False
         producer = self.get(pid)
-        wanted = producer is None or producer.epoch < epoch
-        if producer is not None and not wanted:
-            wanted = (producer.epoch, producer.next_seq) == known[:2]
-        return wanted and 0 < (seq - known[1]) & MAX_SEQUENCE <= MAX_SEQUENCE // 2
+        if (
+            producer is not None
+            and producer.epoch >= epoch
+            and (producer.epoch, producer.next_seq) != was[:2]
+        ):
+            return False  # it came again
+        return 0 < (seq - was[1]) & MAX_SEQUENCE <= MAX_SEQUENCE // 2
 
     def examine(self, pid: int, epoch: int, seq: int, records: int) -> Batch | None:
         """Whether a chunk may be appended.
