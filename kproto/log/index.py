@@ -5,12 +5,14 @@ In memory three arrays; the file ``*.index`` beside a closed segment holds them,
 producers and leader epochs at the segment's end (so that opening a partition reads one index and the open
 segment, not everything)::
 
-    magic 8 B | crc32c of the rest u32 | entries u32 | base offset i64 | next offset i64 | bytes u64 | max
-    timestamp i64 | its chunk i64 | group bytes u64 | group's first timestamp i64 | producers length u32 |
-    epochs length u32 | offsets i64.. | max timestamps before i64.. | positions u32.. | producers | epochs
+    magic 8 B | crc32c of the rest of the fixed part u32 | entries u32 | base offset i64 | next offset i64 |
+    bytes u64 | max timestamp i64 | its chunk i64 | crc32c of what is behind the fixed part u64 | unused 8 B |
+    producers length u32 | epochs length u32 ||
+    offsets i64.. | max timestamps before i64.. | positions u32.. | producers | epochs
 
-Little-endian. An index that is missing, damaged or of another size than its segment is rebuilt by hopping
-headers.
+Little-endian. The fixed part proves itself, because it is read alone: its timestamp says what is too old. In
+older files (another magic) the first checksum is of all that is behind it, and there is no second one. An
+index that is missing, damaged or of another size than its segment is rebuilt by hopping headers.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ from typing import Final, NamedTuple
 from kproto.check import check
 from kproto.wire.crc import crc32c
 
-MAGIC: Final = b"KPROTOX1"
-FRONT: Final = Struct("<8sIIqqQqqQqII")
+MAGIC: Final = b"KPROTOX2"
+OLD_MAGIC: Final = b"KPROTOX1"
+FRONT: Final = Struct("<8sIIqqQqqQ8xII")
+_CRC_AT: Final = 8
 _CRC_END: Final = 12
 
 
@@ -75,42 +79,43 @@ class Summary(NamedTuple):
     size: int
     max_ts: int
     max_ts_base: int
-    group_bytes: int
-    group_first_ts: int
+    rest_crc: int
+    """Checksum of everything behind it; older files have something else there."""
     producers: int
     epochs: int
 
 
 def encode(index: SparseIndex, summary: Summary, producers: bytes, epochs: bytes) -> bytes:
-    """The content of an index file."""
-    summary = summary._replace(entries=len(index.offsets), producers=len(producers), epochs=len(epochs))
-    rest = b"".join(
-        (
-            FRONT.pack(MAGIC, 0, *summary)[_CRC_END:],
-            _little(index.offsets),
-            _little(index.max_before),
-            _little(index.positions),
-            producers,
-            epochs,
-        )
+    """The content of an index file. What ``summary`` says of lengths and checksums is not looked at."""
+    arrays = (_little(index.offsets), _little(index.max_before), _little(index.positions))
+    rest = b"".join((*arrays, producers, epochs))
+    summary = summary._replace(
+        entries=len(index.offsets), rest_crc=crc32c(rest), producers=len(producers), epochs=len(epochs)
     )
-    return MAGIC + crc32c(rest).to_bytes(4, "little") + rest
+    known = FRONT.pack(MAGIC, 0, *summary)[_CRC_END:]
+    return MAGIC + crc32c(known).to_bytes(4, "little") + known + rest
 
 
 def decode_summary(data: bytes) -> Summary | None:
-    """The fixed part alone (its checksum covers the whole file and is not verified here); None for another
-    file.
-    """
-    if len(data) < FRONT.size or data[:8] != MAGIC:
+    """The fixed part alone; None when it does not prove itself: of an older file, too."""
+    return _front(data, MAGIC, FRONT.size)
+
+
+def _front(data: bytes, magic: bytes, proven: int) -> Summary | None:
+    """The fixed part of a file with ``magic``, whose checksum is that of the first ``proven`` bytes."""
+    if len(data) < FRONT.size or data[:_CRC_AT] != magic:
         return None
-    return Summary._make(FRONT.unpack_from(data)[2:])
+    fields = FRONT.unpack_from(data)
+    return Summary._make(fields[2:]) if fields[1] == crc32c(memoryview(data)[_CRC_END:proven]) else None
 
 
 def decode(data: bytes) -> tuple[SparseIndex, Summary, bytes, bytes] | None:
     """``(index, summary, producers, epochs)``; None when anything is wrong with ``data``."""
-    summary = decode_summary(data)
-    if summary is None or int.from_bytes(data[8:12], "little") != crc32c(memoryview(data)[_CRC_END:]):
-        return None
+    summary = _front(data, OLD_MAGIC, len(data))
+    if summary is None:
+        summary = decode_summary(data)
+        if summary is None or summary.rest_crc != crc32c(memoryview(data)[FRONT.size :]):
+            return None
     index = SparseIndex()
     count = summary.entries
     at = FRONT.size

@@ -247,18 +247,8 @@ class Segment:
             self.footer is not None and self.flushed == self.size, f"{self.path} is not ready for its index"
         )
         producers, epochs = self.footer or (b"", b"")
-        group = self.group
         summary = Summary(
-            0,
-            self.base_offset,
-            self.next_offset,
-            self.size,
-            self.max_ts,
-            self.max_ts_base,
-            group.size,
-            group.first_ts,
-            0,
-            0,
+            0, self.base_offset, self.next_offset, self.size, self.max_ts, self.max_ts_base, 0, 0, 0
         )
         content = encode(self.index or SparseIndex(), summary, producers, epochs)
         disk = self.partition.disk
@@ -293,6 +283,9 @@ class Segment:
         if self.max_ts_base >= 0:
             return True
         summary = decode_summary(read_index(self.index_path, SUMMARY_BYTES))
+        if summary is None:  # of an older file all of it is proven at once
+            found = decode(read_index(self.index_path))
+            summary = found[1] if found is not None else None
         if summary is None or (summary.size, summary.next_offset) != (self.measure(), self.next_offset):
             return False
         self.max_ts, self.max_ts_base = summary.max_ts, summary.max_ts_base

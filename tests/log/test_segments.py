@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import struct
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from kproto.directory import LeftAs
 from kproto.log.files import parse_name
-from kproto.log.index import SparseIndex, Summary, decode, encode
-from kproto.log.reader import FileRange, load_blocking, load_nowait
+from kproto.log.index import FRONT, SparseIndex, Summary, decode, decode_summary, encode
+from kproto.log.reader import FileRange, complete, load_blocking, load_nowait
 from kproto.wire.batch import hop
+from kproto.wire.crc import crc32c
 from tests.log.support import TOPIC_ID, Log, batch, everything
 
 SMALL = {"kproto.segment.file.bytes": "65536", "segment.bytes": "1048576"}
@@ -128,7 +135,7 @@ def test_the_index_file_proves_itself() -> None:
     index = SparseIndex()
     for i in range(50):
         index.add(i * 3 + 1, i * 5000 + 5000, i * 7)
-    content = encode(index, Summary(0, 0, 999, 300_000, 500, 30, 300_000, 1, 0, 0), b"producers", b"epochs")
+    content = encode(index, Summary(0, 0, 999, 300_000, 500, 30, 0, 0, 0), b"producers", b"epochs")
     found = decode(content)
     assert found is not None
     assert (found[0].offsets, found[0].positions, found[0].max_before) == (
@@ -143,6 +150,80 @@ def test_the_index_file_proves_itself() -> None:
         damaged[position] ^= 1
         assert decode(bytes(damaged)) is None
         assert decode(content[:position]) is None
+    assert decode_summary(content[:128]) == decode_summary(content) == found[1]
+    for bit in range(8 * FRONT.size):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        assert decode_summary(bytes(damaged)) is None
+
+
+def as_older(content: bytes) -> bytes:
+    """The index file as earlier versions wrote it."""
+    old = bytearray(content)
+    old[56:72] = struct.pack("<Qq", 1 << 40, START)
+    old[:12] = b"KPROTOX1" + crc32c(old[12:]).to_bytes(4, "little")
+    return bytes(old)
+
+
+def test_an_older_index_file_is_believed_as_a_whole_only() -> None:
+    index = SparseIndex()
+    index.add(5, 5000, 7)
+    content = encode(index, Summary(0, 0, 999, 300_000, 500, 30, 0, 0, 0), b"producers", b"epochs")
+    new, old = decode(content), decode(as_older(content))
+    assert new is not None
+    assert old is not None
+    assert old[0].offsets == new[0].offsets
+    assert old[1]._replace(rest_crc=0) == new[1]._replace(rest_crc=0)
+    assert old[2:] == new[2:]
+    assert decode_summary(as_older(content)) is None
+    for position in range(len(content)):
+        damaged = bytearray(as_older(content))
+        damaged[position] ^= 1
+        assert decode(bytes(damaged)) is None
+
+
+@pytest.mark.parametrize("version", ["older", "present"])
+@pytest.mark.parametrize("at", [41, 42, 43])
+def test_no_bit_of_an_index_makes_records_too_old_or_hides_them(
+    tmp_path: Path, at: int, version: str
+) -> None:
+    """A time in it that was changed had retention delete what is not old, and ListOffsets pass it over."""
+    log = Log(tmp_path, {"segment.bytes": "1048576", "retention.ms": "100000000"})
+    for i in range(12):
+        log.partition().append(batch(300_000, time=START + i))
+        log.run_deferred()
+    log.restart(LeftAs.CLEAN)
+    for path in map(Path, files(log, ".index")[:-1]):  # from the last one a start learns of producers
+        content = bytearray(as_older(path.read_bytes()) if version == "older" else path.read_bytes())
+        content[at] ^= 0x42
+        path.write_bytes(content)
+    log.tick(1000.0)
+    partition = log.partition()
+    assert partition.log_start_offset == 0
+    for i in range(12):
+        found = asyncio.run(complete(partition.offset_for_time(START + i), in_turn))
+        assert found is not None
+        assert (found.timestamp, found.offset) == (START + i, i)
+    newest = asyncio.run(complete(partition.max_timestamp_offset(), in_turn))
+    assert newest is not None
+    assert newest.offset == 11
+
+
+async def in_turn(load: Any, ranges: Sequence[FileRange]) -> list[memoryview]:
+    loaded: list[memoryview] = load(ranges)
+    return loaded
+
+
+def test_what_older_index_files_know_is_not_read_from_the_chunks(tmp_path: Path) -> None:
+    log = Log(tmp_path, SMALL)
+    fill(log, 40, 20_000)
+    log.restart(LeftAs.CLEAN)
+    for path in map(Path, files(log, ".index")):
+        path.write_bytes(as_older(path.read_bytes()))
+    partition = log.partition()
+    for segment in partition.segments[:-1]:
+        assert segment.load_summary()
+        assert segment.max_ts_base == segment.base_offset
 
 
 def test_a_lost_or_damaged_index_is_rebuilt_from_the_headers(tmp_path: Path) -> None:
