@@ -116,7 +116,7 @@ class Checkpointing:
         last = len(self._changed) <= AT_ONCE or self._slices >= SLICES
         batch = list(self._changed) if last else list(self._changed)[:BATCH]
         sync = bool(self._deletions) and last
-        if any(one.lacks_file(one.segments[-1]) for one in batch if one.segments):
+        if any(one.look_for_deleted(one.segments[-1]) for one in batch if one.segments):
             return False
         if batch or sync:
             entries = _entries(batch)

@@ -86,7 +86,7 @@ class Flushing:
         try:
             segment.flush(segment.size)
             if segment.footer is not None:
-                if segment.partition.lacks_file(segment):
+                if segment.partition.look_for_deleted(segment):
                     return False
                 segment.write_index()
         except OSError as error:

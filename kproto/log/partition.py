@@ -571,10 +571,10 @@ class Partition:
         self.manager.suspects.append(segment)
         return files.get(segment.path, create=True)
 
-    def lacks_file(self, segment: Segment) -> bool:
-        """Whether somebody deleted the file of ``segment`` while it is written. Of a partition of one copy
-        that is poison (rule 35): what goes into it is gone with the descriptor, and a checkpoint would vouch
-        for it. What others have is written again from there (`scrubbing`)."""
+    def look_for_deleted(self, segment: Segment) -> bool:
+        """Look whether somebody deleted the file of ``segment`` while it is written. Of a partition of one
+        copy that is poison (rule 35), and True: what goes into it is gone with the descriptor, and a
+        checkpoint would vouch for it. What others have is written again from there (`scrubbing`)."""
         manager = self.manager
         if not manager.files.is_deleted(segment.path):
             return False

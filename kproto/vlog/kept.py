@@ -54,15 +54,11 @@ class Kept:
     def __len__(self) -> int:
         return len(self._files)
 
-    def keep(self, path: str, lacks_copies: LacksCopies) -> bool:
-        """Keep the closed journal file at ``path`` if others lack copies. OSError passes through."""
-        vseg = vseg_of_name(os.path.basename(path))
-        if vseg is None or not lacks_copies(*vseg):
-            return False
+    def keep(self, path: str, vseg: tuple[int, int, int]) -> None:
+        """Keep the closed journal file of ``vseg`` at ``path``. OSError passes through."""
         self._disk.rename(path, path + KEPT)
         self._files[path + KEPT] = vseg
         log.warning("%s stays: too few brokers have copies of its virtual segment", path)
-        return True
 
     def sweep(self, lacks_copies: LacksCopies) -> None:
         """Let those go that others have copies of by now, or that nobody needs."""

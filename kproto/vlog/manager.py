@@ -23,7 +23,7 @@ from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
 from kproto.vlog.crossing import Crossing
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import Journal, JournalFile
-from kproto.vlog.kept import Kept, LacksCopies
+from kproto.vlog.kept import Kept, LacksCopies, vseg_of_name
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
 from kproto.vlog.scan_point import ScanStart, encode_starts
@@ -457,18 +457,18 @@ class VlogManager:
         """Whether the file is kept, and counts for the journal no more (rule 18b); or was to be, and is left
         as it is, for that failed."""
         vlog, segment, file = closed
-        if self._kept is None or not self.lacks_copies(vlog.owner_epoch, vlog.vlog_id, segment.number):
+        vseg = vlog.owner_epoch, vlog.vlog_id, segment.number
+        if self._kept is None or not self.lacks_copies(*vseg):
             return False
         try:
             self._disk.truncate(file.fd, FILE_HEADER_SIZE + segment.end - segment.start)
-            kept = self._kept.keep(file.path, self.lacks_copies)
+            self._kept.keep(file.path, vseg)
         except OSError as error:
             self.poison(f"{file.path}: {error}")
             return True
-        if kept:
-            file.close()
-            self.journal.unreserve(file.size)
-        return kept
+        file.close()
+        self.journal.unreserve(file.size)
+        return True
 
     def _press(self) -> bool:
         """A file is wanted and the limit or the disk says no: hurry, and close what nobody appends to. True
@@ -539,8 +539,10 @@ class VlogManager:
         gone = recovered.droppable(self._unsealed)
         for path, size in gone:
             self.journal.inherited -= size
+            vseg = vseg_of_name(os.path.basename(path))
             try:
-                if self._kept is not None and self._kept.keep(path, self.lacks_copies):
+                if self._kept is not None and vseg is not None and self.lacks_copies(*vseg):
+                    self._kept.keep(path, vseg)
                     self.journal.unreserve(size)
                 else:
                     self.journal.drop(path, size)
