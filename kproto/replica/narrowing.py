@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
@@ -43,6 +44,8 @@ DURABLE_LOOK_SECONDS: Final = 0.005
 PATIENCE_SECONDS: Final = 3.0
 """How long backups may take for what was appended when everything was written down."""
 PER_PROPOSAL: Final = 50
+BELIEVED_SECONDS: Final = 600.0
+"""A file that was read so long ago is read again: it may have been damaged since."""
 
 
 class Logs(Protocol):
@@ -87,8 +90,8 @@ class Narrowing:
         self._epoch = epoch
         self._clock = clock
         self._poison = poison
-        self._sound: set[Segment] = set()
-        """Closed ones whose files were read."""
+        self._sound: dict[Segment, tuple[float, float]] = {}
+        """Closed ones whose files were read: when, and when the scrub had looked at them last."""
         self._looking = Looking("going back to one copy")
 
     def start(self) -> None:
@@ -103,21 +106,21 @@ class Narrowing:
         """Go on with all that are to have one copy; how many streamlets. Raises KafkaError when the
         controller refuses."""
         wanted = list(self._wanted())
-        ready: list[Ready] = []
-        for topic, record in wanted:
-            partitions = self._partitions(topic, record)
-            if partitions is not None and await self._are_sound(partitions):
-                ready.append(Ready(record, partitions))
-            await asyncio.sleep(0)
-        if not wanted:
-            self._sound.clear()
-        for at in range(0, len(ready), PER_PROPOSAL):
+        for at in range(0, len(wanted), PER_PROPOSAL):  # the others are read when these are told of
+            ready: list[Ready] = []
+            for topic, record in wanted[at : at + PER_PROPOSAL]:
+                partitions = self._partitions(topic, record)
+                if partitions is not None and await self._are_sound(partitions):
+                    ready.append(Ready(record, partitions))
+                await asyncio.sleep(0)
             try:
-                some = await self._written_down(ready[at : at + PER_PROPOSAL])
+                some = await self._written_down(ready) if ready else ()
             except OSError as error:
                 log.warning("%d streamlets cannot go back to one copy yet: %s", len(ready), error)
                 break
             await self._propose(some)
+        if not wanted:
+            self._sound.clear()
         return len(wanted)
 
     def _wanted(self) -> Iterator[tuple[TopicRecord, StreamletRecord]]:
@@ -146,8 +149,9 @@ class Narrowing:
         """Whether their files have what they should have: damage in them would be there for good."""
         segments = [segment for partition in partitions for segment in partition.segments]
         for segment in segments:
-            if segment in self._sound:
+            if self._is_believed(segment):
                 continue
+            began = self._clock.monotonic(), segment.checked_at
             try:
                 sound = await is_sound(segment, partial(in_worker, self._jobs))
             except OSError as error:
@@ -157,8 +161,15 @@ class Narrowing:
                 log.info("%s cannot be the only copy yet: it is damaged", segment.path)
                 return False
             if segment.closed:
-                self._sound.add(segment)
+                self._sound[segment] = began
         return True
+
+    def _is_believed(self, segment: Segment) -> bool:
+        """Its file was read and sound lately, and nobody has had a reason to look at it since."""
+        read_at, looked_at = self._sound.get(segment, (-math.inf, -math.inf))
+        lately = read_at > self._clock.monotonic() - BELIEVED_SECONDS
+        suspects = segment.partition.manager.suspects
+        return lately and looked_at == segment.checked_at and segment not in suspects
 
     async def _written_down(self, some: Sequence[Ready]) -> list[Ready]:
         """Those of ``some`` that a start of this broker would find here as they are. OSError passes."""

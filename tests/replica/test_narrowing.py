@@ -19,6 +19,7 @@ from kproto.log.checkpointing import Checkpointing
 from kproto.log.epochs import EpochCache
 from kproto.log.flushing import Flushing
 from kproto.log.kept_producers import FILE
+from kproto.log.scrubbing import is_sound
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import RECOVERING
@@ -269,6 +270,52 @@ def test_what_is_damaged_is_mended_before_others_give_up_theirs(case: Case, dama
     assert len(case.told) == 1
     case.lose(LeftAs.KILLED)
     case.check()
+
+
+@pytest.mark.parametrize("since", ["a read fails", "the scrub looked", "long ago"])
+def test_what_was_read_once_is_not_believed_whatever_happens(case: Case, since: str) -> None:
+    """It was until the controller said yes, though others could have mended it."""
+    case.taken()
+    case.whole()
+    case.done = False
+    case.look()
+    assert len(case.told) == 1
+    log = case.log
+    segment = next(one for one in log.partition().segments if one.closed and one.measure() > 100)
+    file = Path(segment.path)
+    good = file.read_bytes()
+    file.write_bytes(good[:80] + bytes([good[80] ^ 1]) + good[81:])
+    if since == "a read fails":
+        log.manager.suspects.append(segment)
+    elif since == "the scrub looked":
+        segment.checked_at = 5.0
+    else:
+        log.clock.advance(narrowing.BELIEVED_SECONDS)
+    case.done = True
+    case.look()
+    assert len(case.told) == 1
+    log.manager.suspects.clear()
+    file.write_bytes(good)
+    case.look()
+    assert len(case.told) == 2
+
+
+def test_what_was_read_lately_is_not_read_every_second(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    case.taken()
+    case.whole()
+    case.done = False
+    reads: list[Segment] = []
+
+    async def counted(segment: Segment, *rest: Any) -> bool:
+        reads.append(segment)
+        return await is_sound(segment, *rest)
+
+    monkeypatch.setattr(narrowing, "is_sound", counted)
+    for _ in range(3):
+        case.look()
+    closed = [segment for segment in case.log.partition().segments if segment.closed]
+    assert closed
+    assert [reads.count(segment) for segment in closed] == [1] * len(closed)
 
 
 @pytest.mark.parametrize("why", ["moves", "led elsewhere", "not served", "another replica", "copies"])
