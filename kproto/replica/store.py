@@ -5,7 +5,8 @@ Everything is called on the loop. A push of class ``MEMORY`` or ``TIMED`` is ans
 of megabytes takes several turns, so that others get theirs. Nothing loops over chunks.
 ``kproto.replica.rules`` decides; this class acts, and keeps in ``state`` (a small synced file) what a start
 must know: the boot of the machine, whether the last stop was clean, which virtual segments are in limbo, and
-of which files a power loss may have torn any frame, not only the last one.
+of which files a power loss may have torn any frame, not only the last one. A name too many in it only costs
+reading, so it is written when there are more of them, when none is left, and at the end.
 
 After a power loss (another boot, no clean stop) the first metadata table says which copies may have lost what
 they acknowledged. The earlier it is given to `apply`, the better: a segment opened after this process started
@@ -108,6 +109,9 @@ class ReplicaStore:
     copy is extended only by a frame that continues its chain.
     """
 
+    _doubts = False
+    """The state file names virtual segments in limbo, or such as may be torn."""
+
     def __init__(
         self,
         data_dir: str,
@@ -139,6 +143,8 @@ class ReplicaStore:
         self._torn: set[VsegId] = set()
         """Open when the power was lost: until they are closed any frame here may lack what was not synced,
         also for later processes."""
+        self._unread: set[VsegId] = set()
+        """The same of closed ones, until all of the copy was read and is sound, or another one is here."""
         self.poisoned = ""
         self.on_damage: Callable[[VsegId, str], object] = lambda *_: None
         """A closed virtual segment is not whole here, though metadata may list it (rule 17)."""
@@ -185,6 +191,7 @@ class ReplicaStore:
         lost = not (same_boot or state.get("clean") or (new_directory and not state))
         self.limbo = {VsegId(*vseg) for vseg in state.get("limbo", ())}
         self._torn = {VsegId(*vseg) for vseg in state.get("torn", state.get("limbo", ()))}
+        self._unread = {VsegId(*vseg) for vseg in state.get("unread", ())}
         self._unclean = not state.get("clean")
         self.suspect = self.thorough = lost or bool(state.get("suspect"))
         self._write_state()
@@ -197,8 +204,10 @@ class ReplicaStore:
             "suspect": self.suspect,
             "limbo": sorted(self.limbo),
             "torn": sorted(self._torn),
+            "unread": sorted(self._unread),
         }
         write_state(self.disk, self.files.at(STATE_FILE), state)
+        self._doubts = bool(self.limbo or self._torn or self._unread)
 
     def _find_files(self) -> None:
         """Files are told by their names; what is left of spares, repairs and deletions goes."""
@@ -517,7 +526,7 @@ class ReplicaStore:
             return
         self._loading[copy.vseg] = [then]
         found: list[Inspection] = []
-        thorough = self.thorough or copy.vseg in self._torn
+        thorough = self.thorough or copy.vseg in self._torn or copy.vseg in self._unread
         look = partial(inspect, self.disk, copy.path, copy.vseg, thorough)
         copy.pins += 1
         self.workers.reads.submit(
@@ -537,11 +546,16 @@ class ReplicaStore:
             then()
 
     def _report_unfit(self, vseg: VsegId, copy: Copy | None) -> None:
-        """Whoever finds out that a listed copy is not whole tells it: the scrub may be past it by now."""
+        """Whoever finds out that a listed copy is not whole tells it: the scrub may be past it by now. One
+        that is has been read."""
         record = self.table.vsegs.get(vseg)
-        listed = record is not None and self.me in record.backups
-        if listed and self.worth(vseg, copy) is Worth.REPAIR:
+        if record is None or self.me not in record.backups:
+            return
+        worth = self.worth(vseg, copy)
+        if worth is Worth.REPAIR:
             self.on_damage(vseg, (copy.problem if copy else "") or "it is not whole")
+        elif worth is Worth.USE and not record.open:
+            self._unread.discard(vseg)
 
     # Metadata
 
@@ -570,6 +584,8 @@ class ReplicaStore:
                 self.limbo.add(record.id)
             if copy is not None and not began_here:
                 self._torn.add(record.id)
+        self._unread.update(vseg for vseg, copy in self.copies.items() if not copy.began_here)
+        self._unread -= self._torn
         self._keep_judgement()
 
     def _keep_judgement(self) -> None:
@@ -599,9 +615,13 @@ class ReplicaStore:
                 wait |= self._settle(copy, record.end)
         for vseg in sorted(self.limbo | self._torn):
             if vseg in vsegs and not vsegs[vseg].open:  # what is missing shows, now that its end is known
+                self._unread.add(vseg)
                 self.find(vseg, partial(self._report_unfit, vseg))
         for some in (self.limbo, self._torn):
             some.intersection_update([vseg for vseg in some if vseg in vsegs and vsegs[vseg].open])
+        self._unread.intersection_update(self.copies)
+        if self._doubts and not (self.limbo or self._torn or self._unread):
+            self._keep_judgement()
         if wait:
             self._sweep_soon()
 
@@ -696,6 +716,7 @@ class ReplicaStore:
         copy.take(found)
         copy.settled = True
         self.copies[vseg] = copy
+        self._unread.discard(vseg)
         self.hold(copy)
 
     def hold(self, copy: Copy) -> None:

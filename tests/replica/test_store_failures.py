@@ -14,7 +14,8 @@ from kproto.disk import Disk
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.copy_files import SPARE_BYTES
 from kproto.replica.rules import Presence, Push
-from kproto.replica.store import DIRECTORY
+from kproto.replica.store import DIRECTORY, STATE_FILE
+from kproto.replica.store_state import read_state
 from kproto.replica.stored_file import inspect
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
@@ -285,6 +286,70 @@ def test_what_a_power_loss_has_torn_is_reported_though_it_is_closed_while_nobody
     station.store.apply(metadata.table, metadata.live)
     station.loop.run(1)
     assert set(damaged) == {VSEG}
+
+
+@pytest.mark.parametrize("read_before", [False, True])
+@pytest.mark.parametrize("ends", ["killed", "stopped"])
+@pytest.mark.parametrize("closed", ["before", "after"])
+def test_a_closed_copy_that_a_power_loss_tore_is_whole_for_no_later_process(
+    closed: str, ends: str, read_before: bool
+) -> None:
+    """The first process to start read all of it, if anybody asked for it, and the next one believed the heads
+    of its frames: it counted as a copy until the scrub came to it (17, 24d)."""
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner)
+    metadata = listed(owner, owner.end if closed == "before" else None)
+    station.disk.datasync(station.store.copies[VSEG].fd)
+    station.disk.sync_directory(station.store.directory)
+    station.lose_power(2)
+    station.file(VSEG)[FILE_HEADER_SIZE + owner.frames[1][0] - 1] ^= 1
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1)
+    metadata.put(owner.record(owner.end))
+    station.store.apply(metadata.table, metadata.live)
+    for _ in range(2):
+        if read_before:
+            station.store.find(VSEG, lambda _: None)
+        station.loop.run(1)
+        if ends == "stopped":
+            station.store.close()
+            station.loop.run(1)
+        station.restart()
+        station.store.apply(metadata.table, metadata.live)
+    damaged: list[VsegId] = []
+    station.store.on_damage = lambda vseg, _: damaged.append(vseg)
+    station.store.find(VSEG, lambda _: None)
+    station.loop.run(1)
+    assert set(damaged) == {VSEG}
+    assert not station.store.is_whole(VSEG)
+
+
+@pytest.mark.parametrize("closed", ["before", "after"])
+def test_what_a_power_loss_left_whole_is_read_once_and_forgotten(closed: str) -> None:
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner)
+    metadata = listed(owner, owner.end if closed == "before" else None)
+    station.disk.datasync(station.store.copies[VSEG].fd)
+    station.disk.sync_directory(station.store.directory)
+    station.lose_power(2)
+    station.store.apply(metadata.table, metadata.live)
+    metadata.put(owner.record(owner.end))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1)
+    station.restart()
+    state = station.store.files.at(STATE_FILE)
+    kept = read_state(station.disk, state)
+    doubts = {vseg for key in ("limbo", "torn", "unread") for vseg in map(tuple, kept[key])}
+    assert doubts == {VSEG}
+    station.store.apply(metadata.table, metadata.live)
+    station.store.find(VSEG, lambda _: None)
+    station.loop.run(1)
+    assert station.store.is_whole(VSEG)
+    metadata.put(Owner(VsegId(5, 9, 1)).record(None, [OTHER]))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1)
+    kept = read_state(station.disk, state)
+    assert (kept["limbo"], kept["torn"], kept["unread"]) == ([], [], [])
 
 
 def test_the_judgement_after_a_power_loss_fails_as_any_write_does() -> None:
