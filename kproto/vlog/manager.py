@@ -10,6 +10,7 @@ the broker must tell: `members_changed` and `lose_ownership`.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from kproto.vlog.replication import Replication
     from kproto.vlog.virtual_segment import VirtualSegment
 
+log = logging.getLogger(__name__)
+
 JOURNAL_DIRECTORY: Final = "journal"
 FIRST_SETTLE_S: Final = 3.0
 """Old journal files are left alone so long after the start: its first commits should not wait for their
@@ -53,7 +56,10 @@ syncs."""
 SETTLE_S: Final = 1.0
 """How often old journal files are looked at."""
 LOOK_S: Final = 1.0
-"""How often it is looked whether somebody deleted journal files that are written to."""
+"""How often it is looked whether somebody deleted journal files that are written to, and for states that are
+too large."""
+MISSED_TOLD: Final = 5
+"""A state that found no room so often in a row is no matter of chance."""
 SYNCS_AT_ONCE: Final = 500
 """Segment files synced at once for old journal files."""
 DRAIN_S: Final = 5.0
@@ -118,6 +124,8 @@ class VlogManager:
     _kept: Kept | None = None
     _replication: Replication | None = None
     """With backups only."""
+    _large: frozenset[int] = frozenset()
+    """Virtual logs of which it was said that their state has no room."""
     _drain_until: float | None = None
     _removing = 0
     """Bytes of journal files that are being deleted, and count until then."""
@@ -611,6 +619,26 @@ class VlogManager:
         if now >= self._next_look:
             self._next_look = now + LOOK_S
             self._look_for_deleted()
+            self._look_for_large_states()
+
+    def _look_for_large_states(self) -> None:
+        """Where no state frame finds room nothing older is ever freed, on backups neither (rule 30): somebody
+        has to know. It is said when it begins, and when it is over."""
+        for pusher in self._replicated():
+            number, large = pusher.vlog.vlog_id, pusher.states.missed >= MISSED_TOLD
+            if large == (number in self._large):
+                continue
+            self._large ^= {number}
+            if large:
+                log.warning(
+                    "the state of virtual log %d (%d bytes) has no room in a virtual segment: backups keep "
+                    "all they get, and a new leader would read ever more. It needs larger "
+                    "kproto.virtual.segment.bytes, or kproto.journal.bytes, or fewer producers",
+                    number,
+                    pusher.states.last_bytes,
+                )
+            else:
+                log.warning("the state of virtual log %d: it fits again", number)
 
     def _look_for_deleted(self) -> None:
         """A file that somebody deleted is poison while frames go into it, not only when it is given back."""

@@ -88,10 +88,11 @@ class Space:
 
     @property
     def most(self) -> int:
-        """Bytes that a virtual segment may have room for when its state frame needs it: what a virtual log
-        may have of the journal, whatever the setting."""
+        """Bytes that a virtual segment may have room for when its state frame needs it: what the setting
+        says, however many share the journal, and what a virtual log may have of that, whatever the setting.
+        """
         share = self._journal.limit // (2 * max(self.vlogs, 2))
-        return max(self.file_bytes, share) - FILE_HEADER_SIZE
+        return max(self._file_bytes, share) - FILE_HEADER_SIZE
 
     @property
     def _smallest(self) -> int:

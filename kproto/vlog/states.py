@@ -70,6 +70,7 @@ class States:
         "covered",
         "flying",
         "last_bytes",
+        "missed",
         "since",
         "written",
     )
@@ -86,6 +87,8 @@ class States:
         """When the first partition came whose data is in no frame of this virtual log."""
         self.since = 0
         self.last_bytes = 0
+        self.missed = 0
+        """How often there was no room for one since the last."""
         self.written = 0
         """State frames made."""
         self.flying: tuple[Frame, int, frozenset[PartitionKey]] | None = None
@@ -171,10 +174,12 @@ class States:
         self.last_bytes = len(data)
         self.since = 0
         if len(data) > segment.room():
+            self.missed += 1
             return None
         frame = Frame(position, len(data), [data], [], {}, vlog.framed, chain)
         self._waiting_since = None
         self._vseg = segment.number
+        self.missed = 0
         self.written += 1
         self.flying = (frame, segment.number, frozenset(packed))
         return frame

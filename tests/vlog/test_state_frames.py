@@ -181,8 +181,33 @@ def test_a_state_frame_larger_than_a_virtual_segment_gets_a_larger_one() -> None
     assert part.high_watermark == 2
 
 
-def test_a_state_frame_that_is_too_large_for_the_journal_holds_up_nobody() -> None:
-    """A virtual segment with all that a virtual log may have of the journal has no room for it."""
+def test_a_state_frame_larger_than_a_share_of_a_small_journal_is_written() -> None:
+    """With twenty virtual logs each has a 40th of it: nothing of one with more to say was ever freed."""
+    world, part = begun(kproto__journal__bytes="8388608")
+    others = [world.partition(topic=2 + i, kproto__vlogs="1") for i in range(19)]
+    for one in others:
+        one.append()
+    world.flow()
+    for producer in range(16_000):
+        part.producers.add(producer, 0, 0, 1, 0, 0)
+    for _ in range(400):
+        part.append(100_000)
+        world.flow()
+    world.pass_time(4)
+    assert world.pushers[0].states.last_bytes > world.manager.space.file_bytes
+    newest = world.pushers[0].vlog.numbered
+    assert world.manager.covered(1) == (newest, frozenset({(part.topic_id, 0)}))
+    assert newest > 5
+    world.check_states()
+    assert all(one.high_watermark == one.log_end_offset for one in (part, *others))
+    world.check()
+
+
+def test_a_state_frame_that_is_too_large_for_the_journal_holds_up_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A virtual segment with all that a virtual log may have of the journal has no room for it. That is said:
+    backups keep all they get."""
     world, part = begun(kproto__journal__bytes="4194304")
     taken = world.partition(topic=2, base=500)
     for producer in range(60_000):
@@ -197,6 +222,18 @@ def test_a_state_frame_that_is_too_large_for_the_journal_holds_up_nobody() -> No
     assert len(world.vsegs.records) == 1, "another one would be no help"
     assert part.high_watermark == 11
     world.check()
+    (line,) = caplog.messages
+    assert line.startswith("the state of virtual log 1 ")
+    caplog.clear()
+    world.pass_time(200)
+    assert not caplog.messages, "it is said once"
+    taken.producers.clear()
+    taken.append()
+    world.flow()
+    world.pass_time(8)
+    assert world.manager.covered(1)[1] == {(part.topic_id, 0), (taken.topic_id, 0)}
+    (line,) = caplog.messages
+    assert line.endswith("it fits again")
 
 
 def test_a_state_frame_that_was_given_up_is_written_again() -> None:
