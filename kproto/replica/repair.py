@@ -1,13 +1,15 @@
 """Making this store's copy of a closed virtual segment from another one (rule 17).
 
-Copy the file by RAW, verify every chunk, sync, then rename: only a whole copy ever has the name of one. It
-counts when metadata lists it, which is the controller's business.
+Copy the file by RAW, or, of what an earlier process of this broker owned, from its journal as long as that is
+there; verify every chunk, sync, then rename: only a whole copy ever has the name of one. It counts when
+metadata lists it, which is the controller's business.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -17,14 +19,18 @@ from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.net.ports import PeerError
 from kproto.replica.copies import Copy
 from kproto.replica.messages import Buffer, Raw, Repair
+from kproto.replica.pace import Pace
 from kproto.replica.rules import Presence
 from kproto.replica.store import COPYING, ReplicaStore
-from kproto.replica.stored_file import Inspection, inspect
+from kproto.replica.stored_file import NOT_THERE, Inspection, inspect
 from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.vlog.journal import file_name as journal_name
+from kproto.vlog.kept import KEPT
 from kproto.vlog.worker import Works, in_worker
 from kproto.wire.internal import Api, InternalError
 
 if TYPE_CHECKING:
+    from kproto.disk import Disk
     from kproto.net.internal import Caller
     from kproto.net.ports import PeersPort
 
@@ -42,12 +48,14 @@ Handled = tuple[int, Sequence[Buffer]]
 class Repairer:
     """Carries out REPAIR orders, several at a time, one for each vseg."""
 
-    def __init__(self, store: ReplicaStore, peers: PeersPort) -> None:
+    def __init__(self, store: ReplicaStore, peers: PeersPort, journal_directory: str, pace: Pace) -> None:
         self._store = store
         self._peers = peers
+        self._journal_directory = journal_directory
+        self._pace = pace
         self._running: dict[VsegId, asyncio.Task[InternalError]] = {}
         self.bytes = 0
-        """Copied so far."""
+        """Copied so far from other brokers."""
 
     async def handle(self, _caller: Caller, body: memoryview) -> Handled:
         """Api.REPAIR."""
@@ -116,12 +124,15 @@ class Repairer:
         size = FILE_HEADER_SIZE + end - record.start
         fd = await self._work(partial(_create, store, temporary, size))
         try:
-            error = await self._fetch(record, source, fd, size)
-            if error is not InternalError.NONE:
-                return error
-            found = await self._work(
-                partial(inspect, store.disk, temporary, record.id, True), store.workers.reads
-            )
+            verify = partial(inspect, store.disk, temporary, record.id, True)
+            found = NOT_THERE
+            if await self._take_journal(record, fd, size):
+                found = await self._work(verify, store.workers.reads)
+            if not is_whole(found, record):
+                error = await self._fetch(record, source, fd, size)
+                if error is not InternalError.NONE:
+                    return error
+                found = await self._work(verify, store.workers.reads)
             if not is_whole(found, record):
                 problem = found.problem or f"what it sent is sound up to position {found.end}"
                 log.error("broker %d has no sound copy of %s: %s", source, record.id, problem)
@@ -133,6 +144,28 @@ class Repairer:
         finally:
             store.disk.close(fd)
             store.files.delete(temporary)
+
+    async def _take_journal(self, record: VsegRecord, fd: int, size: int) -> bool:
+        """Copy the bytes piece by piece from the journal of this broker, if it is the owner and has them yet;
+        whether there were as many."""
+        if record.store_id != self._store.me.store_id:
+            return False
+        path = os.path.join(self._journal_directory, journal_name(*record.id))
+        at = 0
+        while at < size:
+            length = self._pace.turn(min(PIECE_BYTES, size - at))
+            turn = asyncio.Event()
+            self._pace.take(length, turn.set)
+            await turn.wait()
+            took = await self._work(partial(_take_piece, self._store.disk, path, fd, at, length))
+            self._pace.correct(length, took)
+            if took:
+                at += took
+            elif path.endswith(KEPT):
+                return False
+            else:
+                path += KEPT
+        return True
 
     async def _fetch(self, record: VsegRecord, source: int, fd: int, size: int) -> InternalError:
         """Copy the bytes piece by piece."""
@@ -165,6 +198,21 @@ def is_whole(found: Inspection, record: VsegRecord) -> bool:
         and record.end is not None
         and found.end >= record.end
     )
+
+
+def _take_piece(disk: Disk, path: str, fd: int, at: int, length: int) -> int:
+    """Copy ``length`` bytes of the file at ``path``, in a worker; how many were there, 0 when it is not or
+    cannot be read. OSError of the other file passes through."""
+    try:
+        source = disk.open_patiently(path, write=False)
+        try:
+            data = disk.pread(source, length, at)
+        finally:
+            disk.close(source)
+    except OSError:
+        return 0
+    disk.pwritev(fd, [data], at)
+    return len(data)
 
 
 def _create(store: ReplicaStore, path: str, size: int) -> int:

@@ -81,7 +81,7 @@ class ReplicaService:
         self.pace = Pace(store.loop, store.clock, read_rate)
         self.journal_directory = journal_directory
         self.catalogs = Catalogs(store)
-        self.repairer = Repairer(store, peers)
+        self.repairer = Repairer(store, peers, journal_directory, self.pace)
         self._journals: dict[VsegId, Copy] = {}
         """Journals of this broker that are read like copies."""
         self.pushes = 0

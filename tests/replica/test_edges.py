@@ -208,7 +208,7 @@ def test_who_ordered_a_long_repair_hears_that_it_goes_on(monkeypatch: pytest.Mon
             return await peers.call(node_id, api, body, timeout)
 
     async def run() -> None:
-        repairer = Repairer(target.station.store, Late())
+        repairer = Repairer(target.station.store, Late(), "data/journal", target.service.pace)
         driven = asyncio.ensure_future(drive())
         for _ in range(3):
             assert await repairer.repair(whole, 8) == InternalError.WAIT

@@ -35,6 +35,8 @@ from kproto.replica.scrub import Scrub
 from kproto.replica.service import ReplicaService
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.vlog.journal import file_name
+from kproto.vlog.kept import KEPT
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 from kproto.wire.push import PUSH_FIRST
@@ -581,6 +583,39 @@ class TestRepair:
         assert target.service.repairer.bytes > 0
         assert bytes(target.station.file(VSEG)) == owner.first + b"".join(frame for _, frame in owner.frames)
         assert peers.services
+
+    @pytest.mark.parametrize("kept", [False, True])
+    @pytest.mark.parametrize("problem", ["none", "cut", "damaged", "unreadable", "another store's"])
+    def test_an_owner_that_is_back_makes_it_from_its_own_journal(
+        self, problem: str, kept: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It was copied over the network. With anything wrong it still is."""
+        _, _, target, owner, record = self.two()
+        if problem != "another store's":
+            record = record._replace(node_id=ME.node_id, store_id=ME.store_id)
+        disk, whole = target.station.disk, owner.first + b"".join(frame for _, frame in owner.frames)
+        data = bytearray(whole + bytes(4096))
+        if problem == "cut":
+            del data[len(whole) - 1 :]
+        elif problem == "damaged":
+            data[len(whole) - 1] ^= 1
+        fd = disk.open(f"data/journal/{file_name(*VSEG)}" + (KEPT if kept else ""), create=True)
+        disk.pwritev(fd, [data], 0)
+        disk.close(fd)
+        opened = MemoryDisk.open
+
+        def unreadable(disk: MemoryDisk, path: str, **how: bool) -> int:
+            if "/journal/" in path:
+                raise OSError(errno.EIO, path)
+            return opened(disk, path, **how)
+
+        if problem == "unreadable":
+            monkeypatch.setattr(MemoryDisk, "open", unreadable)
+        assert self.repair(target, record) == InternalError.NONE
+        assert (target.service.repairer.bytes == 0) == (problem == "none")
+        assert (target.service.pace.bytes >= len(whole)) == (problem in ("none", "damaged")), "it has a limit"
+        assert bytes(target.station.file(VSEG)) == whole
+        assert not target.station.poison
 
     def test_the_name_of_a_copy_that_was_given_up_survives_a_power_loss(
         self, monkeypatch: pytest.MonkeyPatch
