@@ -89,7 +89,7 @@ class Media:
         """What a broker that serves takes for synced."""
         assert node.broker is not None
         for partition in node.broker._logs.partitions_open():
-            if not partition.deleted:
+            if not partition.deleted and (partition.topic, partition.index) not in self.world.ruined:
                 self._look_at_segments(node, partition)
                 self._look_at_checkpoint(node, partition)
         for pusher in node.broker._vlogs._pushers.values():
