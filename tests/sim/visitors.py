@@ -376,7 +376,8 @@ class Visitors:
             elif random.random() < 0.3:
                 await self._time(reader.ledger, reader.leader, reader.epoch)
             else:
-                await reader.poll(random.choice((-1, -1, 3, 40)), random.choice((500, 4000, 100_000)))
+                offset = min(random.choice((-1, -1, 3, 40)), max(reader.ledger.ends.values(), default=0))
+                await reader.poll(offset, random.choice((500, 4000, 100_000)))
 
     async def look(self) -> None:
         """Read, look for times and for ends of leader epochs; in the others' topics, too."""
