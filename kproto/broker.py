@@ -379,7 +379,7 @@ class Broker:
             await asyncio.sleep(0.01)
         clean = self._logs.close()
         self._vlogs.close()
-        return clean
+        return clean and self._vlogs.poisoned is None
 
 
 def _clients_memory(settings: Settings) -> int:

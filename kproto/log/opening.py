@@ -62,6 +62,8 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
             partition.add_segment(segment)
         scan(partition, _trusted(entry))
         _reopen_last(partition, entry, exact)
+    last = partition.segments[-1]
+    less = entry is not None and (last.base_offset, last.size) < (entry.synced_base, entry.synced)
     _apply(partition, runs)
     if partition.log_start_offset > partition.log_end_offset:
         _restart_at(partition, partition.log_start_offset)
@@ -71,6 +73,8 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     kept_producers.complete_epochs(partition)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
     partition.remove_dead_groups()
+    if less:  # the checkpoint must not vouch for what comes in the place of that (24b, 36)
+        partition.manager.checkpointing.note_down([partition], sync=True)
     config = partition.config
     if not exact and min(config.flush_messages, config.flush_ms) < LONG_MAX:
         _sync_unproven(partition)

@@ -737,14 +737,17 @@ class VlogManager:
                 self._leave(segment, file)
             else:
                 self.cleaner.closed.append(Closed(pusher.vlog, segment, file))
-        if self.poisoned is None:
-            self._drop_inherited()
-            for closed in self.cleaner.finished():
-                if self.poisoned is None and not self._keep(closed):
-                    self.journal.discard(closed.file, closed.file.size)
+        try:
+            if self.poisoned is None:
+                self._drop_inherited()
+                for closed in self.cleaner.finished():
+                    if self.poisoned is None and not self._keep(closed):
+                        self.journal.discard(closed.file, closed.file.size)
+            self.journal.close()
+        except OSError as error:  # the others stay, too: the next start takes them as they are
+            self.poison(f"a journal file that is not needed any more: {error}")
         for left in self.cleaner.closed:
             left.file.close()
-        self.journal.close()
 
     def _leave(self, segment: VirtualSegment, file: JournalFile) -> None:
         """Keep the file of a last segment for the next start, no longer than it has to be."""

@@ -53,6 +53,32 @@ def refused(call: Any, *arguments: Any) -> ErrorCode:
     return caught.value.code
 
 
+@pytest.mark.parametrize("in_journal", [False, True])
+@pytest.mark.parametrize("left", [0, 5_000])
+def test_what_comes_in_the_place_of_lost_bytes_is_not_trusted_after_a_power_loss(
+    tmp_path: Path, left: int, in_journal: bool
+) -> None:
+    """The checkpoint knew that more of the file was synced than is there now."""
+    log = Log(tmp_path, {"segment.bytes": "1048576"})
+    for _ in range(10):
+        log.partition().append(batch(1_000))
+    log.restart(LeftAs.CLEAN)
+    path = Path(log.partition().segments[0].path)
+    os.truncate(path, left)
+    log.restart(LeftAs.KILLED)
+    partition = log.partition()
+    before = everything(partition)
+    partition.append(batch(500))
+    partition.flush()
+    after = everything(partition)
+    log.journal.stored = log.journal.stored if in_journal else {}
+    with path.open("r+b") as file:  # what the power loss leaves of it
+        file.seek(-100, os.SEEK_END)
+        file.write(b"torn" * 25)
+    log.restart(LeftAs.POWER_LOST)
+    assert everything(log.partition()) == (after if in_journal else before)
+
+
 def test_a_file_that_is_gone_is_a_storage_error_and_no_end_of_the_log(tmp_path: Path) -> None:
     log = in_files(tmp_path)
     load_blocking([range_of(log.partition())])

@@ -7,6 +7,7 @@ acknowledged is lost (S1), the high watermark never goes back for one client (S3
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from struct import pack
 from types import GeneratorType
@@ -31,11 +32,13 @@ from .loop import Process
 
 if TYPE_CHECKING:
     from kproto.broker import Broker
+    from kproto.log.partition import Partition
 
     from .world import World
 
 CLIENT_DELAY_S = 0.002
 REQUEST_SECONDS = 1.5
+WAIT_SECONDS = 0.3
 
 
 async def answered(response: Any) -> Any:
@@ -199,7 +202,19 @@ class Clients:
             ledger = self.random.choice(self.ledgers)
             end = max(ledger.ends.values(), default=0)
             before = self.random.randrange(ledger.log_start, end + 1) if end > ledger.log_start else end
+            if self.random.random() < 0.1:
+                await self._delete_too_much(ledger)
             await self.delete(ledger, before)
+
+    async def _delete_too_much(self, ledger: Ledger) -> None:
+        """Records that nobody wrote."""
+        found = self.find(ledger)
+        if found is not None:
+            with contextlib.suppress(Unanswered, KafkaError):
+                result = await self._delete_records(ledger, found[0], 1 << 40)
+                if result.error_code == ErrorCode.NONE:
+                    self.world.failed(f"{ledger.name} was deleted up to an offset that it does not have")
+                self.world.count("too much is to be deleted")
 
     async def delete(self, ledger: Ledger, before: int) -> bool:
         """DeleteRecords; True when it was confirmed."""
@@ -208,6 +223,17 @@ class Clients:
             await asyncio.sleep(0.05)
             return False
         ledger.asked_start = max(ledger.asked_start, before)
+        try:
+            result = await self._delete_records(ledger, found[0], before)
+        except (Unanswered, KafkaError):
+            return False
+        if result.error_code == ErrorCode.NONE:
+            ledger.log_start = max(ledger.log_start, result.low_watermark)
+            self.world.count("records deleted")
+            return True
+        return False
+
+    async def _delete_records(self, ledger: Ledger, leader: int, before: int) -> Any:
         part = DeleteRecordsPartition(partition_index=ledger.index, offset=before)
         topic = DeleteRecordsTopic(name=ledger.topic, partitions=[part])
 
@@ -217,15 +243,7 @@ class Clients:
             answer = await answered(delete_records.handle(context, request))
             return answer.topics[0].partitions[0]
 
-        try:
-            result = await self.ask(found[0], work)
-        except (Unanswered, KafkaError):
-            return False
-        if result.error_code == ErrorCode.NONE:
-            ledger.log_start = max(ledger.log_start, result.low_watermark)
-            self.world.count("records deleted")
-            return True
-        return False
+        return await self.ask(leader, work)
 
 
 def _reset(future: asyncio.Future[Any]) -> None:
@@ -353,30 +371,67 @@ async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple
     return bases, partition.leader_epoch
 
 
+def led(broker: Broker, ledger: Ledger, epoch: int) -> Partition:
+    """The partition, for a client that takes it for led here under ``epoch``."""
+    services = services_of(broker)
+    partition = led_here(services, services.image().topics.get(ledger.topic), ledger.index, epoch)
+    check_epoch(partition, epoch)
+    return partition
+
+
+async def news(partition: Partition, world: World) -> None:
+    """Wait for something to read, as the Fetch handler does, for a while."""
+    before = partition.high_watermark, partition.log_start_offset, partition.leader_epoch, partition.deleted
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def wake() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    partition.waiters.append(wake)
+    await asyncio.wait([future], timeout=WAIT_SECONDS)
+    partition.waiters.remove(wake)
+    now = partition.high_watermark, partition.log_start_offset, partition.leader_epoch, partition.deleted
+    if now != before and not future.done():
+        world.failed(f"{partition!r}: who waits for it was not told that {before} became {now}")
+    world.count("consumers: news" if future.done() else "consumers: no news")
+
+
 async def fetch(
-    broker: Broker, ledger: Ledger, epoch: int, offset: int, most: int
+    broker: Broker,
+    ledger: Ledger,
+    epoch: int,
+    offset: int,
+    most: int,
+    at_least_one: bool = True,
+    patient: bool = False,
 ) -> tuple[int, int, int, bytes]:
     """What the Fetch handler does: log start, high watermark, leader epoch, chunks. ``offset`` -1: from the
-    log start."""
+    log start. ``patient``: waits when there is nothing."""
     services = services_of(broker)
-    record = services.image().topics.get(ledger.topic)
-    partition = led_here(services, record, ledger.index, epoch)
-    check_epoch(partition, epoch)
+    partition = led(broker, ledger, epoch)
+    if patient and offset == partition.high_watermark:
+        await news(partition, ledger.world)
+        partition = led(broker, ledger, epoch)
     if offset < 0:
         offset = partition.log_start_offset
     told = partition.log_start_offset, partition.high_watermark, partition.leader_epoch
-    read = partition.read(offset, most, False, True)
+    read = partition.read(offset, most, False, at_least_one)
     files = [piece for piece in read.pieces if isinstance(piece, FileRange)]
     loaded: list[memoryview] = []
-    if files:
-        loaded = load_nowait(files) or list(await services.blocking.run(load_blocking, files))
-    found: list[bytes] = []
+    if files and (found := load_nowait(files)) is not None:
+        loaded = found
+    elif files:
+        for file in files:
+            file.prepare()
+        loaded = list(await services.blocking.run(load_blocking, files))
+    chunks: list[bytes] = []
     for piece in read.pieces:
         if isinstance(piece, RemoteRange):
-            found.append(bytes(await piece.load()))
+            chunks.append(bytes(await piece.load()))
         else:
-            found.append(bytes(loaded.pop(0) if isinstance(piece, FileRange) else piece))
-    return (*told, b"".join(found))
+            chunks.append(bytes(loaded.pop(0) if isinstance(piece, FileRange) else piece))
+    return (*told, b"".join(chunks))
 
 
 class Consumer:
@@ -412,9 +467,10 @@ class Consumer:
         number, epoch = self.leader, self.epoch
         if self.random.random() < 0.1:
             number = self.random.choice(list(self.world.nodes))
+        one, patient = self.random.random() < 0.8, self.random.random() < 0.5
         try:
             answer = await self.clients.ask(
-                number, lambda broker: fetch(broker, self.ledger, epoch, offset, most)
+                number, lambda broker: fetch(broker, self.ledger, epoch, offset, most, one, patient)
             )
         except Unanswered:
             self.leader = -1
@@ -442,6 +498,8 @@ class Consumer:
 
     def _out_of_range(self, number: int, offset: int) -> None:
         """Allowed only where records were deleted."""
+        if (self.ledger.topic, self.ledger.index) in self.world.ruined:
+            return
         if offset < self.ledger.asked_start:
             self.offset = max(self.ledger.log_start, offset)
             if self.ledger.asked_start > self.offset:
@@ -456,6 +514,9 @@ class Consumer:
         """Check what a leader said (S1-S3, S11)."""
         ledger, world = self.ledger, self.world
         who = f"n{number}, epoch {epoch}"
+        if (ledger.topic, ledger.index) in world.ruined:
+            world.count("the only copy is damaged, and was read")
+            return -1
         if world.is_damaged(number, ledger.topic, ledger.index) and not self._is_sound(offset, data):
             world.count("damaged bytes were read")
             return -1

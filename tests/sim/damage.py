@@ -1,8 +1,9 @@
-"""Damage in the files of leaders: segments that were synced, and indexes.
+"""Damage in the files of leaders: segments, and indexes.
 
 A segment of a partition with copies may get other bytes, lose its end, be gone or not be given back by the
 medium. What has copies in closed virtual segments must be mended (37), whoever reads meanwhile; clients
-check the CRC, and until then they may get anything of such a partition. Indexes may be damaged at any time,
+check the CRC, and until then they may get anything of such a partition. Of one of a single copy, a visitor's,
+they may get anything from then on, or errors, and all else goes on. Indexes may be damaged at any time,
 with whatever they are made again from. Their first bytes alone are believed as they are (`decode_summary`),
 and stay.
 """
@@ -47,6 +48,7 @@ class Damage:
         self.random = Random(f"damage {world.seed}")
         self.segments: dict[str, Damaged] = {}
         world.is_damaged = self.is_damaged
+        world.ruin = self.ruin
 
     def is_damaged(self, node: int, topic: str, index: int) -> bool:
         """Whether a leader may hand out anything of a partition."""
@@ -54,16 +56,16 @@ class Damage:
 
     # Segments
 
-    def harm_segment(self, node: Node) -> None:
-        """One that copies can make good."""
+    def harm_segment(self, node: Node) -> bool:
+        """One that copies can make good; whether there is one."""
         able = self._able(node) if node.serving else []
         if not able:
-            return
+            return False
         random, machine = self.random, node.machine
         partition, segment = random.choice(able)
         inode = machine.find(segment.path)
         if inode is None or not inode.length or segment.path in self.segments or inode in machine.unreadable:
-            return
+            return False
         good = inode.read(0, inode.length)
         self.segments[segment.path] = Damaged(node.number, partition.topic, partition.index, inode, good)
         at = random.randrange(len(good))
@@ -71,6 +73,28 @@ class Damage:
         self.world.note(f"n{node.number}: {segment.path.rpartition('/')[2]} of {partition!r}: {what} at {at}")
         self.world.count(f"segment damaged: {what}")
         self._harm(machine, segment.path, inode, what, at)
+        return True
+
+    def ruin(self, node: Node, topic: str, index: int) -> None:
+        """One of a partition of a single copy, if that is led there."""
+        able = [
+            (partition, segment)
+            for partition in (node.running._logs.partitions_open() if node.serving else ())
+            if (partition.topic, partition.index) == (topic, index) and not partition.deleted
+            for segment in partition.segments
+            if segment.closed and segment.size > 0 and segment.footer is None
+        ]
+        if not able:
+            return
+        partition, segment = self.random.choice(able)
+        inode = node.machine.find(segment.path)
+        if inode is None or not inode.length:
+            return
+        what = self.random.choice(("bit", "bits", "cut", "unreadable"))
+        self.world.ruined.add((topic, index))
+        self.world.note(f"n{node.number}: the only copy of {partition!r}: {what}")
+        self.world.count(f"only copy damaged: {what}")
+        self._harm(node.machine, segment.path, inode, what, self.random.randrange(inode.length))
 
     def _harm(self, machine: Machine, path: str, inode: Inode, what: str, at: int) -> None:
         if what == "unreadable":
@@ -86,8 +110,7 @@ class Damage:
             machine.rot(inode, at, 1 if what == "bit" else 200)
 
     def _able(self, node: Node) -> list[tuple[Partition, Segment]]:
-        """Closed and synced segments of what has copies and keeps them, as far as closed virtual segments
-        reach."""
+        """Closed segments of what has copies and keeps them, as far as closed virtual segments reach."""
         topics = {topic.name for topic in self.world.plan.topics if topic.least > 1}
         found: list[tuple[Partition, Segment]] = []
         for partition in node.running._logs.partitions_open():
@@ -101,7 +124,6 @@ class Damage:
                 and segment.size > 0
                 and segment.footer is None
                 and segment.torn_end < 0
-                and segment.synced_offset >= segment.next_offset
                 and partition.log_start_offset < segment.next_offset <= end
             ]
         return found

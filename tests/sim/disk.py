@@ -100,6 +100,8 @@ class Machine:
         self.failures = 0
         self.unreadable: set[Inode] = set()
         """Files that the medium does not give back any more."""
+        self.scarce = 0.0
+        """Share of files that cannot be opened, because too many are."""
         self.make_folder(root)
 
     @property
@@ -198,6 +200,12 @@ class Machine:
             self.failures += 1
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)
 
+    def spend_descriptor(self, path: str) -> None:
+        """A file is to be opened: raise the error when there is no descriptor for it. That is no failure of
+        the disk, and nobody may take it for one."""
+        if self.scarce and self.random.random() < self.scarce:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
+
     def grow(self, by: int) -> int:
         """A file is to grow by so many bytes: how many of them there is room for. It is taken."""
         if by <= 0:
@@ -225,6 +233,14 @@ class SimDisk(Disk):
         self.machine = machine
 
     def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
+        self.machine.spend_descriptor(path)
+        return self._open(path, create)
+
+    def open_patiently(self, path: str, *, write: bool = True) -> int:
+        """Who waits gets a descriptor."""
+        return self._open(path)
+
+    def _open(self, path: str, create: bool = False) -> int:
         machine = self.machine
         if machine.fail_next is not None:
             machine.trouble("open", path)
@@ -355,6 +371,7 @@ class SimOs:
 
     def open(self, path: str, flags: int, mode: int = 0o777) -> int:
         machine = self.machine(path)
+        machine.spend_descriptor(path)
         inode = machine.find(path)
         if inode is None:
             if not flags & os.O_CREAT:
@@ -416,6 +433,7 @@ class SimOs:
     def open_file(self, path: str, mode: str = "r", **options: Any) -> io.BytesIO | io.StringIO:
         """The ``open`` function, for reading."""
         machine = self.machine(path)
+        machine.spend_descriptor(path)
         inode = machine.find(path)
         if inode is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)

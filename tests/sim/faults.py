@@ -5,8 +5,9 @@ with connections that are reset (`drop`) and the tries that follow; slow links; 
 swizzle-clog; pauses; kills of one and all, of the controller; loss of power of one and all, silent until the
 machine is back, with torn writes; stray writes, flipped bits and unreadable files in copies (`rot`), in
 segments and indexes (`damage`); failing writes, syncs and other operations; full and nearly full, slow and
-lost disks; wall clocks that jump; a store that is slow, away or out of reach of some; a lease that is lost by
-who acts.
+lost disks; files that cannot be opened because too many are; wall clocks that jump; a store that is slow,
+away or out of reach of some; a lease that is lost by who acts; requests that make no sense or come once more,
+and answers that are none (`rubbish`).
 
 Not here: damage in journals that the machine does not notice, and in segment files of a single copy (the
 client's checksum shows it), monotonic clocks that run at another speed.
@@ -16,16 +17,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from random import Random
 from typing import TYPE_CHECKING
 
 from kproto.controller.election import CONTROLLER_LEASE
 from kproto.replica.stored_file import file_name
 
+from . import rubbish
+
 if TYPE_CHECKING:
     from .checks import Checks
     from .clients import Clients
     from .damage import Damage
-    from .world import World
+    from .world import Node, World
 
 
 OPERATIONS = (
@@ -52,6 +56,11 @@ class Faults:
         self.random = world.random
         self.numbers = list(world.nodes)
         self.healed = False
+        strange = Random(f"strange {world.seed}")
+        if strange.random() < 0.5:
+            world.network.spoil = lambda api, answer: (
+                answer if self.healed else rubbish.spoil(world, api, answer, strange)
+            )
         self.stopping: dict[int, object] = {}
         """Processes that have been told to stop: nobody tells them twice."""
 
@@ -86,7 +95,9 @@ class Faults:
         if plan.kind == "disks":
             kinds |= {self.lose_disk: 3}
         if plan.trouble:
-            kinds |= {self.slow: 1, self.full: 0.5, self.break_disk: 0.7}
+            kinds |= {self.slow: 1, self.full: 1.5, self.break_disk: 2}
+        if plan.scarce:
+            kinds |= {self.descriptors: 2}
         if plan.rot:
             kinds |= {self.rot: 4}
         if plan.harmed:
@@ -96,9 +107,9 @@ class Faults:
         if plan.clocks:
             kinds |= {self.jump: 1}
         if plan.outages:
-            kinds |= {self.store_away: 1, self.store_slow: 1}
+            kinds |= {self.store_away: 2, self.store_slow: 1}
         if plan.outages and plan.shared:
-            kinds |= {self.store_out_of_reach: 2}
+            kinds |= {self.store_out_of_reach: 3}
         if plan.shared:
             kinds |= {self.kill_controller: 1, self.unseat: 1}
         if plan.shared and plan.zombies:
@@ -324,6 +335,12 @@ class Faults:
             machine.full = not machine.full
         self.world.count("disk full")
 
+    def descriptors(self) -> None:
+        """There are none, or not always one, or enough again."""
+        machine = self.world.machines[self._some()]
+        machine.scarce = self.random.choice((0.0, 0.05, 0.4, 1.0))
+        self.world.count("descriptors are scarce", machine.scarce > 0)
+
     def break_disk(self) -> None:
         """The next write or sync fails, of any file or of one kind: the process must end, and what it
         acknowledged be there. Or something else does, which it need not survive."""
@@ -335,7 +352,11 @@ class Faults:
             self.world.count(f"EIO: {machine.fail_next}")
 
     def harm_segment(self) -> None:
-        self.damage.harm_segment(self.world.nodes[self._some()])
+        any(map(self.damage.harm_segment, self._nodes()))
+
+    def _nodes(self) -> list[Node]:
+        """All of them, in any order."""
+        return [self.world.nodes[number] for number in self.random.sample(self.numbers, len(self.numbers))]
 
     def harm_index(self) -> None:
         self.damage.harm_index(self.world.nodes[self._some()])
@@ -387,6 +408,7 @@ class Faults:
         self.resume_all()
         for machine in world.machines.values():
             machine.full, machine.room, machine.slow, machine.fail_next = False, None, 1.0, None
+            machine.scarce = 0.0
         self.damage.heal()
         for number in self.numbers:
             world.start(number)

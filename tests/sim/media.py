@@ -86,10 +86,13 @@ class Media:
     # What is believed
 
     def look(self, node: Node) -> None:
-        """What a broker that serves takes for synced."""
+        """What a broker that serves takes for synced. A damaged file is what it is, and half of it may be
+        written again when the disk is full: when it is whole, it is synced."""
         assert node.broker is not None
         for partition in node.broker._logs.partitions_open():
-            if not partition.deleted:
+            name = partition.topic, partition.index
+            damaged = name in self.world.ruined or self.world.is_damaged(node.number, *name)
+            if not partition.deleted and not damaged:
                 self._look_at_segments(node, partition)
                 self._look_at_checkpoint(node, partition)
         for pusher in node.broker._vlogs._pushers.values():

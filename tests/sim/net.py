@@ -8,6 +8,7 @@ TCP. `SimPeers` and `SimListener` stand for ``Peers`` and ``InternalListener`` o
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
@@ -18,7 +19,7 @@ from kproto.net.internal import Caller, _finish
 from kproto.net.ports import Answer, Buffer, Done, PeerError
 from kproto.net.server import Server
 from kproto.wire import WireError
-from kproto.wire.internal import InternalError
+from kproto.wire.internal import Api, InternalError
 
 from .loop import RUNNING, Process, SimLoop
 
@@ -26,6 +27,7 @@ CONNECT_SECONDS = 2.0
 UNANSWERED_SECONDS = 5.0
 LATENCY_S = 0.0003
 SLOW_S = 0.05
+PUSHES_KEPT = 300
 
 
 class Network:
@@ -44,6 +46,10 @@ class Network:
         self.held: dict[tuple[int, int], list[tuple[Process | None, Callable[[], object]]]] = {}
         self.connections: list[Connection] = []
         self.watch: Callable[[int, Caller, int, bytes], Callable[[int, bytes], object] | None] | None = None
+        self.pushes: deque[tuple[int, Caller, bytes]] = deque(maxlen=PUSHES_KEPT)
+        """Node, caller and body of the last ones, to be repeated (`rubbish`)."""
+        self.spoil: Callable[[int, bytes], bytes] = lambda _, answer: answer
+        """What becomes of the answer to a request."""
 
     def delay(self, direction: tuple[int, int] | None = None) -> float:
         chance = self.random.random()
@@ -369,6 +375,8 @@ class SimListener:
         not fit in the connection's own memory is the handler's."""
         watch = self.network.watch
         told = watch(self.process.node, caller, api, body) if watch is not None else None
+        if api == Api.PUSH:
+            self.network.pushes.append((self.process.node, caller, body))
         answered = False
 
         def reply(error: int, *pieces: Buffer) -> None:
@@ -378,6 +386,8 @@ class SimListener:
             answer = b"".join(pieces)
             if told is not None:
                 told(error, answer)
+            if error == InternalError.NONE:
+                answer = self.network.spoil(api, answer)
             if connection.open:
                 connection.send(
                     partial(connection.link.answered, connection, number, error, answer), back=True

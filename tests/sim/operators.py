@@ -203,7 +203,7 @@ class Operators:
         end = world.loop.now + world.plan.seconds
         doings = (
             *(self.elect, self.drain, self.nonsense, self.take_back, self.figures, self.unregister),
-            *(self.accept, self.forget, self.change_class, self.offsets, self.rubbish),
+            *(self.accept, self.forget, self.change_class, self.offsets, self.rubbish, self.rubbish),
         )
         while world.loop.now < end and self.clients.running:
             await asyncio.sleep(0.4 * self.random.random())
@@ -263,10 +263,11 @@ class Operators:
             self.world.count("another class")
 
     async def rubbish(self) -> None:
-        """Brokers are asked what makes no sense."""
+        """Brokers are asked what makes no sense, or once more what made sense."""
+        what = self.random.choice((rubbish.send, rubbish.send, rubbish.peek, rubbish.repeat, rubbish.repeat))
         for listener in list(self.world.network.listeners.values()):
             if listener.process.state is RUNNING:
-                rubbish.send(self.world, listener, self.random)
+                what(self.world, listener, self.random)
 
     async def offsets(self) -> None:
         """The topic of groups' offsets, with as many copies as there are brokers at first."""

@@ -84,6 +84,10 @@ class Plan:
     """producer.id.expiration.ms: longer than anybody tries the same batch again."""
     racks: bool = False
     """Brokers are in racks."""
+    scarce: bool = False
+    """Brokers run out of file descriptors."""
+    requests: int = 256 << 20
+    """kproto.request.memory.bytes: so much more memory than `memory` may hold what is not in files yet."""
 
 
 def plan_of(seed: int) -> Plan:
@@ -142,4 +146,6 @@ def plan_of(seed: int) -> Plan:
         files=scarce.choice((512, 512, 4, 1)),
         expiry=scarce.choice((86_400_000, 20_000)),
         racks=scarce.random() < 0.3,
+        scarce=scarce.random() < 0.3,
+        requests=scarce.choice((256 << 20, 256 << 20, 300_000)),
     )

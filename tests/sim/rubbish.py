@@ -2,6 +2,9 @@
 the bytes are no message at all. Who gets one says so, or ends the connection; nothing else happens (46).
 
 They name an owner epoch that never was and never will be, so that one that happens to be sound harms nobody.
+
+Besides: reads of what is not there of virtual segments that are, answers that are none, and pushes that
+arrive once more, much later (6, 20).
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from kproto.metadata.vlogs import VsegId
 from kproto.net.internal import Caller
 from kproto.replica import messages
 from kproto.wire import WireError
-from kproto.wire.internal import Api, InternalError
+from kproto.wire.internal import Api, InternalError, encode_mixed
 
 if TYPE_CHECKING:
     from .net import SimListener
@@ -39,7 +42,25 @@ REQUESTS: tuple[tuple[int, bytes], ...] = (
     (Api.REGISTER, b"{}"),
     (Api.FORWARD, bytes(8)),
 )
-VALUES: tuple[Any, ...] = (None, -1, 1 << 70, 1.5, True, "x", [], [[1]], [[1, 2, 3]], ["x"], {}, {"a": 1})
+VALUES: tuple[Any, ...] = (
+    *(None, -1, 1 << 70, 1.5, True, "x", [], [1, 2, 3], [[1]], [[1, 2, 3]], ["x"], {}, {"a": 1}),
+    *([["00", 1]], [["00" * 16, -1]]),
+)
+STRANGE: dict[int, tuple[Any, ...]] = {
+    Api.READ: (
+        [],
+        *({"next": 1, "chunks": rows} for rows in (3, [[1]], [["x"] * 4], [[0, 0, 1, 1 << 40]])),
+        {"next": -1, "chunks": []},
+    ),
+    Api.STATE: ([], {"position": 0, "after": 0, "states": [[0, 0, 1, 1 << 40, 0]]}, {"position": "x"}),
+}
+ANSWERS: dict[int, tuple[bytes, ...]] = {
+    **{api: tuple(b"".join(encode_mixed(one)) for one in some) for api, some in STRANGE.items()},
+    Api.CATALOG: (b"[[1]]", b"{}", b"[", b""),
+    Api.RAW: (b"",),
+}
+"""What no broker answers, but perhaps one with another version."""
+SPOILED = 0.01
 
 
 def spoiled(body: bytes, random: Random) -> bytes:
@@ -80,3 +101,47 @@ def send(world: World, listener: SimListener, random: Random) -> None:
             found[0](caller, memoryview(body), reply)
         except WireError:
             world.count("rubbish: the connection ends")
+
+
+def peek(world: World, listener: SimListener, random: Random) -> None:
+    """Somebody wants to read more of a virtual segment than there is."""
+    known = list(world.table.vsegs)
+    found = listener.handlers.get(Api.READ)
+    if not known or found is None or not listener.accepting:
+        return
+    body = messages.Read(random.choice(known), 0, 1 << 40, PARTITIONS, 1000).encode()
+
+    def reply(error: int, *_: object) -> None:
+        world.count(f"reads of too much: {InternalError(error).name}")
+
+    with listener.process.here():
+        found[0](Caller(99, 1), memoryview(body), reply)
+
+
+def repeat(world: World, listener: SimListener, random: Random) -> None:
+    """A push arrives once more. What is stored stays as it is (S10), what is fenced stays so (S7)."""
+    network, number = world.network, listener.process.node
+    known = [(caller, body) for node, caller, body in network.pushes if node == number]
+    found = listener.handlers.get(Api.PUSH)
+    if not known or found is None or not listener.accepting:
+        return
+    caller, body = random.choice(known)
+    told = network.watch(number, caller, Api.PUSH, body) if network.watch is not None else None
+
+    def reply(error: int, *pieces: bytes) -> None:
+        world.count(f"repeated pushes: {InternalError(error).name}")
+        if told is not None:
+            told(error, b"".join(pieces))
+        if error == InternalError.CONFLICT and not world.plan.rot:
+            world.failed(f"6: n{number} has other bytes where it got a push before")
+
+    with listener.process.here():
+        found[0](caller, memoryview(bytearray(body)), reply)
+
+
+def spoil(world: World, api: int, answer: bytes, random: Random) -> bytes:
+    """Some answers to reads of copies are none."""
+    if api not in ANSWERS or random.random() >= SPOILED:
+        return answer
+    world.count("answers that are none")
+    return random.choice(ANSWERS[api])

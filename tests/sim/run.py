@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import two_disks
+from .bereft import bereft
 from .blackout import blackout
 from .checks import Checks
 from .clients import Clients
@@ -95,6 +96,7 @@ async def _scenario(world: World) -> None:
     faults.heal()
     await checks.settle(clients)
     await blackout(world, clients, checks, faults)
+    await bereft(world, clients, checks)
     if world.plan.two_disks or world.plan.growing:
         await two_disks.lose_two(world, clients, checks)
     await clients.stop()

@@ -34,6 +34,7 @@ import kproto.log.times
 import kproto.replica.bring_over
 import kproto.replica.catalogs
 import kproto.replica.copy_files
+import kproto.replica.fences
 import kproto.replica.handing_over
 import kproto.replica.narrowing
 import kproto.replica.pace
@@ -84,10 +85,13 @@ SMALL: tuple[Size, ...] = (
     ((kproto.replica.bring_over,), "STARTS_AT_ONCE", (1, 2)),
     ((kproto.replica.catalogs,), "KEPT", (1, 4)),
     ((kproto.replica.copy_files,), "SPARE_BYTES", (5_000, 100_000)),
+    ((kproto.replica.fences,), "_STEP", (32, 64)),
     ((kproto.replica.handing_over, kproto.replica.narrowing), "PER_PROPOSAL", (1, 2)),
     ((kproto.replica.takeover, kproto.replica.widening), "PER_PROPOSAL", (1, 2)),
     ((kproto.replica.handing_over, kproto.replica.takeover), "ROUNDS_KEPT", (1, 3)),
     ((kproto.replica.pace,), "SMALLEST_TURN", (500, 4_000)),
+    ((kproto.replica.pace,), "LONGEST_WAIT", (0.02, 0.2)),
+    ((kproto.replica.pace,), "KEPT_S", (0.02, 0.2)),
     ((kproto.replica.reading,), "HEAD_BYTES", (100, 1_000)),
     ((kproto.replica.remote,), "MAPS_KEPT", (1, 2)),
     ((kproto.replica.remote,), "PLACES_KEPT", (1, 2)),

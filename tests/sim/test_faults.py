@@ -45,6 +45,7 @@ EVERYTHING: dict[str, Any] = {
     "harmed": True,
     "busy": True,
     "racks": True,
+    "scarce": True,
 }
 """A plan that leaves nothing out."""
 
@@ -56,7 +57,7 @@ def with_everything(seed: int) -> Plan:
 def test_the_plans_of_many_seeds_have_everything() -> None:
     plans = [plan_of(seed) for seed in range(200)]
     names = ("deletes", "zombies", "trouble", "moves", "shared", "outages", "clocks", "emptied", "hasty")
-    for name in (*names, "harmed", "busy", "racks"):
+    for name in (*names, "harmed", "busy", "racks", "scarce"):
         assert {getattr(plan, name) for plan in plans} == {False, True}, name
     assert {plan.kind for plan in plans} == {"disks", "synced", "kills"}
     assert {plan.nodes for plan in plans} == {3, 4, 5}

@@ -207,8 +207,14 @@ def _in_limbo(world: World, vseg: VsegId, target: CopyTarget) -> bool:
     return node.ready and vseg in node.store.limbo
 
 
-def _survives(world: World, checks: Checks, pair: tuple[int, ...]) -> bool:
-    """Everything has a copy besides the two, or an owner besides the two whose files still count."""
+def _survives(
+    world: World,
+    checks: Checks,
+    pair: tuple[int, ...],
+    counts: Callable[[VsegRecord], bool] = lambda _: True,
+) -> bool:
+    """Everything that ``counts`` has a copy besides the two, or an owner besides the two whose files still
+    count."""
     led = {
         epoch: {
             record.leader
@@ -219,7 +225,7 @@ def _survives(world: World, checks: Checks, pair: tuple[int, ...]) -> bool:
         for epoch in {record.id.owner_epoch for record in world.table.vsegs.values()}
     }
     for record in world.table.vsegs.values():
-        if record.empty or _copies(world, checks, record, pair):
+        if record.empty or not counts(record) or _copies(world, checks, record, pair):
             continue
         if record.open and record.node_id not in pair:
             continue

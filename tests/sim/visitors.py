@@ -81,6 +81,7 @@ DAMAGE: tuple[Callable[[bytearray], object], ...] = (
     lambda chunk: chunk.extend(b"more"),
     lambda chunk: chunk.__delitem__(slice(40, None)),
     lambda chunk: pack_into(">I", chunk, 17, 1),
+    lambda chunk: chunk.__delitem__(slice(12, None)),
 )
 """What makes a batch none, before its checksum is looked at."""
 LIES: tuple[Callable[[bytearray], object], ...] = (
@@ -92,9 +93,10 @@ LIES: tuple[Callable[[bytearray], object], ...] = (
     lambda chunk: pack_into(">i", chunk, 23, -1),
     lambda chunk: pack_into(">i", chunk, 57, 9),
     lambda chunk: pack_into(">q", chunk, 35, 1),
-    lambda chunk: pack_into(">q", chunk, 43, -1),
+    lambda chunk: pack_into(">q", chunk, 35, -1),
 )
-"""What a sound batch must not say."""
+"""What a sound batch must not say; the last ones are about times, which some topics do not look at."""
+TIMES = 2
 
 
 class Visit:
@@ -131,7 +133,7 @@ class Visitors:
         doings = (self.create, self.write, self.write, self.write, self.look, self.look, self.look)
         rarer = (
             *(self.grow, self.configure, self.delete, self.lie, self.lie, self.number, self.name),
-            self.ask_in_vain,
+            *(self.ask_in_vain, self.alone),
         )
         while world.loop.now < end and self.clients.running:
             await asyncio.sleep(2 * self.pace * self.random.random())
@@ -296,7 +298,7 @@ class Visitors:
         random, world = self.random, self.world
         _, reader = self._place()
         size = random.choice((20, 300, 2000, 9000, 9000, 40_000, 300_000))
-        now = world.clock.wall_ms() - random.choice((0, 0, 0, 50_000, 10_000_000))
+        now = world.clock.wall_ms() - random.choice((0, 0, 0, 50_000, 10_000_000, -60_000))
         if random.random() < 0.4:
             chunks = [_plain(make_chunk(-1, -1, records, size, now)) for records in (1, 3)]
         elif random.random() < 0.4:
@@ -315,6 +317,8 @@ class Visitors:
                 chunks.append(_of_epoch(make_chunk(pid, seq + 7, 1, size, now), epoch))
             elif random.random() < 0.1:
                 chunks.append(_of_epoch(make_chunk(pid, 0, 1, size, now), epoch - 1))
+            elif random.random() < 0.1:
+                chunks.append(_of_epoch(make_chunk(pid, 5, 1, size, now), epoch + 1))
         await self._send(reader, chunks)
         world.count("visitors: written")
 
@@ -332,20 +336,48 @@ class Visitors:
         _, reader = self._place()
         chunk = bytearray(_plain(make_chunk(-1, -1, 2, 100, self.world.clock.wall_ms())))
         if random.random() < 0.5:
-            what = random.randrange(len(DAMAGE))
+            what, allowed = random.randrange(len(DAMAGE)), False
             DAMAGE[what](chunk)
         else:
             what = random.randrange(len(LIES))
             LIES[what](chunk)
             _stamp(chunk)
-            if what >= len(LIES) - 2:  # times: some topics do not look at them
-                return
+            allowed = what >= len(LIES) - TIMES
         try:
             await self._send(reader, [bytes(chunk)])
         except KafkaError as error:
             self.world.count(f"refused: {error.code.name}")
             return
-        self.world.failed(f"a batch that is none was taken ({what}): {reader.ledger.name}")
+        if not allowed:
+            self.world.failed(f"a batch that is none was taken ({what}): {reader.ledger.name}")
+
+    async def alone(self) -> None:
+        """A topic of one copy gets damaged files: it is written to, read and deleted as any other."""
+        random, world = self.random, self.world
+        if not world.plan.harmed or world.plan.kind == "disks" or len(self.visits) > 3:
+            return
+        self.count += 1
+        configs = {"flush.messages": "1"} if world.plan.kind == "synced" else {}
+        visit = Visit(f"visit.{self.count}", 1, 1)
+        self.visits.append(visit)
+        new = NewTopic(visit.name, 1, 1, (), {**configs, "index.interval.bytes": "200"})
+        await self._decide(lambda one: one.create_topics([new]))
+        reader = Consumer(self.clients, Ledger(world, visit.name, 0, 1))
+        for step in range(random.choice((16, 24))):
+            await asyncio.sleep(0.1 * random.random())
+            reader._look()
+            if reader.leader < 0:
+                continue
+            if step == 8:
+                world.ruin(world.nodes[reader.leader], visit.name, 0)
+            if step < 8:
+                chunks = [_plain(make_chunk(-1, -1, 2, 700, world.clock.wall_ms())) for _ in range(3)]
+                await self._send(reader, chunks)
+            elif random.random() < 0.3:
+                await self._time(reader.ledger, reader.leader, reader.epoch)
+            else:
+                offset = min(random.choice((-1, -1, 3, 40)), max(reader.ledger.ends.values(), default=0))
+                await reader.poll(offset, random.choice((500, 4000, 100_000)))
 
     async def look(self) -> None:
         """Read, look for times and for ends of leader epochs; in the others' topics, too."""
@@ -385,7 +417,7 @@ class Visitors:
             return answer.topics[0].partitions[0], partition.high_watermark if partition else -1
 
         answer, high = await self.clients.ask(leader, work)
-        if answer.error_code == ErrorCode.NONE:
+        if answer.error_code == ErrorCode.NONE and (ledger.topic, ledger.index) not in self.world.ruined:
             self.world.count("times looked up")
             if answer.offset > high >= 0:
                 self.world.failed(f"S4: {ledger.name}: time {wanted} is at {answer.offset}, above {high}")
@@ -409,7 +441,8 @@ class Visitors:
 
         promised = ledger.ends.get(wanted, 0)
         answer = await self.clients.ask(leader, work)
-        if answer.error_code == ErrorCode.NONE and answer.end_offset >= 0:
+        ruined = (ledger.topic, ledger.index) in self.world.ruined
+        if answer.error_code == ErrorCode.NONE and answer.end_offset >= 0 and not ruined:
             self.world.count("epochs looked up")
             if answer.end_offset < promised:
                 self.world.failed(

@@ -177,6 +177,10 @@ class World:
         """All that was acknowledged is on media, if the plan says so at all (`late`)."""
         self.is_damaged: Callable[[int, str, int], bool] = lambda *_: False
         """Whether a node may hand out anything of a partition (`damage`)."""
+        self.ruin: Callable[[Node, str, int], None] = lambda *_: None
+        """Damages a file of a partition of one copy (`damage`)."""
+        self.ruined: set[tuple[str, int]] = set()
+        """Topic and number of partitions of one copy with damaged files: nothing is promised of them."""
         self.on_change: list[Any] = []
         self._began = self.loop.now
         self._revision = 0
@@ -217,6 +221,7 @@ class World:
             "log.segment.bytes": plan.segment_bytes * 4,
             "kproto.direct.bytes": 3_000,
             "kproto.log.memory.bytes": plan.memory,
+            "kproto.request.memory.bytes": plan.requests,
             "kproto.open.files": plan.files,
         }
         if plan.journal:
@@ -270,6 +275,7 @@ class World:
             machine.failures
             or machine.full
             or machine.room is not None
+            or machine.scarce
             or (own_store and (self.store.down or STORE_IS_DOWN in why))
         )
 

@@ -124,6 +124,23 @@ def test_a_journal_that_cannot_be_given_back_is_poison_and_loses_nothing(
     everything_is_somewhere(world, part)
 
 
+def test_a_journal_that_cannot_be_deleted_at_the_end_is_poison(tmp_path: Path, loop: TestLoop) -> None:
+    """The end is as any other: nothing is raised, and the stop is no clean one."""
+    disk = Undeletable()
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition()
+    for _ in range(40):
+        part.append(50_000)
+        loop.until(lambda: part.vlog.durable == part.vlog.end)
+        loop.turn()
+    loop.until(world.manager.drain)
+    assert world.manager.journal.spares
+    disk.stays = True
+    world.manager.close()
+    assert len(world.poison) == 1
+    assert world.manager.poisoned is not None
+
+
 class FailsOnce(FaultyDisk):
     """One deletion or one renaming to a spare fails, when ``fails`` is its name; the next ones work."""
 
