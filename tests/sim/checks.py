@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
+from os.path import basename
 from typing import TYPE_CHECKING, Any
 
 from kproto.controller.repair import wanted_copies
 from kproto.controller.rules import kept_its_power, may_lose, topics_in
-from kproto.errors import KafkaError
-from kproto.log.epochs import EpochCache
-from kproto.log.producers import Producers
 from kproto.metadata.records import ONLINE
 from kproto.metadata.store import Change
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica import messages
-from kproto.replica.stored_file import file_name, inspect
+from kproto.replica.stored_file import file_name, inspect, vseg_of_name
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import (
     ENTRY,
@@ -37,11 +36,10 @@ from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.kept import KEPT
 from kproto.vlog.manager import JOURNAL_DIRECTORY
 from kproto.vlog.replicated import ReplicatedPusher
-from kproto.wire.batch import hop
 from kproto.wire.internal import Api, InternalError
 from kproto.wire.push import PushHead
 
-from .clients import Clients, Consumer, Unanswered, fetch, services_of
+from .clients import Clients
 from .disk import SimDisk
 from .media import Media
 from .world import SESSION_S
@@ -97,6 +95,8 @@ class Checks:
         """When a node was no member any more."""
         self.still_damaged: Callable[[], str] = lambda: ""
         """What is to be mended before all is at rest (`damage`)."""
+        for machine in world.machines.values():
+            machine.needed = partial(self._is_needed, machine.node)
         world.network.watch = self._watch
         world.on_change.append(self._changed)
 
@@ -314,7 +314,7 @@ class Checks:
             owner = () if world.table.is_moved(before) else (CopyTarget(before.node_id, before.store_id),)
             for target in (*before.backups, *owner):
                 away = world.loop.now - self.left.get(target.node_id, -1e9)
-                if self.intact(record.id, target) and (
+                if self.intact(record.id, target, durable) and (
                     target.node_id in world.image.brokers or away < SESSION_S
                 ):
                     world.failed(f"{wrong}; n{target.node_id} has it, and left {away:.1f} s ago if at all")
@@ -499,17 +499,20 @@ class Checks:
 
     # The budget
 
-    def intact(self, vseg: VsegId, target: CopyTarget) -> bool:
-        """The store is there, and lost nothing of the copy, or had it made again, or nothing that counts."""
+    def intact(self, vseg: VsegId, target: CopyTarget, end: int | None = None) -> bool:
+        """The store is there, and lost nothing of the copy, or had it made again, or nothing that counts:
+        below ``end``, or where it was closed."""
         if target.store_id in self.gone:
             return False
         lost = self.lost.get(target.store_id, set())
         record = self.world.table.vsegs.get(vseg)
-        if vseg in lost and record is not None and record.end is not None:
+        if end is None and record is not None:
+            end = record.end
+        if vseg in lost and end is not None:
             machine = self.world.machines[target.node_id]
             path = f"{machine.root}/replicas/{file_name(vseg)}"
             found = inspect(SimDisk(machine), path, vseg, True)
-            if found.header is not None and found.end >= record.end:
+            if found.header is not None and found.end >= end:
                 lost.discard(vseg)
         return vseg not in lost
 
@@ -519,6 +522,12 @@ class Checks:
             for target in record.backups
             if target.node_id != without and self.intact(record.id, target)
         ]
+
+    def _is_needed(self, number: int, path: str) -> bool:
+        """The file has a copy of which there is no other: its broker disowns what it cannot read."""
+        vseg = vseg_of_name(basename(path))
+        record = self.world.table.vsegs.get(vseg) if vseg is not None else None
+        return record is not None and not self._copies(record, without=number)
 
     def _look_at_budget(self) -> None:
         """S8: every virtual segment in use has a copy."""
@@ -678,123 +687,3 @@ class Checks:
         wanted = wanted_copies(world.image, world.table, record)
         wanted = min(wanted, len(world.nodes) - (wanted < record.copies))
         return max(wanted - len(copies), 0), wanted
-
-    async def finish(self, clients: Clients) -> None:
-        """Read everything again, and compare what leaders know with what is there."""
-        for ledger in clients.ledgers:
-            await self._read_all(clients, ledger)
-            self.world.look()
-
-    async def _read_all(self, clients: Clients, ledger: Any) -> None:
-        world = self.world
-        consumer = Consumer(clients, ledger)
-        for _ in range(100):
-            consumer._look()
-            if not self._leads(ledger, consumer):
-                consumer.leader = -1
-            if consumer.leader >= 0 and await consumer.poll(-1, 1) >= 0:
-                break
-            if max(ledger.ends.values(), default=0) <= consumer.log_start and consumer.leader >= 0:
-                break
-            await asyncio.sleep(0.1)
-        if consumer.leader < 0:
-            world.failed(f"L2: {ledger.name} cannot be read")
-            return
-        end, at = consumer.high_watermark, consumer.log_start
-        if ledger.log_start > at and ledger.copies > 1:
-            world.failed(
-                f"44: {ledger.name} starts at {at}, but its start at {ledger.log_start} was confirmed"
-            )
-        found: list[bytes] = []
-        tries = 0
-        while at < end and tries < 200:
-            tries += 1
-            leader = consumer.leader
-            data = await self._fetch(clients, consumer, at)
-            if data is None:
-                consumer.leader = leader
-                consumer._look()  # leaders still move back to where they should be
-                await asyncio.sleep(0.1)
-                continue
-            for position, size, fields in hop(memoryview(data)):
-                found.append(data[position : position + size])
-                at = fields[0] + fields[12]
-        if at < end:
-            world.failed(f"L2: {ledger.name} cannot be read beyond {at} of {end}")
-            return
-        self._compare(ledger, consumer, found)
-
-    def _leads(self, ledger: Any, consumer: Consumer) -> bool:
-        """Whether the store says so, too. One that was fenced while the network kept everything from it shows
-        what it had until it has heard nobody for too long (31, 34): that is no later log (S1)."""
-        image = self.world.image
-        record = image.partition_streamlet(image.topics[ledger.topic], ledger.index)
-        return (consumer.leader, consumer.epoch) == (record.leader, record.leader_epoch)
-
-    async def _fetch(self, clients: Clients, consumer: Consumer, at: int) -> bytes | None:
-        """One fetch from the leader, checked."""
-        ledger, epoch = consumer.ledger, consumer.epoch
-        try:
-            answer = await clients.ask(
-                consumer.leader, lambda broker: fetch(broker, ledger, epoch, at, 50_000)
-            )
-        except (KafkaError, Unanswered) as error:
-            self.world.note(f"{ledger.name} at {at}: {error}")
-            return None
-        consumer._take(consumer.leader, at, *answer)
-        chunks: bytes = answer[3]
-        return chunks
-
-    def _compare(self, ledger: Any, consumer: Consumer, chunks: list[bytes]) -> None:
-        """S1: every acknowledged chunk is there; S5: once; S13, S14: what the leader knows is their fold."""
-        world = self.world
-        bases: dict[int, bytes] = {}
-        seen: dict[tuple[int, int], int] = {}
-        producers, epochs = Producers(), EpochCache()
-        for chunk in chunks:
-            ((_, _, fields),) = hop(memoryview(chunk))
-            base, pid, seq, count = fields[0], fields[9], fields[11], fields[12]
-            bases[base] = chunk
-            if (pid, seq) in seen:
-                world.failed(f"S5: {ledger.name} has sequence {seq} at {seen[pid, seq]} and at {base}")
-            seen[pid, seq] = base
-            producers.add(pid, fields[10], seq, count, base, fields[8])
-            epochs.note(fields[2], base)
-        for base in ledger.acked:
-            if base >= consumer.log_start and base not in bases:
-                world.failed(f"S1: {ledger.name} has lost what was acknowledged at {base}")
-        broker = world.nodes[consumer.leader].running
-        record = services_of(broker).image().topics[ledger.topic]
-        try:
-            partition = broker._logs.partition(record.topic_id, ledger.index)
-        except KafkaError:  # leaders still move back to where they should be
-            return
-        if partition is None or partition.leader_epoch != consumer.epoch:
-            return
-        for chunk in chunks:
-            ((_, _, fields),) = hop(memoryview(chunk))
-            self._look_for_stale(ledger, (record.topic_id, ledger.index), fields[0], fields[2])
-        for pid, known in producers.items():
-            told = partition.producers.get(pid)
-            if told is None and world.clock.wall_ms() - known.last_timestamp >= world.plan.expiry:
-                continue
-            if told is None or told.next_seq != known.next_seq or told.batches[-1:] != known.batches[-1:]:
-                world.failed(
-                    f"S13: {ledger.name}: producer {pid}: {told and told.next_seq}, not {known.next_seq}"
-                )
-        for chunk in chunks:
-            ((_, _, fields),) = hop(memoryview(chunk))
-            if fields[0] >= partition.log_start_offset and partition.epoch_of(fields[0]) != fields[2]:
-                world.failed(f"S14: {ledger.name}: {fields[0]} is of epoch {fields[2]}, no other")
-        world.count("read to the end")
-
-    def _look_for_stale(self, ledger: Any, key: PartitionKey, base: int, epoch: int) -> None:
-        """25, 33: whoever began to lead without a chunk of an earlier leader epoch never has it. A leader
-        that goes on under the next epoch, as it is (18b), may have appended it meanwhile."""
-        earlier = self.leaders.get((*key, epoch))
-        for later, end in ledger.first_ends.items():
-            leader = self.leaders.get((*key, later), earlier)
-            if later > epoch and base >= end and earlier not in (None, leader):
-                self.world.failed(
-                    f"25: {ledger.name} has epoch {epoch} at {base}, but ended at {end} under {later}"
-                )

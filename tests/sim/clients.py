@@ -155,8 +155,10 @@ class Clients:
 
         async def run() -> None:
             try:
+                if broker._server.drained:  # type: ignore[attr-defined]
+                    raise Unanswered(f"n{number} stops")
                 result = await work(broker)
-            except KafkaError as error:
+            except (KafkaError, Unanswered) as error:
                 result = error
             except OSError as error:
                 result = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))

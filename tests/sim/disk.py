@@ -96,6 +96,8 @@ class Machine:
         self.fail_next: str | None = None
         self.fail_where = ""
         """The operation that fails is the next one of a path with this in it."""
+        self.needed: Callable[[str], bool] = lambda path: False
+        """Whether nobody else has what is in a file: it must be readable."""
         self.slow = 1.0
         self.failures = 0
         self.unreadable: set[Inode] = set()
@@ -196,6 +198,8 @@ class Machine:
     def trouble(self, operation: str, path: str) -> None:
         """Raise the error that was ordered, once."""
         if self.fail_next == operation and self.fail_where in path and not path.endswith("LOCK"):
+            if operation in ("open", "read") and self.needed(path):
+                return
             self.fail_next = None
             self.failures += 1
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)

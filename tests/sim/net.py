@@ -411,6 +411,9 @@ class SimListener:
 class SimServer(Server):
     """The clients' server, without a socket: simulated clients come another way."""
 
+    drained = False
+    """Nobody is heard any more: the broker stops."""
+
     def bind(self, host: str, port: int) -> int:
         return port
 
@@ -422,6 +425,7 @@ class SimServer(Server):
 
     async def drain(self, timeout: float) -> None:
         """Nobody waits."""
+        self.drained = True
 
 
 def random_wait(random: Random, most: float) -> float:

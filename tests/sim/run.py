@@ -22,6 +22,7 @@ from .late import Late
 from .moves import Moves
 from .parts import installed
 from .plan import plan_of
+from .reading import Reading
 from .world import Complaints, Violation, World
 
 MOST_SECONDS = 240.0
@@ -101,6 +102,6 @@ async def _scenario(world: World) -> None:
         await two_disks.lose_two(world, clients, checks)
     await clients.stop()
     world.look()
-    await checks.finish(clients)
+    await Reading(world, checks.leaders).finish(clients)
     if world.plan.emptied:
         await Garbage(world, checks).clear(clients)

@@ -26,6 +26,7 @@ from .disk import SimDisk
 from .loop import RUNNING
 from .parts import STORE_IS_DOWN, installed
 from .plan import plan_of
+from .reading import Reading
 from .world import World
 
 KEY = (bytes(16), 0)
@@ -99,15 +100,15 @@ def test_who_has_the_store_and_found_it_down_need_not_start_though_it_is_back() 
 
 def test_what_comes_back_behind_where_a_later_leader_began_is_caught() -> None:
     world = World(0, plan_of(0))
-    checks, ledger = Checks(world), Ledger(world, "t", 0, 3)
-    checks.leaders = {(*KEY, 1): "n2 at first", (*KEY, 2): "n2 again", (*KEY, 4): "n3", (*KEY, 5): "n3"}
+    leaders = {(*KEY, 1): "n2 at first", (*KEY, 2): "n2 again", (*KEY, 4): "n3", (*KEY, 5): "n3"}
+    reading, ledger = Reading(world, leaders), Ledger(world, "t", 0, 3)
     ledger.expect_end(2, 7, "n2 again")
     ledger.expect_end(2, 5, "n2 again, and was overtaken")
     ledger.expect_end(5, 8, "n3, as it was")
     for base, epoch in ((4, 1), (5, 2), (8, 3), (8, 4), (8, 5)):
-        checks._look_for_stale(ledger, KEY, base, epoch)
+        reading.look_for_stale(ledger, KEY, base, epoch)
     assert not world.problems
-    checks._look_for_stale(ledger, KEY, 5, 1)
+    reading.look_for_stale(ledger, KEY, 5, 1)
     assert ["25: t-0 has epoch 1 at 5" in problem for problem in world.problems] == [True]
 
 
@@ -136,7 +137,7 @@ def test_at_the_end_the_log_is_that_of_the_leader_that_the_store_has(
     """A message takes 15 s on a slow link. Its sender was fenced and does not know: it shows a log that has
     not what the next leader acknowledged (31, 34)."""
     world = World(0, plan_of(0))
-    checks, ledger = Checks(world), Ledger(world, "t", 0, 3)
+    reading, ledger = Reading(world, {}), Ledger(world, "t", 0, 3)
     topic = TopicRecord("t", KEY[0], 1, 3, 1, {}, False)
     streamlet = StreamletRecord(KEY[0], 0, 3, 4, (2, 3), sources=(8, 9))
     world.image = load_image(1, [entry(one) for one in (topic, streamlet)])
@@ -145,9 +146,9 @@ def test_at_the_end_the_log_is_that_of_the_leader_that_the_store_has(
     def compare(_: Ledger, consumer: Consumer, __: list[bytes]) -> None:
         read.append(consumer.leader)
 
-    monkeypatch.setattr(checks, "_compare", compare)
+    monkeypatch.setattr(reading, "compare", compare)
     clients = Told(world, [(2, 3), (2, 3), (3, 4)] if is_known else [(2, 3)])
-    world.loop.run_until_complete(checks._read_all(clients, ledger))
+    world.loop.run_until_complete(reading.read_all(clients, ledger))
     assert read == ([3] if is_known else [])
     assert ["L2: t-0 cannot be read" in problem for problem in world.problems] == [True] * (not is_known)
 

@@ -14,6 +14,7 @@ from .checks import Checks
 from .clients import Clients
 from .parts import installed
 from .plan import Topic, plan_of
+from .reading import Reading
 from .world import World
 
 QUIET = replace(
@@ -70,7 +71,7 @@ def test_what_was_in_it_is_pushed_again(owner_restarts: bool) -> None:
         left = world.table.vsegs.get(bad.id)
         assert left is None or left.emptied or (left.backups and checks.intact(bad.id, left.backups[0]))
         await clients.stop()
-        await checks.finish(clients)
+        await Reading(world, checks.leaders).finish(clients)
         world.look()
 
     with installed(world):

@@ -1,0 +1,146 @@
+"""The last look: clients read everything again, and it is compared with what they were promised and with
+what leaders know."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from kproto.errors import KafkaError
+from kproto.log.epochs import EpochCache
+from kproto.log.producers import Producers
+from kproto.wire.batch import hop
+
+from .clients import Clients, Consumer, Unanswered, fetch, services_of
+
+if TYPE_CHECKING:
+    from .checks import PartitionKey
+    from .world import World
+
+
+class Reading:
+    """``leaders``: partition and leader epoch to the process that served it (`checks`)."""
+
+    def __init__(self, world: World, leaders: dict[tuple[bytes, int, int], str]) -> None:
+        self.world = world
+        self.leaders = leaders
+
+    async def finish(self, clients: Clients) -> None:
+        """Read everything again, and compare what leaders know with what is there."""
+        for ledger in clients.ledgers:
+            await self.read_all(clients, ledger)
+            self.world.look()
+
+    async def read_all(self, clients: Clients, ledger: Any) -> None:
+        world = self.world
+        consumer = Consumer(clients, ledger)
+        for _ in range(100):
+            consumer._look()
+            if not self._leads(ledger, consumer):
+                consumer.leader = -1
+            if consumer.leader >= 0 and await consumer.poll(-1, 1) >= 0:
+                break
+            if max(ledger.ends.values(), default=0) <= consumer.log_start and consumer.leader >= 0:
+                break
+            await asyncio.sleep(0.1)
+        if consumer.leader < 0:
+            world.failed(f"L2: {ledger.name} cannot be read")
+            return
+        end, at = consumer.high_watermark, consumer.log_start
+        if ledger.log_start > at and ledger.copies > 1:
+            world.failed(
+                f"44: {ledger.name} starts at {at}, but its start at {ledger.log_start} was confirmed"
+            )
+        found: list[bytes] = []
+        tries = 0
+        while at < end and tries < 200:
+            tries += 1
+            leader = consumer.leader
+            data = await self._fetch(clients, consumer, at)
+            if data is None:
+                consumer.leader = leader
+                consumer._look()  # leaders still move back to where they should be
+                await asyncio.sleep(0.1)
+                continue
+            for position, size, fields in hop(memoryview(data)):
+                found.append(data[position : position + size])
+                at = fields[0] + fields[12]
+        if at < end:
+            world.failed(f"L2: {ledger.name} cannot be read beyond {at} of {end}")
+            return
+        self.compare(ledger, consumer, found)
+
+    def _leads(self, ledger: Any, consumer: Consumer) -> bool:
+        """Whether the store says so, too. One that was fenced while the network kept everything from it shows
+        what it had until it has heard nobody for too long (31, 34): that is no later log (S1)."""
+        image = self.world.image
+        record = image.partition_streamlet(image.topics[ledger.topic], ledger.index)
+        return (consumer.leader, consumer.epoch) == (record.leader, record.leader_epoch)
+
+    async def _fetch(self, clients: Clients, consumer: Consumer, at: int) -> bytes | None:
+        """One fetch from the leader, checked."""
+        ledger, epoch = consumer.ledger, consumer.epoch
+        try:
+            answer = await clients.ask(
+                consumer.leader, lambda broker: fetch(broker, ledger, epoch, at, 50_000)
+            )
+        except (KafkaError, Unanswered) as error:
+            self.world.note(f"{ledger.name} at {at}: {error}")
+            return None
+        consumer._take(consumer.leader, at, *answer)
+        chunks: bytes = answer[3]
+        return chunks
+
+    def compare(self, ledger: Any, consumer: Consumer, chunks: list[bytes]) -> None:
+        """S1: every acknowledged chunk is there; S5: once; S13, S14: what the leader knows is their fold."""
+        world = self.world
+        bases: dict[int, bytes] = {}
+        seen: dict[tuple[int, int], int] = {}
+        producers, epochs = Producers(), EpochCache()
+        for chunk in chunks:
+            ((_, _, fields),) = hop(memoryview(chunk))
+            base, pid, seq, count = fields[0], fields[9], fields[11], fields[12]
+            bases[base] = chunk
+            if (pid, seq) in seen:
+                world.failed(f"S5: {ledger.name} has sequence {seq} at {seen[pid, seq]} and at {base}")
+            seen[pid, seq] = base
+            producers.add(pid, fields[10], seq, count, base, fields[8])
+            epochs.note(fields[2], base)
+        for base in ledger.acked:
+            if base >= consumer.log_start and base not in bases:
+                world.failed(f"S1: {ledger.name} has lost what was acknowledged at {base}")
+        broker = world.nodes[consumer.leader].running
+        record = services_of(broker).image().topics[ledger.topic]
+        try:
+            partition = broker._logs.partition(record.topic_id, ledger.index)
+        except KafkaError:  # leaders still move back to where they should be
+            return
+        if partition is None or partition.leader_epoch != consumer.epoch:
+            return
+        for chunk in chunks:
+            ((_, _, fields),) = hop(memoryview(chunk))
+            self.look_for_stale(ledger, (record.topic_id, ledger.index), fields[0], fields[2])
+        for pid, known in producers.items():
+            told = partition.producers.get(pid)
+            if told is None and world.clock.wall_ms() - known.last_timestamp >= world.plan.expiry:
+                continue
+            if told is None or told.next_seq != known.next_seq or told.batches[-1:] != known.batches[-1:]:
+                world.failed(
+                    f"S13: {ledger.name}: producer {pid}: {told and told.next_seq}, not {known.next_seq}"
+                )
+        for chunk in chunks:
+            ((_, _, fields),) = hop(memoryview(chunk))
+            if fields[0] >= partition.log_start_offset and partition.epoch_of(fields[0]) != fields[2]:
+                world.failed(f"S14: {ledger.name}: {fields[0]} is of epoch {fields[2]}, no other")
+        world.count("read to the end")
+
+    def look_for_stale(self, ledger: Any, key: PartitionKey, base: int, epoch: int) -> None:
+        """25, 33: whoever began to lead without a chunk of an earlier leader epoch never has it. A leader
+        that goes on under the next epoch, as it is (18b), may have appended it meanwhile."""
+        earlier = self.leaders.get((*key, epoch))
+        for later, end in ledger.first_ends.items():
+            leader = self.leaders.get((*key, later), earlier)
+            if later > epoch and base >= end and earlier not in (None, leader):
+                self.world.failed(
+                    f"25: {ledger.name} has epoch {epoch} at {base}, but ended at {end} under {later}"
+                )
