@@ -435,6 +435,30 @@ def test_after_a_power_loss_no_later_start_believes_unsynced_bytes(tmp_path: Pat
     assert len(everything(partition)) == partition.size_bytes()
 
 
+@pytest.mark.parametrize("there", [False, True], ids=["no file", "an empty one"])
+def test_what_a_power_loss_took_as_a_whole_is_told_and_is_not_taken_for_deleted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, there: bool
+) -> None:
+    """Found by simulation (seed 8008546): the log began where the lost records had ended, without a word, and
+    who had asked for nothing yet was told that its offset was out of range."""
+    log = Log(tmp_path)
+    fill(log, 3, 1000)
+    assert log.partition().flush()
+    log.tick(6.0)
+    log.tick(6.0)
+    path = Path(log.partition().segments[0].path)
+    path.unlink()
+    if there:
+        path.touch()
+    log.journal.stored = {}
+    log.restart(LeftAs.POWER_LOST)
+    partition = log.partition()
+    assert (partition.log_start_offset, partition.log_end_offset) == (0, 0)
+    assert "offsets 0 to 2 are lost" in caplog.text
+    fill(log, 1, 1000)
+    assert everything(partition)
+
+
 def test_what_is_cut_off_a_file_stays_off_when_the_power_is_lost_again(tmp_path: Path) -> None:
     """Found by simulation: what was left was known to be synced, so nobody synced the file any more, and its
     damaged end came back behind what the checkpoint vouched for."""
