@@ -273,6 +273,13 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         between(MEGABYTE, 1024 * MEGABYTE),
         "Size of one virtual segment, which is one journal file.",
     ),
+    (
+        "kproto.virtual.segment.ms",
+        LONG,
+        3_600_000,
+        at_least(1_000),
+        "Age, from its first record on, at which a virtual segment with backups is closed though not full.",
+    ),
     ("kproto.vlogs.per.broker", INT, 1, between(1, 32), "Virtual logs of each class (copies, flush policy)."),
     (
         "kproto.direct.bytes",
@@ -464,6 +471,7 @@ _DYNAMIC: Final = frozenset(
         "kproto.direct.bytes",
         "kproto.drain",
         "kproto.virtual.segment.bytes",
+        "kproto.virtual.segment.ms",
         "kproto.vlogs.per.broker",
         "producer.id.expiration.ms",
     }

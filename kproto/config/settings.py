@@ -65,6 +65,7 @@ class Settings(NamedTuple):
     kproto_segment_file_bytes: int
     kproto_journal_bytes: int
     kproto_virtual_segment_bytes: int
+    kproto_virtual_segment_ms: int
     kproto_vlogs_per_broker: int
     kproto_direct_bytes: int
     kproto_request_memory_bytes: int

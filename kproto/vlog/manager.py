@@ -191,6 +191,7 @@ class VlogManager:
         self._next_settle = self._next_look = 0.0
         self._syncing_inherited = False
         self._stall_s = settings.kproto_backup_stall_ms / 1000
+        self._age_s = settings.kproto_virtual_segment_ms / 1000
         self._lag_s = settings.replica_lag_time_max_ms / 1000
         self._copies_of: Callable[[bytes, int], int] = _one_copy
         self._outgrown: dict[int, int] = {}
@@ -212,7 +213,9 @@ class VlogManager:
         from kproto.vlog.replication import Replication
 
         check(not self._pushers, "replication must be set up before the first virtual log")
-        self._replication = Replication(backups, vsegs, self._clock, self._stall_s, self._lag_s, self._lost)
+        self._replication = Replication(
+            backups, vsegs, self._clock, self._stall_s, self._age_s, self._lag_s, self._lost
+        )
         self._copies_of = copies_of
         self._kept = Kept(self._disk, self.journal.directory, partial(self._remove, counted=0))
         self.cleaner.keep = self._keep
@@ -374,15 +377,17 @@ class VlogManager:
         return before.copies > 1 and (before.copies < now.copies or more_syncs)
 
     def apply_settings(self, settings: Settings, partitions: Iterable[LogPartition]) -> None:
-        """Follow a change of ``kproto.vlogs.per.broker``, ``kproto.virtual.segment.bytes``,
+        """Follow a change of ``kproto.vlogs.per.broker``, ``kproto.virtual.segment.bytes`` and ``.ms``,
         ``kproto.direct.bytes`` or ``kproto.backup.stall.ms`` while running. The size is that of the next
         segments."""
         self._per_broker = settings.kproto_vlogs_per_broker
         self._direct_bytes = settings.kproto_direct_bytes
         self.space.resize(_file_bytes(settings))
         self._stall_s = settings.kproto_backup_stall_ms / 1000
+        self._age_s = settings.kproto_virtual_segment_ms / 1000
         if self._replication is not None:
             self._replication.stall_s = self._stall_s
+            self._replication.age_s = self._age_s
         for pusher in self._pushers.values():
             pusher.direct_from(self._direct_bytes)
         for partition in partitions:

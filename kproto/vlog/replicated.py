@@ -7,8 +7,8 @@ waits for the journal only (acks=1) and backups take longer than `EARLY_S`, the 
 them: it is written, and sent behind the others. What else can
 happen to the open segment, always when nothing is in flight or by giving up what is:
 
-- *roll* (rule 11): it is full, or should have other backups. Everything in it is durable; it is closed at its
-  end, and one proposal records that and the next one.
+- *roll* (rule 11): it is full or old, or should have other backups. Everything in it is durable; it is closed
+  at its end, and one proposal records that and the next one.
 - *replace* (rule 13): a backup is unreachable, refuses, or does not answer for ``kproto.backup.stall.ms``. It
   is closed at its durable header at once, whatever is answered later; the rest is pending again, and one
   proposal records that end and the next segment without the failed one.
@@ -23,6 +23,7 @@ holds keep its blocks from being used again.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -75,6 +76,7 @@ class ReplicatedPusher(Pusher):
         "_busy",
         "_doubted",
         "_epochs",
+        "_filled_at",
         "_flight",
         "_flying_since",
         "_hurrying",
@@ -108,6 +110,8 @@ class ReplicatedPusher(Pusher):
         """Their broker epochs."""
         self._flight: Frame | None = None
         """The last frame, as long as some copy does not have it."""
+        self._filled_at = math.inf
+        """When the first chunk came into the open segment."""
         self._flying_since = 0.0
         """When the oldest such frame was sent, or the one before it became durable."""
         self._sent_at = 0.0
@@ -243,7 +247,7 @@ class ReplicatedPusher(Pusher):
             self.resting = True
 
     def tick(self, now: float) -> None:
-        """What is due by time: more backups, state frames of partitions without traffic."""
+        """What is due by time: more backups, another segment, state frames of partitions without traffic."""
         segment = self.vlog.open_segment
         if segment is None:
             return
@@ -258,6 +262,8 @@ class ReplicatedPusher(Pusher):
             self._widen_at = now + self._widen_wait
             self._widen_wait = min(self._widen_wait * 2, WIDEN_MOST_S)
             self.renew()
+        elif now >= self._filled_at + self._shared.age_s:
+            self.renew()  # only what is closed can be read elsewhere, mended and freed
         elif self.idle and self.states.overdue(now):
             if not self._add_state(segment) and self._fits_next():
                 self._renewing = True  # it does not fit here, and without traffic nobody else goes on
@@ -496,6 +502,7 @@ class ReplicatedPusher(Pusher):
             self._owner.poison(f"journal file {file.path}: {error}")
             return
         vlog.open(file.size - FILE_HEADER_SIZE, file.chain, 1 + len(targets))
+        self._filled_at = math.inf
         self._targets = targets
         self._epochs = [self._shared.epoch_of(target) for target in targets]
         self._file = file
@@ -519,6 +526,8 @@ class ReplicatedPusher(Pusher):
             return False
         end = frame.position + frame.length
         self._sent_at = self._clock.monotonic()
+        if frame.refs and self._sent_at < self._filled_at:
+            self._filled_at = self._sent_at
         if self._flight is None:
             self._flying_since = self._sent_at
         self._flight = frame

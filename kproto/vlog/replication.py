@@ -111,6 +111,7 @@ class Replication:
 
     __slots__ = (
         "_on_lost",
+        "age_s",
         "backups",
         "epoch_of",
         "lag_s",
@@ -127,12 +128,15 @@ class Replication:
         vsegs: Vsegs,
         clock: Clock,
         stall_s: float,
+        age_s: float,
         lag_s: float,
         on_lost: Callable[[], object],
     ) -> None:
         self.backups = backups
         self.vsegs = vsegs
         self.stall_s = stall_s
+        self.age_s = age_s
+        """A segment is closed so long after the first chunk came into it (``kproto.virtual.segment.ms``)."""
         self.lag_s = lag_s
         """How long all other brokers, members all the while, may fail before one goes on without any copy."""
         self.suspects = Suspects(clock)

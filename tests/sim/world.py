@@ -218,6 +218,7 @@ class World:
         small = {
             "kproto.virtual.segment.bytes": plan.vseg_bytes,
             "kproto.segment.file.bytes": plan.segment_bytes,
+            "kproto.virtual.segment.ms": Random(f"age {self.seed}").choice((1_000, 5_000, 15_000)),
             "log.segment.bytes": plan.segment_bytes * 4,
             "kproto.direct.bytes": 3_000,
             "kproto.log.memory.bytes": plan.memory,

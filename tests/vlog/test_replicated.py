@@ -167,6 +167,29 @@ def test_a_segment_rolls_only_when_all_of_it_is_durable() -> None:
     world.check()
 
 
+def test_a_segment_is_closed_some_time_after_its_first_chunk_and_one_without_chunks_never() -> None:
+    world, part = begun(kproto__virtual__segment__ms="3000")
+    world.pass_time(4)
+    part.append()
+    world.flow()
+    assert len(world.vsegs.requests) == 1, "2.4 s"
+    world.pass_time(2)
+    assert [one.seq for one in world.vsegs.requests] == [1, 2]
+    world.pass_time(50)
+    (row,) = world.manager.state()
+    assert row["state_frames"] > 0
+    assert len(world.vsegs.requests) == 2, "a state frame is no chunk"
+    world.check()
+    world.check_states()
+
+    part.append()
+    world.flow()
+    sooner = ClusterWorld.begin(kproto__virtual__segment__ms="1000").settings
+    world.manager.apply_settings(sooner, [part])
+    world.pass_time(2)
+    assert len(world.vsegs.requests) == 3, "it may be changed meanwhile"
+
+
 def test_a_chunk_larger_than_a_segment_gets_one_of_its_own() -> None:
     world, part = begun()
     part.append(2_500_000)
