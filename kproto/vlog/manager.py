@@ -146,8 +146,7 @@ class VlogManager:
         self._clock = clock
         self._loop = loop
         self._on_poison = on_poison
-        self._per_broker = settings.kproto_vlogs_per_broker
-        self._direct_bytes = settings.kproto_direct_bytes
+        self._take(settings)
         self.poisoned: str | None = None
         """Why nothing is acked any more."""
         self._sync_worker = make_worker(loop, "kproto-journal-sync")
@@ -190,8 +189,6 @@ class VlogManager:
         self._unsynced: Callable[[bytes, int], Sequence[LogSegment] | None] = _nothing_open
         self._next_settle = self._next_look = 0.0
         self._syncing_inherited = False
-        self._stall_s = settings.kproto_backup_stall_ms / 1000
-        self._age_s = settings.kproto_virtual_segment_ms / 1000
         self._lag_s = settings.replica_lag_time_max_ms / 1000
         self._copies_of: Callable[[bytes, int], int] = _one_copy
         self._outgrown: dict[int, int] = {}
@@ -380,11 +377,8 @@ class VlogManager:
         """Follow a change of ``kproto.vlogs.per.broker``, ``kproto.virtual.segment.bytes`` and ``.ms``,
         ``kproto.direct.bytes`` or ``kproto.backup.stall.ms`` while running. The size is that of the next
         segments."""
-        self._per_broker = settings.kproto_vlogs_per_broker
-        self._direct_bytes = settings.kproto_direct_bytes
+        self._take(settings)
         self.space.resize(_file_bytes(settings))
-        self._stall_s = settings.kproto_backup_stall_ms / 1000
-        self._age_s = settings.kproto_virtual_segment_ms / 1000
         if self._replication is not None:
             self._replication.stall_s = self._stall_s
             self._replication.age_s = self._age_s
@@ -392,6 +386,12 @@ class VlogManager:
             pusher.direct_from(self._direct_bytes)
         for partition in partitions:
             self.assign(partition)
+
+    def _take(self, settings: Settings) -> None:
+        self._per_broker = settings.kproto_vlogs_per_broker
+        self._direct_bytes = settings.kproto_direct_bytes
+        self._stall_s = settings.kproto_backup_stall_ms / 1000
+        self._age_s = settings.kproto_virtual_segment_ms / 1000
 
     def _place(self, partition: LogPartition) -> Place:
         copies = self._copies_of(partition.topic_id, partition.index)

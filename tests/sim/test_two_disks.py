@@ -29,7 +29,9 @@ def lacking(world: World, partitions: Callable[[], int]) -> None:
 
 
 def broker_of(controller: Any) -> Any:
-    return SimpleNamespace(_member=SimpleNamespace(_acting=controller))
+    return SimpleNamespace(
+        _member=SimpleNamespace(_acting=controller), _server=SimpleNamespace(drained=False)
+    )
 
 
 def test_it_waits_until_leaders_have_their_old_data() -> None:
