@@ -4,6 +4,7 @@ The class is a thin layer over ``os``; tests subclass it to inject full disks, f
 writes. It adds no buffering. May be imported from anywhere; imports nothing of kproto.
 """
 
+import contextlib
 import errno
 import os
 import time
@@ -88,6 +89,12 @@ class Disk:
         """`open` in a thread: while there is no descriptor to be had, it waits. A file that could not be
         opened for want of one is neither damaged nor unsynced."""
         return _patiently(partial(self.open, path, write=write))
+
+    def drop_cached(self, fd: int) -> None:
+        """Nobody is expected to read the file soon: the memory that caches its synced bytes is free for
+        others. In a thread: 64 MB take 10 ms. A file system that does not take the advice is no error."""
+        with contextlib.suppress(OSError):
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def size(self, fd: int) -> int:
         return os.fstat(fd).st_size

@@ -84,3 +84,23 @@ def test_an_open_file_that_is_deleted(tmp_path: Path) -> None:
     disk.unlink(path + ".new")
     assert disk.is_deleted(fd)
     disk.close(fd)
+
+
+def test_what_is_dropped_from_the_cache_is_still_in_the_file(tmp_path: Path) -> None:
+    disk, path = Disk(), str(tmp_path / "file")
+    fd = disk.open(path, create=True)
+    disk.pwritev(fd, [b"synced" * 10_000], 0)
+    disk.datasync(fd)
+    disk.pwritev(fd, [b"not yet"], 60_000)
+    disk.drop_cached(fd)
+    assert disk.pread(fd, 60_007, 0) == b"synced" * 10_000 + b"not yet"
+    disk.close(fd)
+
+
+def test_a_file_that_cannot_be_advised_is_no_error() -> None:
+    reader, writer = os.pipe()
+    with pytest.raises(OSError, match="seek"):
+        os.posix_fadvise(reader, 0, 0, os.POSIX_FADV_DONTNEED)
+    Disk().drop_cached(reader)
+    os.close(reader)
+    os.close(writer)

@@ -138,6 +138,7 @@ class Repairer:
                 log.error("broker %d has no sound copy of %s: %s", source, record.id, problem)
                 return InternalError.CONFLICT
             await self._work(partial(store.disk.datasync, fd))
+            await self._work(partial(store.disk.drop_cached, fd))
             store.adopt(record.id, temporary, found)
             await self._work(partial(store.disk.sync_directory, store.directory))
             return InternalError.NONE

@@ -651,7 +651,8 @@ class ReplicaStore:
         return max((record.id.seq for record in of_owner if record.id.vlog == vseg.vlog), default=0)
 
     def _settle(self, copy: Copy, end: int) -> bool:
-        """The vseg is closed: sync it, and give back the room behind its end. Whether that has to wait."""
+        """The vseg is closed: sync it, give back the room behind its end and its pages, which only a repair
+        or a recovery will read: clients read the owner's. Whether that has to wait."""
         if copy.pins:
             return True
         copy.settled = True
@@ -661,6 +662,7 @@ class ReplicaStore:
         def settle() -> None:
             self.disk.truncate(copy.fd, used)
             self._syncs.sync_file(copy)
+            self.disk.drop_cached(copy.fd)
 
         def settled(error: BaseException | None) -> None:
             copy.pins -= 1

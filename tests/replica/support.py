@@ -139,7 +139,7 @@ class MemoryDisk(Disk):
     """A disk of one flat directory tree. ``room`` bytes may still be reserved (None: any); ``fail`` may raise
     before an operation, given its name."""
 
-    __slots__ = ("_names", "_next", "_open", "_pending", "_synced", "fail", "room", "syncs")
+    __slots__ = ("_names", "_next", "_open", "_pending", "_synced", "dropped", "fail", "room", "syncs")
 
     def __init__(self) -> None:
         self._names: dict[str, _Inode] = {}
@@ -151,6 +151,8 @@ class MemoryDisk(Disk):
         self.room: int | None = None
         self.fail: Callable[[str], object] = lambda operation: None
         self.syncs = 0
+        self.dropped: list[int] = []
+        """Bytes of each file that need not be cached any more."""
 
     def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
         self.fail("open")
@@ -193,6 +195,11 @@ class MemoryDisk(Disk):
         self.fail("sync")
         self.syncs += 1
         self._open[fd].sync()
+
+    def drop_cached(self, fd: int) -> None:
+        inode = self._open[fd]
+        assert not inode.pending, "nothing of what is not synced can be dropped"
+        self.dropped.append(len(inode.data))
 
     def size(self, fd: int) -> int:
         return len(self._open[fd].data)

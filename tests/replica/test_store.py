@@ -654,6 +654,19 @@ class TestMetadata:
         station.loop.run(1.0)
         assert set(station.store.copies) == {VSEG}
 
+    def test_a_closed_copy_is_not_cached(self) -> None:
+        """Nobody reads it but a repair or a recovery, and clients want the memory."""
+        station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
+        filled(station, owner)
+        metadata.put(owner.record())
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        assert not station.disk.dropped
+        metadata.put(owner.record(owner.end))
+        station.store.apply(metadata.table, metadata.live)
+        station.loop.run(1.0)
+        assert station.disk.dropped == [FILE_HEADER_SIZE + owner.end]
+
     def test_a_copy_that_was_repaired_too_late_goes_after_its_hold(self) -> None:
         """Found by simulation: the record went just before, and its owner lives and has no newer one."""
         station, metadata, owner = Station(), Metadata(5), Owner(VSEG)

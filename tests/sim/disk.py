@@ -316,6 +316,10 @@ class SimDisk(Disk):
             self.machine.trouble("sync", path)
         inode.sync()
 
+    def drop_cached(self, fd: int) -> None:
+        """What is cached is no part of the model."""
+        assert fd in self.machine.open_files
+
     def size(self, fd: int) -> int:
         return self.machine.open_files[fd][0].length
 

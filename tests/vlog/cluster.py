@@ -87,6 +87,9 @@ class MemoryDisk(Disk):
     def datasync(self, fd: int) -> None:
         assert fd in self.files
 
+    def drop_cached(self, fd: int) -> None:
+        assert fd in self.files
+
     def size(self, fd: int) -> int:
         return len(self.files[fd])
 
