@@ -3,7 +3,8 @@
 The controller seals only what belongs to an owner epoch that is over (rule 19), so a fence closes all virtual
 segments of that epoch at once, also those this store has never heard of. One file of 16-byte records, each
 ``epoch u64 | magic u32 | CRC-32C of both``; its room is reserved ahead, so that a fence never meets a full
-disk (rule 37). Nothing is ever removed: a fence costs 16 bytes for each time that a broker died.
+disk (rule 37): from 128 fences before the end on, each asks for more, and goes without it. Behind the last of
+them it waits for room. Nothing is ever removed: a fence costs 16 bytes for each time that a broker died.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from kproto.disk import NO_SPACE
 from kproto.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from kproto.disk import Disk
-    from kproto.vlog.worker import Works
+    from kproto.vlog.worker import Loop, Works
 
 FILE_NAME: Final = "fences"
 _BARE: Final = Struct(">QI")
@@ -26,6 +28,8 @@ _RECORD: Final = Struct(">QII")
 _MAGIC: Final = 0x4B504645
 _STEP: Final = 4096
 """Bytes reserved at a time."""
+RETRY_S: Final = 1.0
+"""How long to wait when there is no room for another fence."""
 
 Persisted = Callable[[], object]
 
@@ -38,8 +42,10 @@ class Fences:
     """
 
     __slots__ = (
+        "_closed",
         "_disk",
         "_fd",
+        "_loop",
         "_poison",
         "_reserved",
         "_slot",
@@ -50,11 +56,14 @@ class Fences:
         "path",
     )
 
-    def __init__(self, disk: Disk, directory: str, worker: Works, poison: Callable[[str], object]) -> None:
+    def __init__(
+        self, disk: Disk, directory: str, worker: Works, loop: Loop, poison: Callable[[str], object]
+    ) -> None:
         """Reads the file, or makes it; what it says is on the medium then. OSError passes through: without
         fences the store must not start."""
         self._disk = disk
         self._worker = worker
+        self._loop = loop
         self._poison = poison
         self.path = os.path.join(directory, FILE_NAME)
         self._fd = disk.open(self.path, create=True)
@@ -62,13 +71,13 @@ class Fences:
         self.epochs: set[int] = set()
         self._slot = self._load()
         if self._room() < _STEP // 2:
-            disk.allocate(self._fd, self._reserved, _STEP)
-            self._reserved += _STEP
+            self._grow(_STEP)
         disk.datasync(self._fd)
         disk.sync_directory(directory)
         self._waiting: dict[int, list[Persisted]] = {}
         """Not on the medium yet: who waits for it."""
         self._writing = False
+        self._closed = False
 
     def _load(self) -> int:
         """Take every sound record; returns the first slot behind the last of them. They are written again,
@@ -88,7 +97,8 @@ class Fences:
         return self._reserved - self._slot * _RECORD.size
 
     def add(self, epoch: int, done: Persisted) -> None:
-        """Refuse ``epoch`` from now on; ``done()`` once that survives a power loss (never, when poisoned)."""
+        """Refuse ``epoch`` from now on; ``done()`` once that survives a power loss: never when poisoned, on a
+        full disk when there is room for it."""
         waiting = self._waiting.get(epoch)
         if waiting is not None:
             waiting.append(done)
@@ -102,25 +112,37 @@ class Fences:
 
     def _write(self) -> None:
         """Persist everything that waits, with one sync."""
+        if self._closed:
+            return
         batch = list(self._waiting)
         records = b"".join(map(_record, batch))
         self._writing = True
         at = self._slot * _RECORD.size
         self._slot += len(batch)
-        grow = self._room() < _STEP // 2
-        job = partial(self._persist, records, at, self._reserved if grow else -1)
-        if grow:
-            self._reserved += max(_STEP, len(records))
-        self._worker.submit(job, partial(self._written, batch))
+        self._worker.submit(partial(self._persist, records, at), partial(self._written, batch))
 
-    def _persist(self, records: bytes, at: int, grow_from: int) -> None:
-        """In the worker."""
+    def _persist(self, records: bytes, at: int) -> None:
+        """In the worker. Nobody else looks at ``_reserved`` meanwhile."""
+        if self._room() < _STEP // 2:
+            self._grow(max(_STEP, len(records)))
         self._disk.pwritev(self._fd, [records], at)
-        if grow_from >= 0:
-            self._disk.allocate(self._fd, grow_from, max(_STEP, len(records)))
         self._disk.datasync(self._fd)
 
+    def _grow(self, more: int) -> None:
+        """Reserve ``more`` bytes, if the disk has them. OSError when it has not, and nothing is left."""
+        try:
+            self._disk.allocate(self._fd, self._reserved, more)
+        except OSError as error:
+            if error.errno not in NO_SPACE or self._room() <= 0:
+                raise
+        else:
+            self._reserved += more
+
     def _written(self, batch: list[int], error: BaseException | None) -> None:
+        if isinstance(error, OSError) and error.errno in NO_SPACE:
+            self._slot -= len(batch)
+            self._loop.call_later(RETRY_S, self._write)
+            return
         if error is not None:
             self._poison(f"fences: {error}")
             return
@@ -138,7 +160,8 @@ class Fences:
         return self._disk.is_deleted(self._fd)
 
     def close(self) -> None:
-        """Give the descriptor back; nothing may be on its way."""
+        """Give the descriptor back; nothing may be on its way to the disk."""
+        self._closed = True
         self._disk.close(self._fd)
 
 

@@ -179,7 +179,7 @@ class ReplicaStore:
             self._released,
             self.poison,
         )
-        self.fences = Fences(disk, self.directory, workers.acks, self.poison)
+        self.fences = Fences(disk, self.directory, workers.acks, loop, self.poison)
         self._load_state(new_directory)
         self._find_files()
 

@@ -13,7 +13,7 @@ from tests.replica.support import LoopWorker, MemoryDisk, VirtualLoop
 
 
 def opened(disk: MemoryDisk, loop: VirtualLoop) -> Fences:
-    return Fences(disk, "/fences", LoopWorker(loop), pytest.fail)
+    return Fences(disk, "/fences", LoopWorker(loop), loop, pytest.fail)
 
 
 def test_fences_that_waited_for_each_other_are_all_there_again() -> None:
@@ -75,7 +75,7 @@ def test_what_an_earlier_process_could_not_sync_is_on_the_medium_before_it_count
     """Found by simulation: it was in the page cache, and the next process said at once that it is there.
     After a sync that failed the system may have ``forgotten`` that there is something to write."""
     disk, loop = MemoryDisk(), VirtualLoop()
-    fences = Fences(disk, "/fences", LoopWorker(loop), lambda _: None)
+    fences = Fences(disk, "/fences", LoopWorker(loop), loop, lambda _: None)
     fences.add(3, lambda: None)
     loop.run()
     fences.add(4, lambda: pytest.fail("nobody knows that it is synced"))
@@ -115,3 +115,59 @@ def test_the_name_of_a_file_that_an_earlier_process_made_is_on_the_medium() -> N
     loop.run()
     disk.lose_power(Worst())
     assert opened(disk, loop).epochs == {5}
+
+
+def test_on_a_full_disk_fences_go_into_the_room_that_is_reserved() -> None:
+    """Found by simulation: the first one that asked for more room ended the broker, 128 before the last."""
+    disk, loop = MemoryDisk(), VirtualLoop()
+    disk.makedirs("/fences")
+    fences = opened(disk, loop)
+    told: list[int] = []
+
+    def add(epochs: range) -> None:
+        for epoch in epochs:
+            fences.add(epoch, lambda epoch=epoch: told.append(epoch))  # type: ignore[misc]
+            loop.run()
+
+    disk.room = 0
+    add(range(1, 256))
+    assert told[-1] == 255
+    disk.room = None
+    add(range(256, 350))
+    assert told[-1] == 349
+    assert opened(disk, loop).epochs == set(range(1, 350))
+
+
+def test_one_for_which_there_is_no_room_waits_for_it() -> None:
+    disk, loop = MemoryDisk(), VirtualLoop()
+    fences = opened(disk, loop)
+    disk.room = 0
+    told: list[int] = []
+    for epoch in range(1, 301):
+        fences.add(epoch, lambda epoch=epoch: told.append(epoch))  # type: ignore[misc]
+    loop.run(10.0)
+    assert (told, len(fences.epochs)) == ([1], 300), "the others came while that was written"
+    disk.room = 1 << 20
+    loop.run(2.0)
+    assert told == list(range(1, 301))
+    assert opened(disk, loop).epochs == set(told)
+
+
+def test_nothing_waits_for_room_after_the_end() -> None:
+    disk, loop = MemoryDisk(), VirtualLoop()
+    fences = opened(disk, loop)
+    disk.room = 0
+    for epoch in range(1, 301):
+        fences.add(epoch, lambda: None)
+    loop.run()
+    fences.close()
+    disk.room = None
+    loop.run(10.0)
+    assert opened(disk, loop).epochs == {1}
+
+
+def test_a_start_without_room_for_a_fence_fails() -> None:
+    disk = MemoryDisk()
+    disk.room = 0
+    with pytest.raises(OSError, match="space"):
+        opened(disk, VirtualLoop())
