@@ -197,7 +197,7 @@ def _check_file_header(disk: Disk, extent: Extent) -> None:
 def verify(disk: Disk, extent: Extent, begin: int, max_bytes: int) -> int:
     """Check the frames from ``begin`` on with all their chunks, until ``max_bytes`` were read; where to go
     on. ``extent`` is the whole copy; its first piece includes the head of the file, without which the next
-    start would not believe anything."""
+    start would not believe anything. Nothing of it stays cached, so the next look is at the medium again."""
     if begin == extent.begin:
         _check_file_header(disk, extent)
     position = begin
@@ -209,4 +209,13 @@ def verify(disk: Disk, extent: Extent, begin: int, max_bytes: int) -> int:
         position += header.length
         if position - begin >= max_bytes:
             break
+    _drop_cached(disk, extent)
     return position
+
+
+def _drop_cached(disk: Disk, extent: Extent) -> None:
+    fd = disk.open_patiently(extent.path, write=False)
+    try:
+        disk.drop_cached(fd)
+    finally:
+        disk.close(fd)

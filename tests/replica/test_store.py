@@ -12,6 +12,7 @@ import pytest
 
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.copy_files import SPARE_BYTES
+from kproto.replica.reading import Extent, verify
 from kproto.replica.rules import Push
 from kproto.replica.store import FIRST_STEP, HELD_S, STEP
 from kproto.replica.stored_file import file_name, inspect, vseg_of_name
@@ -666,6 +667,16 @@ class TestMetadata:
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(1.0)
         assert station.disk.dropped == [FILE_HEADER_SIZE + owner.end]
+
+    def test_what_a_scrub_reads_is_not_cached(self) -> None:
+        """Its next look would be at the memory, not at the medium."""
+        station, owner = Station(), Owner(VSEG)
+        filled(station, owner)
+        disk, copy = station.disk, station.store.copies[VSEG]
+        disk.datasync(copy.fd)
+        extent = Extent(station.store.path_of(VSEG), VSEG, FILE_HEADER_SIZE, 0, owner.end)
+        assert verify(disk, extent, 0, owner.end) == owner.end
+        assert disk.dropped == [copy.reserved]
 
     def test_a_copy_that_was_repaired_too_late_goes_after_its_hold(self) -> None:
         """Found by simulation: the record went just before, and its owner lives and has no newer one."""
