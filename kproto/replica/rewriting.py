@@ -7,10 +7,11 @@ more, verbatim, into a *side* virtual log of its own, with backups as any other,
 concerned have, the controller gives the virtual segment up (`controller.freeing.decide_emptied`).
 
 Which offsets were in it is asked of its neighbours in the same virtual log: what they hold of each partition,
-and what their state frames say of the others. Where they cannot tell, more is pushed than would be needed;
-chunks that are there twice do no harm, since an offset is given away once. The neighbours in a side virtual
-log cannot tell anything: when one of its virtual segments is lost, too, everything is pushed again. So are
-the partitions whose first copies are in it (`widening`), which have no sources yet.
+and what their state frames say of the others. Nobody is before the first one of an owner; if it led once,
+after others, all it has was appended under one leader epoch. Where nothing tells, more is pushed than would
+be needed; chunks that are there twice do no harm, since an offset is given away once. The neighbours in a
+side virtual log cannot tell anything: when one of its virtual segments is lost, too, everything is pushed
+again. So are the partitions whose first copies are in it (`widening`), which have no sources yet.
 
 An interruption, also the end of this process, only means that it is done again: nothing changes for the
 virtual segment before the last step, which is one compare-and-set.
@@ -205,19 +206,39 @@ class Rewriting:
         ranges: list[tuple[Partition, int, int]] = []
         for key in asked:
             begin = max(begins.get(key, 0), self._metadata.table.log_start(*key))
-            if begin < ends.get(key, begin + 1):
-                partition = self._logs.partition(*key)
-                if partition is not None and begin < partition.high_watermark:
-                    if begin < partition.log_start_offset:
-                        raise NotHereError(f"{partition}: its log start is not stored yet")
-                    ranges.append((partition, begin, ends.get(key, partition.high_watermark)))
-                    check_here(*ranges[-1])  # of all of them, before anything is pushed in vain
+            if begin >= ends.get(key, begin + 1):
+                continue
+            partition = self._logs.partition(*key)
+            if partition is None:
+                continue
+            begin = max(begin, self._first_of(run[0].id, partition))
+            end = ends.get(key, partition.high_watermark)
+            if begin < min(end, partition.high_watermark):
+                if begin < partition.log_start_offset:
+                    raise NotHereError(f"{partition}: its log start is not stored yet")
+                ranges.append((partition, begin, end))
+                check_here(*ranges[-1])  # of all of them, before anything is pushed in vain
         for each in ranges:
             await self.push(*each)
         await self.durable()
         for record in run:
             self._done[record.id] = keys
             self._partitions[record.id] = [partition for partition, _, _ in ranges]
+
+    def _first_of(self, vseg: VsegId, partition: Partition) -> int:
+        """Below this offset the virtual logs of an owner have nothing of the partition but what was pushed
+        again. Known of the last owner, if others led before it and it led once: all it appended has the
+        leader epoch that it got then (5, 27b), or sources would name it twice. Else 0."""
+        image = self._metadata.image
+        topic = image.topics_by_id.get(partition.topic_id)
+        if topic is None or is_side(vseg.vlog):
+            return 0
+        record = image.partition_streamlet(topic, partition.index)
+        sources, epoch = record.sources, partition.leader_epoch
+        newest = sources[-1:] == (vseg.owner_epoch,) and sources.count(vseg.owner_epoch) == 1
+        if not newest or len(sources) == 1 or record.leader_epoch != epoch:
+            return 0
+        return partition.epochs.end_offset(epoch - 1, epoch, partition.log_end_offset)[1]
 
     async def _edges(
         self, records: Sequence[VsegRecord], keys: Sequence[PartitionKey], after: bool

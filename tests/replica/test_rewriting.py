@@ -6,6 +6,7 @@ import asyncio
 import random
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from kproto.replica.messages import PartitionKey
 from kproto.replica.pace import Pace
 from kproto.replica.rewriting import Rewriting
 from kproto.vlog.side import FIRST_SIDE_ID
+from tests.log.support import batch
 from tests.replica.sealed_world import Chunk, Vlog, World
 from tests.replica.test_bring_over import bringing, finished
 from tests.replica.test_takeover import Run, simulate
@@ -146,6 +148,15 @@ def test_everything_live_that_no_copy_has_is_pushed_again(seed: int, owners: int
     simulate(seed, owners, go)
 
 
+def appended(world: World, key: PartitionKey) -> Chunk:
+    """What the new leader has appended itself."""
+    chunk = batch(100)
+    world.log.partition(key[1]).append(memoryview(bytearray(chunk)))
+    world.log.journal.push()
+    world.truth[key].add(chunk, world.log.epoch)
+    return Chunk(key, *world.truth[key].chunks[-1])
+
+
 def directed(go: Callable[[Case], Any], rounds: int = 30) -> None:
     async def whole(run: Run) -> None:
         await go(await case(run))
@@ -194,6 +205,43 @@ def test_neighbours_that_have_all_partitions_tell_exactly_what_was_lost() -> Non
         assert this.side.chunks() == this.live_in(told[:1])
 
     directed(go, 120)
+
+
+@pytest.mark.parametrize(
+    ("sources", "exact"), [((10, 99), True), ((10, 99, 10, 99), False), ((99,), False), ((10, 99, 99), False)]
+)
+def test_before_the_first_one_of_a_new_leader_its_leader_epoch_tells(
+    sources: tuple[int, ...], exact: bool
+) -> None:
+    """Found by simulation: a few chunks waited until all that was there before them had been brought over,
+    and all of that was pushed again with them. An owner that led more than once has more than its last leader
+    epoch; it waits."""
+
+    async def go(run: Run) -> None:
+        await run.online()
+        world = run.world
+        new = Vlog(99, 1)
+        world.vlogs.append(new)
+        for key in world.keys[:2]:
+            assert list(world.log.partition(key[1]).holes()), "nothing is brought over"
+        key = world.keys[0]
+        new.add([appended(world, key)])
+        new.starts.append(new.end)
+        this = Case(world, run)
+        led = this.metadata.image.streamlets[key[0]]
+        this.metadata.image = replace(
+            this.metadata.image, streamlets={key[0]: tuple(one._changed(sources=sources) for one in led)}
+        )
+        lost = VsegId(99, 1, 1)
+        this.lose([lost])
+        assert await this.look() == 1
+        assert this.side.chunks() == (this.live_in([lost]) if exact else set())
+        assert set(this.reported) == ({lost} if exact else set())
+
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), 3, 2)
+        world.owner(30)
+        asyncio.run(go(Run(world)))
 
 
 @pytest.mark.parametrize("older_first", [True, False])
@@ -293,8 +341,9 @@ def test_first_copies_that_are_lost_while_they_are_made_are_pushed_again(number:
         this.world.log.copying = {one[1]}
         mine = Vlog(99, number)
         this.world.vlogs.append(mine)
-        for key in (one, other):
-            mine.add([Chunk(key, *chunk) for chunk in this.world.truth[key].chunks])
+        mine.add([Chunk(one, *chunk) for chunk in this.world.truth[one].chunks])
+        taken_over = [Chunk(other, *chunk) for chunk in this.world.truth[other].chunks]
+        mine.add(taken_over if number >= FIRST_SIDE_ID else [appended(this.world, other)])
         mine.starts.append(mine.end)
         mine.add([], {key: this.world.state(key) for key in (one, other)})
         this.side.side_vlogs = lambda: [FIRST_SIDE_ID + 7]  # type: ignore[method-assign]
