@@ -10,7 +10,7 @@ leaders) within the budget, ``clients`` produce and consume, the ``hasty`` wait 
 ``visitors`` come and go, and ask for what is ``refused``, ``operators`` and ``moves`` ask for other leaders
 and replicas, some send ``rubbish`` to brokers, ``late`` has acks of topics with records wait for syncs.
 ``checks`` has the invariants, ``media`` those about what a power loss would leave, ``garbage`` those about
-what is left over; ``reading`` is the last look.
+what is left over; ``patience`` says how long to wait for rest, ``reading`` is the last look.
 
 ``mutations`` are the rules that can be taken out, ``simulate`` is the command (``make simulate SEEDS=n``).
 May import everything of kproto.

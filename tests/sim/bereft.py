@@ -20,8 +20,8 @@ from kproto.controller.reassignment import NewReplicas
 from kproto.errors import KafkaError
 
 from .blackout import LOOK_S, LOOSE, _delete, _unled
-from .checks import SETTLE_SECONDS
 from .clients import Consumer, Ledger, Unanswered, make_chunk, produce
+from .patience import SETTLE_SECONDS, Patience
 from .two_disks import _copies, _reassign, _start, _survives, _with_only_copies, brought_over, in_controller
 from .visitors import _plain
 
@@ -137,13 +137,13 @@ async def _lose(
         checks.durable.pop(vseg, None)  # the loss of that will be accepted
     world.count("bereft")
     await _start(world, pair)
-    until = world.loop.now + SETTLE_SECONDS
+    patience = Patience(world, checks.missing_bytes())
     while _waits(world, checks) or not all(node.serving for node in world.nodes.values()):
         await asyncio.sleep(random.choice((0.1, 1.0, 3.0)))
         await _accept(world, clients)
         checks.look()
         world.look()
-        if world.loop.now > until:
+        if patience.over:
             world.failed(f"L1: the loss was accepted, and {LOOSE} is not led, or waits for what it had")
             world.look()
 
@@ -171,12 +171,14 @@ async def _read(world: World, clients: Clients) -> None:
     until = world.loop.now + SETTLE_SECONDS
     while world.loop.now < until:
         reader._look()
+        before = reader.offset
         if reader.leader >= 0:
             await reader.poll(reader.offset or -1, 20_000)
             if reader.offset and reader.offset == reader.high_watermark:
                 world.count("bereft: some was lost", reader.log_start > 0)
                 return
-        await asyncio.sleep(LOOK_S)
+        if reader.offset == before:
+            await asyncio.sleep(LOOK_S)
         world.look()
     world.failed(f"L2: {LOOSE} can be read up to {reader.offset}, not {reader.high_watermark}")
     world.look()

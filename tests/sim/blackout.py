@@ -18,8 +18,8 @@ from kproto.controller.leader_choice import ElectionType, all_partitions, elect,
 from kproto.errors import KafkaError
 from kproto.vlog.classes import FlushPolicy
 
-from .checks import SETTLE_SECONDS
 from .clients import Consumer, Ledger, Unanswered, make_chunk, produce
+from .patience import SETTLE_SECONDS
 from .two_disks import in_controller
 from .visitors import _plain
 

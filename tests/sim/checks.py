@@ -42,6 +42,7 @@ from kproto.wire.push import PushHead
 from .clients import Clients
 from .disk import SimDisk
 from .media import Media
+from .patience import Patience
 from .world import SESSION_S
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 
     from .world import Node, World
 
-SETTLE_SECONDS = 40.0
 Told = Any
 PartitionKey = tuple[bytes, int]
 Chunk = tuple[PartitionKey, int]
@@ -612,10 +612,9 @@ class Checks:
         if world.loop.current is not None:
             world.failed(f"the simulation itself is part of {world.loop.current.name}, and would end with it")
         acks = {id(ledger): len(ledger.acked) for ledger in clients.ledgers}
-        wait = SETTLE_SECONDS + self._copying_seconds()
-        until = world.loop.now + wait
+        patience = Patience(world, self.missing_bytes())
         wrong = ""
-        while world.loop.now < until:
+        while not patience.over:
             await asyncio.sleep(0.5)
             self.look()
             world.look()
@@ -624,14 +623,13 @@ class Checks:
                 return
         acting = world.acting()
         stuck = list(acting[1].proposals.loop.stuck()) if acting is not None else ["there is no controller"]
-        world.failed(f"L: {wait:.0f} s after the last fault: {wrong} {stuck}")
+        world.failed(f"L: {patience.seconds:.0f} s after the last fault: {wrong} {stuck}")
         world.look()
 
-    def _copying_seconds(self) -> float:
-        """How long the missing copies take where one broker has to read them all, and may only so fast."""
+    def missing_bytes(self) -> int:
+        """All that missing copies are to have; one broker may have to read it."""
         records = self.world.table.vsegs.values()
-        size = sum(self._lacking(one)[0] * (one.end - one.start) for one in records if one.end is not None)
-        return size / self.world.plan.rate if self.world.plan.rate else 0.0
+        return sum(self._lacking(one)[0] * (one.end - one.start) for one in records if one.end is not None)
 
     def _unsettled(self, clients: Clients, acks: dict[int, int]) -> str:
         world = self.world

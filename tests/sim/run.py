@@ -26,7 +26,10 @@ from .reading import Reading
 from .world import Complaints, Violation, World
 
 MOST_SECONDS = 240.0
-"""Of virtual time. Where copies may be read only slowly, coming to rest can take two minutes."""
+"""Of virtual time..."""
+MOST_BYTES = 8_000_000
+"""...and what it takes to read so much where copies may be read only slowly: whatever waits has a limit of
+its own, in proportion to what there is (`patience`)."""
 
 
 @dataclass
@@ -59,15 +62,16 @@ def _run(seed: int, replaced: Any, plan: Any) -> Outcome:
     logger.setLevel(logging.ERROR)
     logger.propagate = False
     violation = ""
+    most = MOST_SECONDS + (MOST_BYTES / world.plan.rate if world.plan.rate else 0.0)
     try:
         with installed(world):
             try:
-                world.loop.run_until_complete(asyncio.wait_for(_scenario(world), MOST_SECONDS))
+                world.loop.run_until_complete(asyncio.wait_for(_scenario(world), most))
                 world.look()
             except Violation as error:
                 violation = str(error)
             except TimeoutError:
-                violation = f"L: not at rest after {MOST_SECONDS} s"
+                violation = f"L: not at rest after {most:.0f} s"
             except Exception as error:
                 violation = f"the simulation itself: {error!r}"
                 world.note(traceback.format_exc())

@@ -5,24 +5,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from kproto.metadata.store import Change
+from kproto.metadata.vlogs import VsegId
+from tests.replica.support import Owner
+
 from .checks import Checks
 from .clients import Clients
 from .parts import installed
+from .patience import SETTLE_SECONDS, Patience
 from .plan import plan_of
 from .two_disks import brought_over, in_controller
 from .world import Violation, World
 
 
-def lacking(world: World, partitions: Callable[[], int]) -> None:
-    """n1 has not brought over the old data of so many partitions."""
+def lacking(world: World, partitions: Callable[[], int], brought: Callable[[], int] = int) -> None:
+    """n1 has not brought over the old data of so many partitions, but so many bytes."""
 
     def recovering() -> dict[str, Any]:
-        return {"bring_over": {"partitions": partitions()}}
+        return {"bring_over": {"partitions": partitions(), "bytes": brought()}}
 
     broker: Any = SimpleNamespace(_member=SimpleNamespace(recovering=recovering))
     world.nodes[1].broker = broker
@@ -49,6 +55,42 @@ def test_it_does_not_wait_for_ever() -> None:
     lacking(world, lambda: 3)
     with installed(world), pytest.raises(Violation, match="n1 has not brought over all old data of 3"):
         world.loop.run_until_complete(brought_over(world))
+
+
+@pytest.mark.parametrize(("rate", "brought"), [(50_000, 2_500_000), (50_000, 1_500_000), (0, 2_500_000)])
+def test_it_waits_as_long_as_old_data_comes_as_fast_as_it_may(rate: int, brought: int) -> None:
+    """A visitor made virtual segments of 1 MB, of which 50 kB may be read in a second: after 40 s there was
+    more to come."""
+    world = World(0, replace(plan_of(0), rate=rate))
+    began = world.loop.now
+
+    def seconds() -> float:
+        return world.loop.now - began
+
+    lacking(world, lambda: int(seconds() < 80.0), lambda: min(int(seconds() * 50_000), brought))
+    with installed(world):
+        if rate and brought == 2_500_000:
+            world.loop.run_until_complete(brought_over(world))
+            assert seconds() >= 80.0
+            return
+        with pytest.raises(Violation, match="n1 has not brought over"):
+            world.loop.run_until_complete(brought_over(world))
+        assert seconds() < 41.0 + (brought / rate if rate else 0.0)
+
+
+@pytest.mark.parametrize(("rate", "more"), [(0, 0.0), (50_000, 60.0)])
+def test_missing_copies_take_longer_where_they_may_be_read_only_slowly(rate: int, more: float) -> None:
+    """The only copy of a few kB waited for its turn among some of 1 MB, and that was no more than 40 s when a
+    loss had been accepted (seed 10001160)."""
+    world = World(0, replace(plan_of(0), rate=rate))
+    checks = Checks(world)
+    lost = Owner(VsegId(2, 1, 1)).record(1_500_000)._replace(copies=2, backups=())
+    opened = lost._replace(id=VsegId(2, 1, 2), start=1_500_000, end=None)
+    for record in (lost, opened):
+        world.table.apply(Change(1, {record.key: record.encode()}, ()))
+    patience = Patience(world, checks.missing_bytes())
+    assert patience.seconds == SETTLE_SECONDS + more
+    assert not patience.over
 
 
 def test_who_waits_for_a_controller_does_not_end_with_it() -> None:

@@ -21,8 +21,8 @@ from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.controller.rules import live_copies, needs_copy
 from kproto.errors import KafkaError
 
-from .checks import SETTLE_SECONDS
 from .clients import Unanswered
+from .patience import Patience, bringing_over
 
 if TYPE_CHECKING:
     from kproto.controller import Controller
@@ -167,20 +167,19 @@ async def brought_over(world: World) -> None:
     """Wait until all leaders have what they took over in files of their own. One that lost its power may have
     less than its backups until then: its own copy counts no more than theirs, and two of three are enough to
     lose."""
-    until = world.loop.now + SETTLE_SECONDS
-    while (left := _left_to_bring(world)) and world.loop.now < until:
+    patience = Patience(world)
+    while (left := _left_to_bring(world)) and not patience.over:
         await asyncio.sleep(0.1)
     if left:
-        world.failed(f"L: {SETTLE_SECONDS:.0f} s after all was at rest: {left}")
+        world.failed(f"L: {patience.seconds:.0f} s after all was at rest: {left}")
         world.look()
 
 
 def _left_to_bring(world: World) -> str:
-    for node in world.nodes.values():
-        if node.broker is not None and node.broker._member is not None:
-            partitions = node.broker._member.recovering()["bring_over"].get("partitions", 0)
-            if partitions:
-                return f"n{node.number} has not brought over all old data of {partitions} partitions"
+    for number in world.nodes:
+        partitions = bringing_over(world, number).get("partitions", 0)
+        if partitions:
+            return f"n{number} has not brought over all old data of {partitions} partitions"
     return ""
 
 
