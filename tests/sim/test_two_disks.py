@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from kproto.metadata.store import Change
-from kproto.metadata.vlogs import VsegId
+from kproto.metadata.image import load_image
+from kproto.metadata.records import StreamletRecord, TopicRecord
+from kproto.metadata.store import Change, Entry
+from kproto.metadata.vlogs import CopyTarget, Move, VsegId
 from tests.replica.support import Owner
 
 from .checks import Checks
@@ -20,7 +22,7 @@ from .clients import Clients
 from .parts import installed
 from .patience import SETTLE_SECONDS, Patience
 from .plan import plan_of
-from .two_disks import brought_over, in_controller
+from .two_disks import _survives, brought_over, in_controller
 from .world import Violation, World
 
 
@@ -91,6 +93,31 @@ def test_missing_copies_take_longer_where_they_may_be_read_only_slowly(rate: int
     patience = Patience(world, checks.missing_bytes())
     assert patience.seconds == SETTLE_SECONDS + more
     assert not patience.over
+
+
+@pytest.mark.parametrize(
+    ("target", "leader_epoch", "survives"), [(None, 4, True), (1, 4, False), (1, 3, True)]
+)
+def test_the_files_of_who_hands_over_do_not_count(
+    target: int | None, leader_epoch: int, survives: bool
+) -> None:
+    """Both backups of an owner lost their disks when it had been told to hand over: it did before that was
+    known, and nobody had a copy afterwards (seed 10004200). A move of another leader epoch is void."""
+    world = World(0, plan_of(0))
+    checks = Checks(world)
+    record = (
+        Owner(VsegId(8, 1, 1)).record(1_000, [CopyTarget(1, "a"), CopyTarget(2, "b")])._replace(node_id=3)
+    )
+    streamlet = StreamletRecord(bytes(16), 0, 3, 4, (1, 2, 3), sources=(8,))
+    topic = TopicRecord("t", bytes(16), 1, 3, 1, {}, False)
+    world.image = load_image(1, [Entry(one.key, one.encode(), 1) for one in (topic, streamlet)])
+    changes = {record.key: record.encode()}
+    if target is not None:
+        move = Move(bytes(16), 0, target, leader_epoch, 7)
+        changes[move.key] = move.encode()
+    world.table.apply(Change(1, changes, ()))
+    assert _survives(world, checks, (1, 2)) == survives
+    assert _survives(world, checks, (1, 3)), "n2 has a copy"
 
 
 def test_who_waits_for_a_controller_does_not_end_with_it() -> None:

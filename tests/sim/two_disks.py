@@ -213,21 +213,19 @@ def _survives(
     counts: Callable[[VsegRecord], bool] = lambda _: True,
 ) -> bool:
     """Everything that ``counts`` has a copy besides the two, or an owner besides the two whose files still
-    count."""
-    led = {
-        epoch: {
-            record.leader
-            for part in world.image.streamlets.values()
-            for record in part
-            if epoch in record.sources
-        }
-        for epoch in {record.id.owner_epoch for record in world.table.vsegs.values()}
-    }
+    count, also when the moves that are under way are done (12b)."""
+    led: dict[int, set[int]] = {}
+    for part in world.image.streamlets.values():
+        for streamlet in part:
+            move = world.table.current_move(streamlet)
+            leaders = {streamlet.leader} if move is None else {streamlet.leader, move.target}
+            for epoch in streamlet.sources:
+                led.setdefault(epoch, set()).update(leaders)
     for record in world.table.vsegs.values():
         if record.empty or not counts(record) or _copies(world, checks, record, pair):
             continue
         if record.open and record.node_id not in pair:
             continue
-        if record.node_id in pair or led[record.id.owner_epoch] - {record.node_id}:
+        if record.node_id in pair or led.get(record.id.owner_epoch, set()) - {record.node_id}:
             return False
     return True
