@@ -204,6 +204,39 @@ def test_every_leader_of_a_dead_owners_streamlets_has_its_say() -> None:
     assert seqs(world) == []
 
 
+def test_what_came_while_others_were_asked_is_not_taken_for_unneeded() -> None:
+    """A backup was silent for seconds. A topic that was made meanwhile filled virtual segments, which had
+    nothing of the partitions that were known before, and all of them were deleted (seed 10320272)."""
+    world = cluster(3, t=(1, 3, [1]))
+    a = (world.image.topics["t"].topic_id, 0)
+    held = written(world, 1, {a: 10})
+    world.fence(1)
+    world.seal_all(10)
+    (record,) = world.assign()
+    leader = Leader(world, record.leader, Unneeded())
+    world.commit_all([record])
+    held |= written(world, record.leader, {a: 20})
+    start(world, a, 10)
+    leader.copies.ends = held
+    ask, young = leader.copies.ask, []
+
+    async def slow(record: VsegRecord, api: int, body: bytes, decode: Callable[[Any], Any]) -> Any:
+        if not young:
+            topic = world.topic("u", 1, 3, [leader.node])
+            young.append(world.open(leader.node, 0, 0, vlog=7).id)
+            world.open(leader.node, 1, 10, vlog=7)
+            held[young[0]] = {(topic, 0): 5}
+        return await ask(record, api, body, decode)
+
+    leader.copies.ask = slow  # type: ignore[method-assign]
+    assert leader.look() == 2, "what the dead owner had"
+    assert young[0] in world.table.vsegs
+    assert leader.look() == 0
+    start(world, (world.image.topics["u"].topic_id, 0), 5)
+    assert leader.look() == 1
+    assert young[0] not in world.table.vsegs
+
+
 def test_reports_are_repeated_while_the_record_is_there() -> None:
     world = cluster(3, t=(2, 3, [1, 1]))
     topic = world.image.topics["t"].topic_id
