@@ -73,20 +73,20 @@ class UnneededReports:
 
     async def look(self) -> int:
         """Report once; the number of virtual segments. Raises KafkaError when the controller refuses."""
-        found: dict[VsegId, frozenset[PartitionKey]] = {}
+        found: list[VsegId] = []
         seen: set[VsegId] = set()
-        revision = self._metadata.image.revision
-        wanted = {vseg.owner_epoch for vseg, record in self._metadata.table.vsegs.items() if not record.open}
-        for epoch, keys in led_from(self._metadata.image, self._reach.node_id, self._epoch(), wanted).items():
-            for vlog in _vlogs(self._metadata.table, epoch):
-                found.update(dict.fromkeys(await self._dead(vlog, keys, seen), keys))
+        table, revision = self._metadata.table, self._metadata.image.revision
+        wanted = {vseg.owner_epoch for vseg, record in table.vsegs.items() if not record.open}
+        led = led_from(self._metadata.image, self._reach.node_id, self._epoch(), wanted)
+        # All of one revision: what comes while somebody is asked is in virtual segments closed later.
+        vlogs = [(vlog, keys) for epoch, keys in led.items() for vlog in _vlogs(table, epoch)]
+        for vlog, keys in vlogs:
+            found += await self._dead(vlog, keys, seen)
         self._contents = {vseg: known for vseg, known in self._contents.items() if vseg in seen}
-        # What has come since it was not asked about, and a virtual segment may be younger than the question.
-        led = led_from(self._metadata.image, self._reach.node_id, self._epoch(), {one[0] for one in found})
-        rows = [list(vseg) for vseg, keys in found.items() if led.get(vseg.owner_epoch, keys) <= keys]
-        if rows:
+        if found:
+            rows = [list(vseg) for vseg in found]
             await self._metadata.propose("unneeded", {"vsegs": rows, "revision": revision})
-        return len(rows)
+        return len(found)
 
     async def _dead(
         self, vlog: Sequence[VsegRecord], keys: frozenset[PartitionKey], seen: set[VsegId]
