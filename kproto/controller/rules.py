@@ -11,6 +11,7 @@ Who has what a virtual segment holds is asked in several ways:
 `owner_holds`          its owner's own files are a copy, too, and here: nobody else led its streamlets since
 `owner_has_all`        they are one of everything in it: nothing was handed over, nor lost with the power
 `sources.owner_has`    they are one of what it has of one streamlet, whatever became of the others
+`lacks_copies`         listed ones are missing that others could have: its owner's files are to stay a copy
 `may_come_back`        who may have all of it, but is no member, or one with another data directory
 `is_away`              one of these is no member: to lose what it has, an operator must name partitions
 `denials.Denials`      who said that it has no copy, though one is listed, or may be in its journal
@@ -191,6 +192,18 @@ def is_copying(image: MetadataImage, record: StreamletRecord, node_id: int, epoc
 def may_be_alone(image: MetadataImage, record: StreamletRecord, node_id: int, epoch: int) -> bool:
     """The broker serves a streamlet that is to have one copy, and is where that is to be (18b)."""
     return record.replicas == (record.leader,) and leads(image, record, node_id, epoch)
+
+
+def lacks_copies(image: MetadataImage, vseg: VsegRecord) -> bool:
+    """A closed one has fewer listed copies than it should have beside its owner's files, and than the other
+    members could have: there are to be more (17)."""
+    live = live_copies(image, vseg)
+    wanted = vseg.copies - 1
+    if vseg.open or not needs_copy(vseg) or len(live) >= wanted:
+        return False
+    able = {node_id for node_id in image.brokers if not is_draining(image, node_id)}
+    able.update(target.node_id for target in live)
+    return len(live) < min(wanted, len(able - {vseg.node_id}))
 
 
 def topics_in(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> Iterator[TopicRecord]:

@@ -26,13 +26,15 @@ class Sources:
     """What the virtual segments of owner epochs allow, looked up once per epoch. Without ``denials`` every
     listed copy counts."""
 
-    __slots__ = ("_denials", "_image", "_known", "_table")
+    __slots__ = ("_denials", "_image", "_known", "_lacking", "_table")
 
     def __init__(self, image: MetadataImage, table: VlogTable, denials: Denials | None = None) -> None:
         self._image = image
         self._table = table
         self._denials = denials or Denials()
         self._known: dict[int, _Owned] = {}
+        self._lacking: dict[int, list[VsegRecord]] = {}
+        """`rules.lacks_copies`, by owner epoch."""
 
     def sealed(self, record: StreamletRecord) -> bool:
         """No virtual segment that may hold its chunks is still waiting for its end."""
@@ -65,8 +67,21 @@ class Sources:
         ]
 
     def could_lead(self, record: StreamletRecord, target: int) -> bool:
-        """A member would find copies of all that the streamlet has in closed virtual segments (12b, 27b)."""
-        return self.sealed(record) and target in self.candidates(record) and not self.is_saving(record)
+        """A member would find copies of all that the streamlet has in closed virtual segments, also when one
+        that has some of them is lost with its disk before others are made (12b, 17, 27b)."""
+        found = self.sealed(record) and target in self.candidates(record)
+        return found and not self.is_saving(record) and not self.needs_leader(record)
+
+    def needs_leader(self, record: StreamletRecord) -> bool:
+        """Its leader's own files are a copy of something that others have too few copies of: they cease to be
+        one when it hands the streamlet over (2b, 12b)."""
+        return any(
+            vseg.node_id == record.leader
+            and self.is_for(record, vseg)
+            and owner_has(self._image, self._table, record, vseg)
+            for epoch in dict.fromkeys(record.sources)
+            for vseg in self._lacking_of(epoch)
+        )
 
     def is_saving(self, record: StreamletRecord) -> bool:
         """Something that may have its chunks was given up, and its leader has not said yet that it pushed
@@ -92,6 +107,13 @@ class Sources:
             orphans = [vseg for vseg in closed if rules.needs_copy(vseg) and not self._has_copy(vseg)]
             lost = [vseg for vseg in vsegs if vseg.lost and not vseg.empty]
             known = self._known[epoch] = _Owned(sealing, orphans, lost)
+        return known
+
+    def _lacking_of(self, epoch: int) -> list[VsegRecord]:
+        known = self._lacking.get(epoch)
+        if known is None:
+            every = self._table.of_owner(epoch)
+            known = self._lacking[epoch] = [vseg for vseg in every if rules.lacks_copies(self._image, vseg)]
         return known
 
     def _has_copy(self, vseg: VsegRecord) -> bool:

@@ -246,6 +246,64 @@ def test_a_move_without_a_copy_to_read_does_not_end() -> None:
     assert not world.table.moves
 
 
+def test_a_leader_stays_while_its_files_are_needed_as_a_copy() -> None:
+    """Found by simulation (seed 10004200): one of two backups had lost its disk, and the leader handed over,
+    so that its own files were no copy any more. Then the other backup lost its disk, too."""
+    world = moving()
+    first = world.table.vsegs[VsegId(world.epoch(1), 0, 0)]
+    gone, kept = nodes(first.backups)
+    begin(world, kept)
+    world.fence(gone)
+    before = world.streamlet("t")
+    assert not hand_over(world)
+    assert (world.streamlet("t"), world.table.moves, world.table.given_upto) == (before, {}, {})
+    world.commit(decide_reassign(world.image, world.table, [NewReplicas("t", 0, (kept, 1))]))
+    assert list(misplaced(world.image, world.table, ALL, True)) == [], "it would refuse appends for nothing"
+    (other,) = {2, 3, 4} - {gone, kept}
+    copies = (*first.backups, CopyTarget(other, world.image.brokers[other].store_id))
+    record = world.table.vsegs[first.id]._replace(backups=copies)
+    world.commit(Decision(None, {record.key: record.encode()}))
+    assert [wish.target for wish in misplaced(world.image, world.table, ALL, True)] == [kept]
+    begin(world, kept)
+    assert hand_over(world)
+
+
+def test_a_leader_goes_when_nobody_could_have_another_copy() -> None:
+    """With three brokers and one of them away, or drained, what is missing cannot be made."""
+    for drained in (False, True):
+        world = cluster(3, t=(1, 3, [1]))
+        first = world.open(1, seq=0)
+        begin(world, 2)
+        world.open(1, seq=1, start=500)
+        if drained:
+            kept = tuple(target for target in first.backups if target.node_id == 2)
+            record = world.table.vsegs[first.id]._replace(backups=kept)
+            drain = {"configs/3": b'{"kproto.drain":"true"}'}
+            world.commit(Decision(None, {record.key: record.encode(), **drain}))
+        else:
+            world.fence(3)
+        assert hand_over(world)
+
+
+def test_what_a_leader_gave_away_before_does_not_keep_it() -> None:
+    """Its files are no copy of that: the copies of others are all there are, whoever leads."""
+    world = moving(target=2)
+    one = world.epoch(1)
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+    begin(world, 1)
+    assert hand_over(world, seq=-1)
+    world.commit_all([world.streamlet("t")])
+    first = world.table.vsegs[VsegId(one, 0, 0)]
+    gone, kept = nodes(first.backups)
+    begin(world, kept)
+    world.fence(gone)
+    sources = Sources(world.image, world.table)
+    assert not sources.needs_leader(world.streamlet("t"))
+    assert sources.needs_leader(world.streamlet("t", 1)), "that it kept all the while"
+    assert hand_over(world, node=1, seq=-1)
+
+
 def test_who_still_pushes_again_what_was_given_up_stays_the_leader() -> None:
     """Found by simulation: the next leader took for lost what this one had in its files."""
     for lost, emptied in ((True, False), (True, True), (False, True)):

@@ -24,6 +24,8 @@ IDLE: Final = "the pusher rolls when nothing is in flight: this is asked in case
 
 SEALED: Final = "what a dead owner had open is closed within milliseconds, or its backups are down, too"
 
+AT_ONCE: Final = "a disk must be lost, another one beside it, and a leader hand over in between"
+
 controller = kproto.controller.rules
 
 DIRECTED: Final = [
@@ -32,6 +34,13 @@ DIRECTED: Final = [
     Mutation("every move is that move", "12b", ((controller, "is_that_move"),), _always(True), LATE),
     Mutation(
         "files that were given away are a copy", "2b, 12b", ((controller, "was_given"),), _always(False), GONE
+    ),
+    Mutation(
+        "copies that are missing are not waited for",
+        "12b, 17",
+        ((controller, "lacks_copies"),),
+        _always(False),
+        AT_ONCE,
     ),
     Mutation(
         "what is in flight is left",

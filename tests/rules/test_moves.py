@@ -8,8 +8,10 @@ from pathlib import Path
 
 from kproto.check import InvariantError
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves, decide_tidy
+from kproto.controller.sources import Sources
 from kproto.controller.vsegs import decide_close_vsegs
-from kproto.metadata.records import ANYWHERE, RECOVERING
+from kproto.metadata.records import ANYWHERE, ONLINE, RECOVERING
+from kproto.metadata.vlogs import VsegId
 from kproto.replica.survey import Base
 from kproto.replica.takeover import sources_of
 from tests.controller.cluster_world import World, cluster
@@ -130,6 +132,28 @@ def test_files_of_who_handed_over_are_no_copy() -> None:
     assert hand_over(world)
     world.commit_all([world.streamlet("t")])
     waits_for_its_backup(world, backup.node_id, target)
+
+
+@needs("copies that are missing are not waited for")
+def test_who_hands_over_leaves_as_many_copies_as_there_may_be_losses() -> None:
+    """Broker 1 leads, with two backups of what it wrote. One of them loses its disk, and then broker 1 is to
+    hand over; the other one loses its disk. That is what three copies are for: somebody still leads, since
+    broker 1 has lost nothing (2b, 12b, 17)."""
+    world = moving(target=4)
+    first, second = (target.node_id for target in world.table.vsegs[VsegId(world.epoch(1), 0, 0)].backups)
+    world.fence(first)
+    move = next(iter(world.table.moves.values()), None)
+    if move is None or move.target == first:
+        begin(world, second)
+    hand_over(world)
+    world.register(first, store="another")
+    world.fence(second)
+    world.register(second, store="yet another")
+    left = world.assign()
+    record = world.streamlet("t")
+    can = Sources(world.image, world.table).candidates(record)
+    promise(record.leader == 1 or record.leader in can, f"S1: two of three copies are lost: {record}, {left}")
+    assert (record.leader, record.state) == (1, ONLINE)
 
 
 @needs("what came later is waited for")
