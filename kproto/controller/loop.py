@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 from kproto.controller import rules
 from kproto.controller.decision import carry_out
 from kproto.controller.fencing import decide_fence
-from kproto.controller.recovery import awaits_preferred, decide_assign, due_streamlets, led_now, stuck
+from kproto.controller.recovery import (
+    awaits_preferred,
+    being_rebuilt,
+    decide_assign,
+    due_streamlets,
+    led_now,
+    stuck,
+)
 from kproto.controller.sealing import Ask, Sealing, decide_close
 from kproto.controller.sessions import Sessions
 from kproto.controller.upkeep import CANNOT_WRITE, Upkeep
@@ -70,6 +77,7 @@ class ControllerLoop:
         "_hold_until",
         "_loop",
         "_peers",
+        "_rebuilt",
         "_recoveries",
         "_refused",
         "_sealing",
@@ -103,7 +111,9 @@ class ControllerLoop:
         self._causes: dict[tuple[int, int], tuple[str, float]] = {}
         """Why (node id, epoch) is being fenced, and when that was noticed."""
         self._due: list[StreamletRecord] = []
+        self._rebuilt: dict[tuple[int, ...], list[StreamletRecord]] = {}
         self._due_stale = True
+        """Both are to be looked for anew."""
         self._hold_until = 0.0
         self._stuck: list[str] = []
         self._stuck_logged: tuple[float, list[str]] = (0.0, [])
@@ -333,15 +343,25 @@ class ControllerLoop:
         self._wake.set()
 
     async def _assign(self) -> None:
-        """Give due streamlets to leaders, a hundred at a time, until none is left that can be."""
+        """Give due streamlets to leaders, and note what is waited for by others, and by those that are being
+        rebuilt."""
         controller = self._controller
         if self._due_stale:
             self._due_stale = False
             self._due = due_streamlets(controller.image)
-        if not self._due:
-            return
+            self._rebuilt = being_rebuilt(controller.image)
+        held: list[StreamletRecord] = []
+        if self._due:
+            held = self._hold()
+            await self._assign_due()
+        if self._due or self._rebuilt:
+            self._stuck += stuck(controller.image, controller.table, self._due, self._rebuilt)
+        self._due += held
+
+    async def _assign_due(self) -> None:
+        """A hundred at a time, until none is left that can be given to anybody."""
+        controller = self._controller
         load = led_now(controller.image)
-        held = self._hold()
         while self._due:
             assigned = await carry_out(controller, decide_assign, self._due, load)
             if not assigned:
@@ -349,8 +369,6 @@ class ControllerLoop:
             self._recoveries.assigned(assigned, self._clock.monotonic())
             done = {(record.topic_id, record.index) for record in assigned}
             self._due = [record for record in self._due if (record.topic_id, record.index) not in done]
-        self._stuck += stuck(controller.image, controller.table, self._due)
-        self._due += held
 
     def _hold(self) -> list[StreamletRecord]:
         """Take from what is due those that wait a moment for their preferred leader: the whole cluster may be

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kproto.controller import rules
@@ -11,7 +12,7 @@ from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.controller.given_away import GivenAway
 from kproto.controller.sources import Sources
 from kproto.metadata import MetadataImage
-from kproto.metadata.records import StreamletRecord
+from kproto.metadata.records import RECOVERING, StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord
 
 
@@ -26,6 +27,15 @@ class Attempt(NamedTuple):
 def due_streamlets(image: MetadataImage) -> list[StreamletRecord]:
     """Streamlets with several copies that nobody serves or recovers, by topic and index."""
     return [record for record in image.streamlets_in_order() if rules.is_due(image, record)]
+
+
+def being_rebuilt(image: MetadataImage) -> dict[tuple[int, ...], list[StreamletRecord]]:
+    """Streamlets that a member was told to rebuild, by their sources."""
+    found: dict[tuple[int, ...], list[StreamletRecord]] = {}
+    for record in image.every_streamlet():
+        if record.state == RECOVERING and record.leader in image.brokers:
+            found.setdefault(record.sources, []).append(record)
+    return found
 
 
 def choose_leader(record: StreamletRecord, able: Sequence[int], load: Counter[int]) -> int:
@@ -102,8 +112,15 @@ def decide_assign(
     return decision
 
 
-def stuck(image: MetadataImage, table: VlogTable, due: Iterable[StreamletRecord]) -> list[str]:
-    """One line for each virtual segment without which streamlets cannot be recovered; nothing is given up."""
+def stuck(
+    image: MetadataImage,
+    table: VlogTable,
+    due: Iterable[StreamletRecord],
+    rebuilt: Mapping[tuple[int, ...], Sequence[StreamletRecord]] = MappingProxyType({}),
+) -> list[str]:
+    """One line for each virtual segment without which streamlets cannot be recovered; nothing is given up.
+    Of those that are ``rebuilt`` (`being_rebuilt`) the last copies may have gone since somebody was told to.
+    """
     sources = Sources(image, table)
     waiting: Counter[VsegRecord] = Counter()
     for each in due:
@@ -112,6 +129,17 @@ def stuck(image: MetadataImage, table: VlogTable, due: Iterable[StreamletRecord]
             continue
         if sources.sealed(record) and not sources.candidates(record):
             waiting.update(sources.orphans(record))
+    for owners, records in rebuilt.items():
+        if not any(sources.missing(epoch) for epoch in owners):
+            continue
+        for each in records:
+            record = image.find_streamlet(each.topic_id, each.index)
+            if (
+                record is not None
+                and record.state == RECOVERING
+                and record.leader not in sources.candidates(record)
+            ):
+                waiting.update(sources.orphans(record))
     lines = []
     for vseg, count in sorted(waiting.items()):
         holders = sorted({vseg.node_id, *(target.node_id for target in vseg.backups)})

@@ -8,10 +8,12 @@ import pytest
 
 from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
+from kproto.controller.giving_up import decide_give_up
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves
 from kproto.controller.recovery import (
     Attempt,
     awaits_preferred,
+    being_rebuilt,
     choose_leader,
     decide_assign,
     decide_commit,
@@ -22,7 +24,7 @@ from kproto.controller.recovery import (
 from kproto.controller.sealing import Sealing
 from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
 
-from .cluster_world import PATIENCE, STALL, cluster
+from .cluster_world import PATIENCE, STALL, cluster, no_owner_has_any
 from .sim_cluster import SimCluster
 from .virtual_time import run_virtual
 
@@ -191,6 +193,28 @@ def test_no_copy_of_a_closed_one_is_here_so_the_streamlet_waits() -> None:
     assert stuck(world.image, world.table, due) == []
     (record,) = world.assign()
     assert record.leader != 1
+
+
+def test_what_a_member_cannot_rebuild_any_more_is_told() -> None:
+    """Found by simulation (seed 10004200): the last copies went when somebody had been told to rebuild it.
+    Who that was tried for ever, and what it waited for, and could be given up, was told nowhere."""
+    world = cluster(4, t=(1, 3, [1]))
+    first = world.open(1)
+    world.fence(1)
+    world.seal_all(150)
+    (record,) = world.assign()
+    assert stuck(world.image, world.table, [], being_rebuilt(world.image)) == []
+    for target in first.backups:
+        world.register(target.node_id, store="another")
+    assert record.leader in world.image.brokers
+    assert due_streamlets(world.image) == []
+    (line,) = stuck(world.image, world.table, [], being_rebuilt(world.image))
+    assert line.startswith("1 streamlets wait for virtual segment 1/0/0: no broker with a copy is here")
+    (lost,) = world.commit(decide_give_up(world.image, world.table, [record], no_owner_has_any(world)))
+    assert lost.id == first.id
+    assert stuck(world.image, world.table, [], being_rebuilt(world.image)) == []
+    assert world.commit_all([world.streamlet("t")]) == [True]
+    assert being_rebuilt(world.image) == {}
 
 
 def test_the_owner_alone_can_lead_when_its_files_are_the_last_copy() -> None:
@@ -386,3 +410,29 @@ def test_what_is_held_for_preferred_leaders_is_not_looked_for_record_by_record(
 
     run_virtual(run())
     assert compared <= partitions
+
+
+def test_the_controller_tells_what_a_member_cannot_rebuild() -> None:
+    """The same with its loop: nothing is due, and still it looks what is waited for."""
+
+    async def run() -> None:
+        cluster = SimCluster(4)
+        await cluster.start()
+        await cluster.topic("t", 4, 3)
+        vseg = await cluster.write(2, 0, 0, 100)
+        for broker in cluster.brokers.values():
+            broker.recovers = False
+        cluster.kill(2)
+        await cluster.sleep(1)
+        assert cluster.control.stuck() == []
+        for target in vseg.backups:
+            await cluster.restart(target.node_id, wiped=True)
+        await cluster.sleep(1)
+        told = list(cluster.control.stuck())
+        await cluster.stop()
+        assert due_streamlets(cluster.controller.image) == []
+        assert [line.partition(":")[0] for line in told] == [
+            f"1 streamlets wait for virtual segment {vseg.id.owner_epoch}/0/0"
+        ]
+
+    run_virtual(run())
