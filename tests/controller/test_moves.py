@@ -60,6 +60,17 @@ def moving(target: int = 2) -> World:
     return world
 
 
+def led_again() -> World:
+    """The same; broker 1 has handed over to broker 2 since, and leads again."""
+    world = moving(target=2)
+    assert hand_over(world)
+    world.commit_all([world.streamlet("t")])
+    begin(world, 1)
+    assert hand_over(world, seq=-1)
+    world.commit_all([world.streamlet("t")])
+    return world
+
+
 def test_a_move_from_beginning_to_end() -> None:
     world = moving()
     old = world.epoch(1)
@@ -287,14 +298,8 @@ def test_a_leader_goes_when_nobody_could_have_another_copy() -> None:
 
 def test_what_a_leader_gave_away_before_does_not_keep_it() -> None:
     """Its files are no copy of that: the copies of others are all there are, whoever leads."""
-    world = moving(target=2)
-    one = world.epoch(1)
-    assert hand_over(world)
-    world.commit_all([world.streamlet("t")])
-    begin(world, 1)
-    assert hand_over(world, seq=-1)
-    world.commit_all([world.streamlet("t")])
-    first = world.table.vsegs[VsegId(one, 0, 0)]
+    world = led_again()
+    first = world.table.vsegs[VsegId(world.epoch(1), 0, 0)]
     gone, kept = nodes(first.backups)
     begin(world, kept)
     world.fence(gone)

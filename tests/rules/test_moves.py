@@ -15,7 +15,7 @@ from kproto.metadata.vlogs import VsegId
 from kproto.replica.survey import Base
 from kproto.replica.takeover import sources_of
 from tests.controller.cluster_world import World, cluster
-from tests.controller.test_moves import begin, hand_over, moving
+from tests.controller.test_moves import begin, hand_over, led_again, moving
 from tests.replica.sealed_world import Vlog
 from tests.replica.sealed_world import World as SealedWorld
 from tests.replica.test_handing_over import Bench, run
@@ -176,13 +176,8 @@ def test_an_owner_that_leads_again_is_waited_for_when_it_dies() -> None:
     """Broker 1 hands over to broker 2, gets the streamlet back, acknowledges 100 bytes in a virtual segment
     that is open, and dies. What it opened after its first time is of the streamlet again: nobody leads before
     that has its end (12b, 20)."""
-    world = moving(target=2)
+    world = led_again()
     dead = world.epoch(1)
-    assert hand_over(world)
-    world.commit_all([world.streamlet("t")])
-    begin(world, 1)
-    assert hand_over(world, seq=-1)
-    world.commit_all([world.streamlet("t")])
     world.fence(1)
     leaders = [one.leader for one in world.assign()]
     ends = [vseg.end for vseg in world.table.of_owner(dead)]
