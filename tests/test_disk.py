@@ -97,6 +97,29 @@ def test_what_is_dropped_from_the_cache_is_still_in_the_file(tmp_path: Path) -> 
     disk.close(fd)
 
 
+def is_cached(fd: int) -> bool:
+    try:
+        os.preadv(fd, [bytearray(4096)], 0, os.RWF_NOWAIT)
+    except OSError as error:
+        return error.errno != errno.EAGAIN
+    return True
+
+
+def test_what_is_dropped_is_not_cached(tmp_path: Path) -> None:
+    """As far as the file system follows advice: one in memory does not."""
+    disk = Disk()
+    files = [disk.open(str(tmp_path / name), create=True) for name in ("advised", "dropped")]
+    for fd in files:
+        disk.pwritev(fd, [b"synced" * 10_000], 0)
+        disk.datasync(fd)
+        assert is_cached(fd)
+    os.posix_fadvise(files[0], 0, 0, os.POSIX_FADV_DONTNEED)
+    disk.drop_cached(files[1])
+    assert is_cached(files[1]) == is_cached(files[0])
+    for fd in files:
+        disk.close(fd)
+
+
 def test_a_file_that_cannot_be_advised_is_no_error() -> None:
     reader, writer = os.pipe()
     with pytest.raises(OSError, match="seek"):
