@@ -60,14 +60,18 @@ NOTES = (
     "the kernel write, all copies and indexes together, by the kernel's count. " + WRITTEN_TWICE,
     "Publish latency counts from the call of send, as OMB has it; `intended` from when the schedule wanted "
     "the record sent. End-to-end latency is that of the records' timestamps: whole milliseconds, from 1 on.",
+    "As fast as it goes, all producers together buffer 256 MB (`buffer.memory`; 32 MB each at most).",
 )
 
 
 MANY_CLIENTS = 100
 WARMUP_OF_MANY = 14
 """How much longer so many clients take: a hundred of each kind connect and are compiled for ten seconds and
-more on two cores, and what they were behind by then would count as latency. As fast as they go, their
-requests are of a lasting size only when their buffers are full, after 40 s."""
+more on two cores, and what they were behind by then would count as latency."""
+BUFFERS_BYTES = 256 << 20
+"""Of all producers of a load together that sends as fast as it goes, see `modest_buffers`."""
+MOST_BUFFER, LEAST_BUFFER = 32 << 20, 1 << 20
+"""Of one producer; the most is Kafka's default."""
 WARMUP_OF_SEARCH = 5
 """The search begins at 10,000 records per second and doubles every three seconds."""
 FREE_BYTES_MIN = 8 << 30
@@ -135,6 +139,18 @@ def warmup_factor(workload: Workload) -> int:
         return WARMUP_OF_SEARCH
     each = workload.producersPerTopic + workload.subscriptionsPerTopic * workload.consumerPerSubscription
     return WARMUP_OF_MANY if workload.topics * each >= MANY_CLIENTS else 1
+
+
+def modest_buffers(workload: Workload) -> dict[str, str]:
+    """Producer configs with which the buffers of a load as fast as it goes fill at once.
+
+    A hundred producers of 32 MB each take minutes to fill 3.2 GB, and until then their JVM is busy with new
+    memory and with copying what lives in it: whatever the broker does, nothing is settled.
+    """
+    if kind_of(workload) != MAX:
+        return {}
+    fair = BUFFERS_BYTES // (workload.topics * workload.producersPerTopic)
+    return {"buffer.memory": str(max(LEAST_BUFFER, min(MOST_BUFFER, fair)))}
 
 
 @dataclass(slots=True)
@@ -311,7 +327,11 @@ class Comparison:
         guarded = replace(hooks, look=lambda: check_disk(cluster.directory))
         driver = driver_of(system, self._copies, self._sync, cluster.bootstrap)
         replicas = workload.topics * workload.partitionsPerTopic * self._copies
-        prepared = replace(driver, topicConfig={**driver.topicConfig, **modest_files(replicas)})
+        prepared = replace(
+            driver,
+            topicConfig={**driver.topicConfig, **modest_files(replicas)},
+            producerConfig={**driver.producerConfig, **modest_buffers(workload)},
+        )
         try:
             return run(workload, prepared, path.parent, self._workers, guarded, delete_topics=True)
         finally:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -29,6 +29,8 @@ DRAINED_RECORDS = 1000
 STEP_S = 0.05
 TOPIC_PREFIX = "test-topic"
 RECEIVE_TIMEOUT_S = 60.0
+DEFAULT_BUFFER = 32 << 20
+"""Bytes a producer buffers, without `buffer.memory`."""
 
 Item = TypeVar("Item")
 
@@ -93,9 +95,10 @@ class Outcome:
         return max(0, self.workload.subscriptionsPerTopic * self.whole.acked - self.whole.received)
 
 
-def heap(producers: int) -> str:
-    """Of a worker with so many producers, each of which buffers 32 MiB: 1 to 4 GiB."""
-    return f"{min(4096, 1024 + 40 * producers)}M"
+def heap(producers: int, configs: Mapping[str, str]) -> str:
+    """Of a worker with so many producers of these configs: a quarter more than they buffer, 1 to 4 GiB."""
+    buffered = producers * int(configs.get("buffer.memory", DEFAULT_BUFFER)) >> 20
+    return f"{min(4096, 1024 + buffered * 5 // 4)}M"
 
 
 def shares(items: Sequence[Item], count: int) -> list[list[Item]]:
@@ -309,7 +312,7 @@ def run(
     """
     payload = workload.payload(beside)
     producing = max(1, workers // 2)
-    each = heap(ceil(workload.topics * workload.producersPerTopic / producing))
+    each = heap(ceil(workload.topics * workload.producersPerTopic / producing), driver.producerConfig)
     # Timers as they come: OMB's delays have the 50 microseconds of Linux's timers in them, too.
     with Workers(workers, each, exact=False) as processes:
         runner = Runner(workload, driver, processes, hooks or Hooks())

@@ -23,6 +23,7 @@ from bench.omb.compare import (
     Scale,
     check_disk,
     kind_of,
+    modest_buffers,
 )
 from bench.omb.compare import as_run as run_of
 from bench.omb.rate import LEAST_RATE, RAMP_MIN, RateSearch
@@ -237,8 +238,9 @@ def test_half_of_several_workers_produces(
 
 def test_nothing_is_lost_in_sharing() -> None:
     assert sorted(item for share in shares(range(10), 3) for item in share) == list(range(10))
-    assert heap(1) == "1064M"
-    assert heap(1000) == "4096M"
+    assert heap(1, {}) == "1064M"
+    assert heap(1000, {}) == "4096M"
+    assert heap(100, {"buffer.memory": str(4 << 20)}) == "1524M"
 
 
 def period(at: float, latencies: dict[int, int], seconds: float = 10.0) -> Period:
@@ -331,6 +333,20 @@ def test_many_clients_and_a_search_warm_up_longer_unless_a_time_was_asked_for() 
     assert QUICK.of(search).warmupDurationMinutes == wanted[0] * WARMUP_OF_SEARCH
     for workload in (one, many, search):
         assert scale_of(QUICK, None, 0.01, None, None).of(workload).warmupDurationMinutes == wanted[1] == 0.01
+
+
+def test_buffers_of_many_producers_fill_soon_only_where_nothing_limits_the_rate() -> None:
+    one, many, slow = (
+        modest_buffers(read_workload(WORKLOADS / f"{stem}-1kb.yaml"))
+        for stem in (
+            "max-1-topic-16-partitions",
+            "max-100-topics-1-partition",
+            "fixed-100-topics-1-partition",
+        )
+    )
+    assert one == {"buffer.memory": str(32 << 20)}
+    assert 1 << 20 <= int(many["buffer.memory"]) * 100 <= 256 << 20
+    assert slow == {}
 
 
 def test_a_full_disk_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
