@@ -1,8 +1,9 @@
 """``kproto bench selftest``: what the load worker reaches against a sink that does nothing.
 
 Where a broker comes near these figures, the clients are the limit and not the broker. For each size of
-records: as fast as a worker produces, and as fast as one consumes; and a fixed rate, whose latencies are what
-the client, the loopback and the machine take by themselves. The sink is java/NullSink.java.
+records: as fast as a worker produces, and as fast as one consumes; and fixed rates, whose latencies are what
+the client, the loopback and the machine take by themselves: no broker answers sooner. The sink is
+java/NullSink.java.
 """
 
 from __future__ import annotations
@@ -28,13 +29,49 @@ TOPIC = "nowhere"
 PARTITIONS = 16
 SIZES = (100, 1024, 16 * 1024, 64 * 1024)
 BATCH_BYTES = 131_072
-PRODUCER = {"acks": "all", "linger.ms": "1", "batch.size": str(BATCH_BYTES)}
 CONSUMER = {"max.partition.fetch.bytes": str(1 << 20)}
-PRODUCE, CONSUME, FIXED = "produce", "consume", "fixed"
-FIXED_RATE = 5_000
-FIXED_BYTES = 1024
+PRODUCE, CONSUME = "produce", "consume"
 
 SHOWN = ["records_per_s", "mb_per_s", "client_cores", "sink_cores", "publish_p50_ms", "publish_p99_ms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a worker does to the sink."""
+
+    mode: str
+    value_bytes: int
+    rate: float = FASTEST
+    """Records per second."""
+    linger_ms: int = 1
+
+    @property
+    def case(self) -> str:
+        size = f"{self.value_bytes // 1024} KB" if self.value_bytes >= 1024 else f"{self.value_bytes} B"
+        fast = self.rate == FASTEST
+        return f"{self.mode} {size}" if fast else f"{self.rate:.0f}/s {size}, linger {self.linger_ms}"
+
+    @property
+    def producer(self) -> dict[str, str]:
+        """Configs."""
+        return {"acks": "all", "linger.ms": str(self.linger_ms), "batch.size": str(BATCH_BYTES)}
+
+    def specs(self, workers: int, bootstrap: str) -> list[Spec]:
+        """One producer, or one consumer of all partitions, for each worker."""
+        common = {"bootstrap.servers": bootstrap}
+        if self.mode == CONSUME:
+            reader = {"topic": TOPIC, "partitions": list(range(PARTITIONS))}
+            return [Spec(common, consumer=CONSUMER, consumers=[reader])] * workers
+        payload = {"bytes": self.value_bytes}
+        return [Spec(common, producer=self.producer, producers=[{"topic": TOPIC}], payload=payload)] * workers
+
+
+LOADS = (
+    *(Load(mode, size) for mode in (PRODUCE, CONSUME) for size in SIZES),
+    *(Load(PRODUCE, 1024, rate, 0) for rate in (2_000, 20_000)),
+    Load(PRODUCE, 1024, 5_000),
+)
+"""The fixed rates are those at which the other suites ask for latencies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +97,11 @@ def sink(value_bytes: int) -> Iterator[Sink]:
             process.kill()
 
 
-def specs(mode: str, value_bytes: int, workers: int, bootstrap: str) -> list[Spec]:
-    """One producer, or one consumer of all partitions, for each worker."""
-    common = {"bootstrap.servers": bootstrap}
-    if mode == CONSUME:
-        reader = {"topic": TOPIC, "partitions": list(range(PARTITIONS))}
-        return [Spec(common, consumer=CONSUMER, consumers=[reader])] * workers
-    payload = {"bytes": value_bytes}
-    return [Spec(common, producer=PRODUCER, producers=[{"topic": TOPIC}], payload=payload)] * workers
-
-
-def case_name(mode: str, value_bytes: int) -> str:
-    size = f"{value_bytes // 1024} KB" if value_bytes >= 1024 else f"{value_bytes} B"
-    return f"{mode} {size}" if mode != FIXED else f"{FIXED_RATE}/s {size}"
-
-
-def figures(mode: str, before: Taken, after: Taken, sink_cpu_s: float) -> dict[str, float]:
-    """Throughput, cores used by the worker and by the sink, latencies of the fixed rate."""
+def figures(load: Load, before: Taken, after: Taken, sink_cpu_s: float) -> dict[str, float]:
+    """Throughput, cores used by the worker and by the sink, latencies at a fixed rate."""
     during = after.counters.minus(before.counters)
-    count = during.received if mode == CONSUME else during.acked
-    size = during.received_bytes if mode == CONSUME else during.acked_bytes
+    count = during.received if load.mode == CONSUME else during.acked
+    size = during.received_bytes if load.mode == CONSUME else during.acked_bytes
     found = {
         "records_per_s": count / during.seconds,
         "mb_per_s": size / 1e6 / during.seconds,
@@ -88,7 +110,7 @@ def figures(mode: str, before: Taken, after: Taken, sink_cpu_s: float) -> dict[s
         "sink_cores": sink_cpu_s / during.seconds,
         "sent_errors": float(during.errors),
     }
-    if mode == FIXED:
+    if load.rate != FASTEST:
         half, late, later = after.histograms[PUBLISH].percentiles((50, 99, 99.9))
         found |= {
             "publish_p50_ms": half / 1000,
@@ -98,11 +120,11 @@ def figures(mode: str, before: Taken, after: Taken, sink_cpu_s: float) -> dict[s
     return found
 
 
-def measure(mode: str, value_bytes: int, workers: int, warmup_s: float, seconds: float) -> Run:
+def measure(load: Load, workers: int, warmup_s: float, seconds: float) -> Run:
     """One run. Raises RuntimeError when worker or sink fail."""
-    with sink(value_bytes) as target, Workers(workers) as processes:
-        processes.open(specs(mode, value_bytes, workers, target.bootstrap))
-        processes.rate(FIXED_RATE if mode == FIXED else FASTEST)
+    with sink(load.value_bytes) as target, Workers(workers) as processes:
+        processes.open(load.specs(workers, target.bootstrap))
+        processes.rate(load.rate)
         time.sleep(warmup_s)
         before, used = processes.take(), usage(target.pid)
         time.sleep(seconds)
@@ -111,8 +133,13 @@ def measure(mode: str, value_bytes: int, workers: int, warmup_s: float, seconds:
         processes.rate(0)
         if after.counters.errors:
             raise RuntimeError(f"{after.counters.errors} errors: {after.counters.first_error}")
-    parameters = {"message_bytes": value_bytes, "workers": workers, "seconds": seconds, "producer": PRODUCER}
-    return Run(SYSTEM, case_name(mode, value_bytes), 0, parameters, figures(mode, before, after, cpu_s))
+    parameters = {
+        "message_bytes": load.value_bytes,
+        "workers": workers,
+        "seconds": seconds,
+        "producer": load.producer,
+    }
+    return Run(SYSTEM, load.case, 0, parameters, figures(load, before, after, cpu_s))
 
 
 @click.command()
@@ -127,9 +154,8 @@ def command(quick: bool, workers: int, seconds: float | None, out: Path) -> None
     title = "The load generator against a sink that does nothing"
     line = options.command_line("selftest")
     result = Result("selftest", "client", title, line, environment(workers=workers), shown=SHOWN)
-    loads = [(mode, size) for mode in (PRODUCE, CONSUME) for size in SIZES] + [(FIXED, FIXED_BYTES)]
-    for mode, size in loads:
-        run = measure(mode, size, workers, warmup_s, length)
+    for load in LOADS:
+        run = measure(load, workers, warmup_s, length)
         screen.print(f"{run.case}: {run.metrics['records_per_s']:,.0f} records/s", highlight=False)
         result.runs.append(run)
         result.save(out)
