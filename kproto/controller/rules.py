@@ -21,7 +21,7 @@ Who has what a virtual segment holds is asked in several ways:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from kproto.config import BROKER_CONFIGS, TOPIC_CONFIGS
@@ -238,6 +238,12 @@ def is_away(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
     """A broker that may have all of it is no member, so that it may come back with it. One that is a member
     with another data directory has nothing to bring."""
     return any(target.node_id not in image.brokers for target in may_come_back(image, table, vseg))
+
+
+def is_any_there(image: MetadataImage, copies: Iterable[CopyTarget]) -> bool:
+    """Somebody who has what a virtual segment is closed with is a member still (22): who is not listed then
+    has no copy any more (15), whatever it has."""
+    return any(may_hold(image, target) for target in copies)
 
 
 def sealed_end(start: int, positions: Sequence[int]) -> int:

@@ -89,8 +89,12 @@ class _Progress:
     def copy(self, target: CopyTarget) -> _Copy:
         return self.copies.setdefault(target, _Copy())
 
-    def look(self, away: frozenset[CopyTarget], now: float) -> None:
-        """Who comes back begins anew: it has failed to answer nobody yet."""
+    def look(self, image: MetadataImage, away: frozenset[CopyTarget], now: float) -> None:
+        """Who comes back begins anew: it has failed to answer nobody yet, and what the process before it said
+        may be lost with its power."""
+        for target, copy in self.copies.items():
+            broker = image.brokers.get(target.node_id)
+            copy.answered &= broker is None or broker.epoch == copy.epoch
         if away - self.away:
             self.away_since = now
         self.away = away
@@ -129,12 +133,9 @@ class _View:
         return self.now >= at
 
     def has_answered(self, target: CopyTarget) -> bool:
-        """There is an answer; that a copy is in limbo counts only until its broker starts again."""
+        """There is an answer, of its present process."""
         copy = self.progress.copies.get(target)
-        if copy is None or not copy.answered:
-            return False
-        broker = self.image.brokers.get(target.node_id)
-        return not copy.limbo or broker is None or broker.epoch == copy.epoch
+        return copy is not None and copy.answered
 
     def is_to_be_asked(self, target: CopyTarget) -> bool:
         """It has not answered, is not being asked, and has not just failed."""
@@ -192,7 +193,7 @@ class Sealing:
     def answered(self, ask: Ask, position: int, limbo: bool, epoch: int, now: float) -> None:
         """The copy holds everything up to ``position``; in limbo, nobody knows (rules 3, 22).
 
-        ``epoch`` is that of the broker that answered: after a restart a copy in limbo may be asked again.
+        ``epoch`` is that of the broker that answered: after a restart it is asked again.
         """
         copy = self._known(ask)
         copy.asked, copy.answered = False, True
@@ -217,7 +218,7 @@ class Sealing:
         looks: list[float] = []
         for vseg in sealing:
             progress = self._progress.setdefault(vseg.id, _Progress(now))
-            progress.look(rules.may_come_back(image, table, vseg), now)
+            progress.look(image, rules.may_come_back(image, table, vseg), now)
             view = _View(image, table, vseg, progress, now, looks)
             close = self._close(view)
             if close is not None:
@@ -230,7 +231,11 @@ class Sealing:
         return plan._replace(look_at=min(looks, default=None))
 
     def _close(self, view: _View) -> Close | None:
-        """The end of a virtual segment, once enough copies have answered: all members, or a stall later."""
+        """The end of a virtual segment, once enough copies have answered: all members, or a stall later.
+
+        Where something is to be kept, one of them has to be there still: with its disk all would be lost that
+        others have, who would be listed no more.
+        """
         vseg, progress = view.vseg, view.progress
         copies = progress.copies
         eligible = [target for target in vseg.backups if target in copies and copies[target].eligible]
@@ -239,9 +244,12 @@ class Sealing:
             if missing and not view.is_past(progress.first_answer + self._stall):
                 return None
             end = rules.sealed_end(vseg.start, [copies[target].position for target in eligible])
-            return Close(vseg.id, end, tuple(eligible) if end > vseg.start else ())
+            if end == vseg.start:
+                return Close(vseg.id, end, ())
+            if rules.is_any_there(view.image, eligible):
+                return Close(vseg.id, end, tuple(eligible))
         owner = copies.get(view.owner)
-        if owner is not None and owner.eligible:
+        if owner is not None and owner.eligible and rules.may_hold(view.image, view.owner):
             return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
         if rules.owner_holds(view.image, view.table, vseg) and not (
             owner is not None and view.is_past(owner.may_tell_until(self._loss_patience))
@@ -321,7 +329,8 @@ def _waiting_for(image: MetadataImage, vseg: VsegRecord, progress: _Progress) ->
 def decide_close(
     image: MetadataImage, table: VlogTable, closes: Sequence[Close]
 ) -> Decision[list[VsegRecord]]:
-    """Write the ends of sealing virtual segments; the answer: those that were still sealing.
+    """Write the ends of sealing virtual segments; the answer: those that were still sealing, and of which a
+    copy is still there.
 
     Copies that did not answer with all of it are on the list no more (rule 15).
     """
@@ -329,6 +338,8 @@ def decide_close(
     for close in closes[:PER_TRANSACTION]:
         vseg = table.vsegs.get(close.vseg)
         if vseg is None or not rules.is_sealing(image, vseg):
+            continue
+        if close.copies and not rules.is_any_there(image, close.copies):
             continue
         closed = vseg._replace(end=close.end, backups=close.copies)
         decision.puts[closed.key] = closed.encode()

@@ -73,6 +73,82 @@ def test_a_fenced_backup_is_not_waited_for() -> None:
     assert (closed.end, closed.backups) == (180, (first.target,))
 
 
+def test_who_answered_and_died_does_not_decide_alone() -> None:
+    """Its disk may be what died; whoever is late has all of it, and would be listed no more."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    world.fence(first.target.node_id)
+    world.now += STALL
+    assert world.close() == []
+    world.answer(second, 200)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (180, (first.target, second.target))
+
+
+def test_who_answered_and_died_is_asked_again_when_it_is_back() -> None:
+    """With the power it may have lost what it had said that it has."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    world.fence(first.target.node_id)
+    world.register(first.target.node_id)
+    world.now += STALL
+    plan = world.plan()
+    assert ([ask.target for ask in plan.asks], plan.closes) == ([first.target], [])
+    world.answer(first, 170, limbo=True)
+    assert world.close() == []
+    world.answer(second, 200)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (200, (second.target,))
+
+
+def test_who_never_got_anything_may_die() -> None:
+    """All of nothing is what every copy has."""
+    world = owner_died()
+    first, _ = world.plan().asks
+    world.answer(first, -1)
+    world.fence(first.target.node_id)
+    world.now += STALL
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (100, ())
+
+
+def test_who_is_dead_by_the_time_that_it_is_decided_does_not_decide_alone() -> None:
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    world.now += STALL
+    plan = world.sealing.plan(world.image, world.table, world.now)
+    world.fence(first.target.node_id)
+    assert world.commit(decide_close(world.image, world.table, plan.closes)) == []
+    world.answer(second, 200)
+    assert [closed.end for closed in world.close()] == [180]
+
+
+def test_an_owner_that_told_its_end_and_died_is_asked_again_when_it_is_back() -> None:
+    """What only its journal has may be lost with its power, or its disk."""
+    world = owner_died()
+    backups = world.table.open_vsegs()[0].backups
+    for target in backups:
+        world.fence(target.node_id)
+    world.register(1)
+    world.now += PATIENCE
+    world.plan()
+    world.now += PATIENCE
+    (ask,) = world.plan().asks
+    assert ask.journal
+    world.answer(ask, 200)
+    world.fence(1)
+    assert world.close() == []
+    world.register(1)
+    (ask,) = world.plan().asks
+    assert ask.journal
+    world.answer(ask, 200)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (200, ())
+
+
 def test_both_backups_are_dead_so_nothing_is_decided_until_one_is_back() -> None:
     world = owner_died(brokers=4)
     first, second = world.plan().asks
