@@ -322,8 +322,9 @@ class ControllerLoop:
 
     def _ask_and_look(self, asks: list[Ask]) -> None:
         """Send the SEALs; every answer wakes the loop."""
+        now = self._clock.monotonic()
         for ask in asks:
-            self._sealing.asked(ask)
+            self._sealing.asked(ask, now)
             body = messages.Seal(ask.vseg, ask.fence, ask.target.store_id, ask.journal).encode()
             self._peers.request(
                 ask.target.node_id,

@@ -51,14 +51,27 @@ class SealPlan(NamedTuple):
 class _Copy:
     """What is known of one copy of a sealing virtual segment."""
 
-    __slots__ = ("answered", "asked", "epoch", "failed_at", "failing_since", "limbo", "position")
+    __slots__ = (
+        "answered",
+        "asked",
+        "asked_at",
+        "epoch",
+        "failed_at",
+        "failing_since",
+        "limbo",
+        "position",
+        "sure_from",
+    )
 
     def __init__(self) -> None:
         self.asked = False
+        self.asked_at = 0.0
         self.failed_at: float | None = None
         self.failing_since: float | None = None
         """When it was first asked in vain since it is there."""
         self.answered = False
+        self.sure_from = -math.inf
+        """When it was asked what it answered last: it was there since."""
         self.position = 0
         self.limbo = False
         self.epoch = -1
@@ -106,7 +119,7 @@ class _Progress:
 class _View:
     """A sealing virtual segment, as things are ``now``; ``looks``: when to look again."""
 
-    __slots__ = ("here", "image", "looks", "now", "owner", "progress", "table", "vseg")
+    __slots__ = ("given_up_at", "here", "image", "looks", "now", "owner", "progress", "table", "vseg")
 
     def __init__(
         self,
@@ -116,6 +129,7 @@ class _View:
         progress: _Progress,
         now: float,
         looks: list[float],
+        stall: float,
     ) -> None:
         self.image = image
         self.table = table
@@ -125,6 +139,11 @@ class _View:
         self.looks = looks
         self.here = rules.live_copies(image, vseg)
         self.owner = CopyTarget(vseg.node_id, vseg.store_id)
+        self.given_up_at = -math.inf
+        """When nobody who is late is waited for any more, if somebody is, and that is now or was before."""
+        first = progress.first_answer
+        if first is not None and not all(map(self.has_answered, self.here)) and self.is_past(first + stall):
+            self.given_up_at = first + stall
 
     def is_past(self, at: float) -> bool:
         """What is waited for until ``at`` (for ever: infinity) is over; else that is when to look again."""
@@ -138,12 +157,13 @@ class _View:
         return copy is not None and copy.answered
 
     def is_to_be_asked(self, target: CopyTarget) -> bool:
-        """It has not answered, is not being asked, and has not just failed."""
-        if self.has_answered(target):
-            return False
+        """It has not answered, or long before others are given up, is not being asked, and has not just
+        failed."""
         copy = self.progress.copies.get(target)
         if copy is None:
             return True
+        if copy.answered and (copy.limbo or copy.sure_from >= self.given_up_at):
+            return False
         return not copy.asked and (copy.failed_at is None or self.is_past(copy.failed_at + RETRY_SECONDS))
 
 
@@ -179,9 +199,10 @@ class Sealing:
                 self._accepted[vseg] = named or self._accepted.get(vseg, False)
         return known
 
-    def asked(self, ask: Ask) -> None:
+    def asked(self, ask: Ask, now: float) -> None:
         """SEAL is on its way."""
-        self._known(ask).asked = True
+        copy = self._known(ask)
+        copy.asked, copy.asked_at = True, now
 
     def failed(self, ask: Ask, now: float) -> None:
         """No answer will come, or none that says anything about the copy."""
@@ -199,6 +220,7 @@ class Sealing:
         copy.asked, copy.answered = False, True
         copy.position, copy.limbo, copy.epoch = position, limbo, epoch
         copy.failing_since = None
+        copy.sure_from = copy.asked_at
         progress = self._progress[ask.vseg]
         if not limbo and progress.first_answer is None:
             progress.first_answer = now
@@ -219,7 +241,7 @@ class Sealing:
         for vseg in sealing:
             progress = self._progress.setdefault(vseg.id, _Progress(now))
             progress.look(image, rules.may_come_back(image, table, vseg), now)
-            view = _View(image, table, vseg, progress, now, looks)
+            view = _View(image, table, vseg, progress, now, looks, self._stall)
             close = self._close(view)
             if close is not None:
                 plan.closes.append(close)
@@ -233,20 +255,21 @@ class Sealing:
     def _close(self, view: _View) -> Close | None:
         """The end of a virtual segment, once enough copies have answered: all members, or a stall later.
 
-        Where something is to be kept, one of them has to be there still: with its disk all would be lost that
-        others have, who would be listed no more.
+        Where something is to be kept, one of them has to be there still, and to say so again after a stall:
+        with its disk all would be lost that others have, who are listed no more.
         """
         vseg, progress = view.vseg, view.progress
         copies = progress.copies
         eligible = [target for target in vseg.backups if target in copies and copies[target].eligible]
         if eligible and progress.first_answer is not None:
-            missing = [target for target in view.here if not view.has_answered(target)]
-            if missing and not view.is_past(progress.first_answer + self._stall):
+            missing = not all(map(view.has_answered, view.here))
+            if missing and view.given_up_at < progress.first_answer:
                 return None
             end = rules.sealed_end(vseg.start, [copies[target].position for target in eligible])
             if end == vseg.start:
                 return Close(vseg.id, end, ())
-            if rules.is_any_there(view.image, eligible):
+            sure = [target for target in eligible if copies[target].sure_from >= view.given_up_at]
+            if rules.is_any_there(view.image, sure):
                 return Close(vseg.id, end, tuple(eligible))
         owner = copies.get(view.owner)
         if owner is not None and owner.eligible and rules.may_hold(view.image, view.owner):

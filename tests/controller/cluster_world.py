@@ -109,7 +109,7 @@ class World:
         """What the controller would ask and close now; the SEALs are on their way then."""
         plan = self.sealing.plan(self.image, self.table, self.now)
         for ask in plan.asks:
-            self.sealing.asked(ask)
+            self.sealing.asked(ask, self.now)
         return plan
 
     def answer(self, ask: Ask, position: int, limbo: bool = False) -> None:

@@ -58,10 +58,29 @@ def test_a_backup_that_is_late_is_waited_for_no_longer_than_a_stall() -> None:
     assert plan.closes == []
     assert plan.look_at == world.now + STALL
     world.now += STALL
+    assert world.plan().asks == [first], "whether it is still there"
+    assert world.plan() == ([], [], [], None), "it is on its way"
+    world.answer(first, 180)
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (180, (first.target,))
     world.answer(second, 200)
     assert world.plan() == ([], [], [], None), "the late answer changes nothing"
+
+
+def test_who_answered_and_is_silent_now_does_not_decide_alone() -> None:
+    """A machine that loses its power is a member for a whole session; whoever was late has all of it."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    world.now += STALL
+    assert world.plan().asks == [first]
+    world.sealing.failed(first, world.now)
+    world.now += RETRY_SECONDS
+    plan = world.plan()
+    assert (plan.asks, plan.closes) == ([first], [])
+    world.answer(second, 200)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (180, (first.target, second.target))
 
 
 def test_a_fenced_backup_is_not_waited_for() -> None:
