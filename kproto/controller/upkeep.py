@@ -43,7 +43,7 @@ LISTED_SECONDS: Final = 30.0
 """A copy that was made is listed so soon after it was asked for, or it is asked for anew: its broker gives up
 what is not listed for long (`kproto.replica.store.HELD_S`, twice as long at least)."""
 
-_FAULTS_OF_TARGETS: Final = (
+FAULTS_OF_TARGETS: Final = (
     InternalError.NONE,
     InternalError.FULL,
     InternalError.REFUSED,
@@ -160,7 +160,7 @@ class Upkeep:
                 )
                 if not again or repair.vseg.id not in controller.table.vsegs:
                     break
-            for_want = answer.error not in _FAULTS_OF_TARGETS
+            for_want = answer.error not in FAULTS_OF_TARGETS
             if answer.error == InternalError.NONE:
                 done = await controller.decide(
                     lambda: (

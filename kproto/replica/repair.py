@@ -85,9 +85,9 @@ class Repairer:
             if await self._has(record):
                 return InternalError.NONE
             return await self._copy(record, end, source)
-        except PeerError as error:
+        except PeerError as error:  # which says nothing about the copy there
             log.warning("repair of %s from broker %d: %s", record.id, source, error)
-            return InternalError.UNKNOWN
+            return InternalError.REFUSED
         except OSError as error:
             if error.errno in NO_SPACE:
                 return InternalError.FULL

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kproto.controller.loop import _read_sealed
+from kproto.controller.upkeep import FAULTS_OF_TARGETS
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.net.internal import Caller
-from kproto.net.ports import Answer, Done
+from kproto.net.ports import Answer, Done, PeerError
 from kproto.replica import catalogs
 from kproto.replica.messages import (
     PUSH_ANSWER,
@@ -58,6 +59,8 @@ class LocalPeers:
         raise AssertionError("not used here")
 
     async def call(self, node_id: int, api: int, body: Any = b"", timeout: float = 10.0) -> Answer:
+        if node_id not in self.services:
+            raise PeerError(f"nobody is {node_id}")
         error, data = self.services[node_id].ask(api, bytes(body))
         return self.answers(Answer(error, memoryview(data)))
 
@@ -666,6 +669,17 @@ class TestRepair:
         assert self.repair(target, record) == InternalError.UNKNOWN
         assert not target.station.poison
         assert isinstance(target.service.repairer, Repairer)
+
+    def test_who_cannot_be_reached_has_not_said_that_it_has_none(self) -> None:
+        """What an owner has in its journal is given up by command once it said that it has none, not because
+        the network between it and whoever was to have a copy was cut (18b, 22)."""
+        peers, source, target, _, record = self.two()
+        del peers.services[8]
+        assert self.repair(target, record) in FAULTS_OF_TARGETS
+        peers.services[8] = Backup()
+        assert self.repair(target, record) not in FAULTS_OF_TARGETS
+        peers.services[8] = source
+        assert self.repair(target, record) == InternalError.NONE
 
 
 def scrubbing(*owners: Owner, frames: int) -> tuple[Backup, Scrub]:
