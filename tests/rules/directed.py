@@ -26,6 +26,8 @@ SEALED: Final = "what a dead owner had open is closed within milliseconds, or it
 
 AT_ONCE: Final = "a disk must be lost, another one beside it, and a leader hand over in between"
 
+BETWEEN: Final = "a disk must be lost between an answer and a decision: one seed of 250 with disks lost so"
+
 controller = kproto.controller.rules
 
 DIRECTED: Final = [
@@ -69,6 +71,13 @@ DIRECTED: Final = [
         ((kproto.metadata.records, "weaker"),),
         lambda _, now: now,
         LOOSE,
+    ),
+    Mutation(
+        "an answer counts without its broker",
+        "15, 21, 22",
+        ((controller, "is_any_there"),),
+        _always(True),
+        BETWEEN,
     ),
     Mutation("what came later is waited for", "12b", ((controller, "came_later"),), _always(False), SEALED),
     Mutation("rolled in flight", "11", ((kproto.vlog.replicated, "may_roll"),), _always(True), IDLE),

@@ -8,7 +8,7 @@ from kproto.controller.recovery import Attempt, decide_commit
 from kproto.controller.vsegs import Opening, decide_open_vseg
 from kproto.errors import KafkaError
 from kproto.metadata.vlogs import VsegId
-from tests.controller.cluster_world import World, cluster, nodes
+from tests.controller.cluster_world import STALL, World, cluster, nodes
 from tests.controller.test_flush_classes import alter, lose_power, opened
 
 from .support import needs, promise, waits_for_its_backup
@@ -51,6 +51,25 @@ def test_a_fenced_owner_opens_nothing() -> None:
     except KafkaError:
         backups = ()
     promise(not backups, f"S6: epoch {epoch} is over, and has new backups {nodes(backups)}")
+
+
+@needs("an answer counts without its broker")
+def test_who_answered_and_is_gone_does_not_say_where_the_log_ends() -> None:
+    """An owner died. One backup has answered, and lost its disk, when the other one is late by a stall. With
+    the end that the first one told it would be the only one that is listed: the other one's copy is none
+    then, and is deleted (15, 21, 22)."""
+    world = cluster(3, t=(1, 3, [1]))
+    vseg = world.open(1)
+    world.fence(1)
+    gone, late = world.plan().asks
+    world.answer(gone, 170)
+    world.fence(gone.target.node_id)
+    world.now += STALL
+    world.close()
+    world.answer(late, 170)
+    world.close()
+    closed = world.table.vsegs[vseg.id]
+    promise(late.target in closed.backups, f"S8: 170 bytes were acked, {nodes(closed.backups)} have them")
 
 
 @needs("nothing is sealing")

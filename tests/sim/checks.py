@@ -568,6 +568,22 @@ class Checks:
             streamlet.state == ONLINE for part in world.image.streamlets.values() for streamlet in part
         )
 
+    def may_lose_disk_meanwhile(self, number: int) -> bool:
+        """The same while owners are dead and ends are looked for: everything has another copy, be its broker
+        up or not, and nobody is just writing down who has some."""
+        world = self.world
+        if not all(node.ready or not node.up for node in world.nodes.values()):
+            return False
+        for node in world.nodes.values():
+            member = node.broker._member if node.up and node.broker is not None else None
+            if member is not None and member._acting is not None and member._acting._busy.locked():
+                return False
+        return all(
+            record.empty
+            or (bool(self._copies(record, without=number)) if record.backups else record.node_id != number)
+            for record in world.table.vsegs.values()
+        )
+
     def may_rot(self, number: int) -> list[VsegId]:
         """Closed virtual segments that have another copy than the one on a node. (Of open ones the others may
         be dropped because they are slow when the owner dies, so that this one alone would count.)"""

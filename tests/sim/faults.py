@@ -5,9 +5,9 @@ with connections that are reset (`drop`) and the tries that follow; slow links; 
 swizzle-clog; pauses; kills of one and all, of the controller; loss of power of one and all, silent until the
 machine is back, with torn writes; stray writes, flipped bits and unreadable files in copies (`rot`), in
 segments and indexes (`damage`); failing writes, syncs and other operations; full and nearly full, slow and
-lost disks; files that cannot be opened because too many are; wall clocks that jump; a store that is slow,
-away or out of reach of some; a lease that is lost by who acts; requests that make no sense or come once more,
-and answers that are none (`rubbish`).
+lost disks, of backups also while ends are looked for; files that cannot be opened because too many are; wall
+clocks that jump; a store that is slow, away or out of reach of some; a lease that is lost by who acts;
+requests that make no sense or come once more, and answers that are none (`rubbish`).
 
 Not here: damage in journals that the machine does not notice, and in segment files of a single copy (the
 client's checksum shows it), monotonic clocks that run at another speed.
@@ -94,6 +94,8 @@ class Faults:
             kinds |= {self.power_loss: 2, self.power_loss_of_all: 0.6}
         if plan.kind == "disks":
             kinds |= {self.lose_disk: 3}
+        if plan.kind == "disks" and plan.hectic:
+            kinds |= {self.lose_disk_meanwhile: 3}
         if plan.trouble:
             kinds |= {self.slow: 1, self.full: 1.5, self.break_disk: 2}
         if plan.scarce:
@@ -303,11 +305,34 @@ class Faults:
     def lose_disk(self) -> None:
         number = self._some()
         if self.checks.may_lose_disk(number):
-            if self.random.random() < 0.5:
-                self._lose_power(number)
-            else:
-                self.checks.losing_disk(number)
-                self.world.wipe(number)
+            self._lose_disk(number)
+
+    def _lose_disk(self, number: int) -> None:
+        """All of it, or what was not synced."""
+        if self.random.random() < 0.5:
+            self._lose_power(number)
+        else:
+            self.checks.losing_disk(number)
+            self.world.wipe(number)
+
+    def lose_disk_meanwhile(self) -> None:
+        """An owner dies, perhaps one of its backups is late, and another one's disk is lost before the end
+        of what they have is known."""
+        some = [one for one in self.world.table.open_vsegs() if len(one.backups) > 1]
+        if not some:
+            return
+        record = self.random.choice(some)
+        late, number = (target.node_id for target in self.random.sample(record.backups, 2))
+        self.world.crash(record.node_id)
+        if self.random.random() < 0.6:
+            self._nap(late)
+        wait = self.random.choice((0.0, 0.05, 0.3, 1.0)) * self.random.random()
+        self.world.loop.deliver(None, self.world.loop.now + wait, self._lose_disk_now, number)
+
+    def _lose_disk_now(self, number: int) -> None:
+        if not self.healed and self.checks.may_lose_disk_meanwhile(number):
+            self.world.count("disk lost, owners being dead")
+            self._lose_disk(number)
 
     def _lose_power(self, number: int) -> None:
         self.checks.losing_power(number)

@@ -86,6 +86,8 @@ class Plan:
     """Brokers are in racks."""
     scarce: bool = False
     """Brokers run out of file descriptors."""
+    hectic: bool = False
+    """Disks are lost, one at a time, while owners are dead."""
     requests: int = 256 << 20
     """kproto.request.memory.bytes: so much more memory than `memory` may hold what is not in files yet."""
 
@@ -148,4 +150,5 @@ def plan_of(seed: int) -> Plan:
         racks=scarce.random() < 0.3,
         scarce=scarce.random() < 0.3,
         requests=scarce.choice((256 << 20, 256 << 20, 300_000)),
+        hectic=scarce.random() < 0.3,
     )

@@ -54,10 +54,10 @@ class Reading:
         found: list[bytes] = []
         tries = 0
         while at < end and tries < 200:
-            tries += 1
             leader = consumer.leader
             data = await self._fetch(clients, consumer, at)
-            if data is None:
+            if not data:
+                tries += 1
                 consumer.leader = leader
                 consumer._look()  # leaders still move back to where they should be
                 await asyncio.sleep(0.1)

@@ -46,6 +46,7 @@ EVERYTHING: dict[str, Any] = {
     "busy": True,
     "racks": True,
     "scarce": True,
+    "hectic": True,
 }
 """A plan that leaves nothing out."""
 
@@ -57,7 +58,7 @@ def with_everything(seed: int) -> Plan:
 def test_the_plans_of_many_seeds_have_everything() -> None:
     plans = [plan_of(seed) for seed in range(200)]
     names = ("deletes", "zombies", "trouble", "moves", "shared", "outages", "clocks", "emptied", "hasty")
-    for name in (*names, "harmed", "busy", "racks", "scarce"):
+    for name in (*names, "harmed", "busy", "racks", "scarce", "hectic"):
         assert {getattr(plan, name) for plan in plans} == {False, True}, name
     assert {plan.kind for plan in plans} == {"disks", "synced", "kills"}
     assert {plan.nodes for plan in plans} == {3, 4, 5}

@@ -95,6 +95,21 @@ def test_missing_copies_take_longer_where_they_may_be_read_only_slowly(rate: int
     assert not patience.over
 
 
+def test_a_disk_may_be_lost_while_owners_are_dead_if_others_have_what_is_on_it() -> None:
+    """Be what they have open or closed, and they themselves up or not."""
+    world = World(0, plan_of(0))
+    checks = Checks(world)
+    targets = [CopyTarget(1, "a"), CopyTarget(2, "b")]
+    record = Owner(VsegId(8, 1, 1)).record(1_000, targets)._replace(node_id=3, end=None)
+    world.table.apply(Change(1, {record.key: record.encode()}, ()))
+    assert [checks.may_lose_disk_meanwhile(number) for number in (1, 2, 3)] == [True, True, True]
+    checks.gone.add("a")
+    assert [checks.may_lose_disk_meanwhile(number) for number in (1, 2, 3)] == [True, False, True]
+    closed = record._replace(end=1_000, backups=())
+    world.table.apply(Change(2, {closed.key: closed.encode()}, ()))
+    assert [checks.may_lose_disk_meanwhile(number) for number in (1, 2, 3)] == [True, True, False]
+
+
 @pytest.mark.parametrize(
     ("target", "leader_epoch", "survives"), [(None, 4, True), (1, 4, False), (1, 3, True)]
 )
