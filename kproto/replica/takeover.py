@@ -367,8 +367,7 @@ class Takeover:
 
     async def _search(self, part: Part) -> None:
         """Chunks are missing behind the newest state: look everywhere, and do not stop at the first state."""
-        record = self._metadata.image.streamlets[part.claim.topic_id][part.claim.streamlet]
-        for epoch in dict.fromkeys(reversed(record.sources)):
+        for epoch in dict.fromkeys(reversed(part.all_sources)):
             for why in (await self._source(epoch, [part], deep=True)).values():
                 raise NoCopyError(why)
 

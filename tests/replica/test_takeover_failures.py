@@ -217,6 +217,28 @@ def test_what_was_pushed_again_is_found_before_state_frames_that_tell_of_nobody(
     directed(go, 0, pushed_again)
 
 
+def test_a_topic_that_is_deleted_before_it_is_looked_for_everywhere_is_dropped(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What was to be taken over with it was put off, too."""
+
+    async def go(run: Run) -> None:
+        office, look = run.world.metadata, run.takeover._look
+
+        async def looked(*arguments: Any) -> None:
+            await look(*arguments)
+            office.image = office.image.__class__(office.image.revision + 1, brokers=office.image.brokers)
+
+        run.takeover._look = looked  # type: ignore[method-assign]
+        asked = answering(run)
+        await run.online()
+        assert not asked
+        assert run.takeover.rounds[-1]["committed"] == 0
+
+    directed(go, 0, pushed_again)
+    assert "taking over failed" not in caplog.text
+
+
 def hole(world: World) -> None:
     one, _, three = written(world, 3)
     vlog = Vlog(10, 1)
