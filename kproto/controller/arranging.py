@@ -54,6 +54,7 @@ class Arranger:
         self._members: dict[int, tuple[int, float]] = {}
         """Node id -> epoch, and since when it is a member."""
         self._seen = (-1, frozenset[int]())
+        """What the last look saw when it began: what came since, also by itself, is for the next one."""
         self._tried: dict[tuple[bytes, int], float] = {}
 
     def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
@@ -84,7 +85,7 @@ class Arranger:
         begun = await self._begin(now, settled, balance)
         if balance and begun < MOVES_AT_ONCE:
             self._balance_at = now + self._interval
-        self._seen = (controller.image.revision, settled) if not begun and not self._tried else (-1, settled)
+        self._seen = seen if not begun and not self._tried else (-1, settled)
 
     async def _begin(self, now: float, settled: frozenset[int], balance: bool) -> int:
         controller = self._controller

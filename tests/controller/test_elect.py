@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kproto.config import load
+from kproto.controller import arranging
 from kproto.controller.arranging import AGAIN_SECONDS, SETTLED_SECONDS, Arranger
 from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
 from kproto.controller.decision import Decision
@@ -290,6 +291,17 @@ def test_a_drained_broker_is_replaced_and_hands_over() -> None:
     look(one, 20.0)
     assert not world.table.moves
     assert world.streamlet("t").leader != 1
+
+
+def test_a_drained_broker_is_replaced_everywhere_though_not_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was left over waited for something else to change in the metadata, or the next balance."""
+    monkeypatch.setattr(arranging, "REPLACED_AT_ONCE", 1)
+    acting = Acting(cluster(4, t=(3, 3, [2, 2, 2])))
+    drain(acting.world, 1)
+    one = arranger(acting)
+    for now in (10.0, 11.0, 12.0):
+        look(one, now)
+    assert [acting.world.streamlet("t", index).replicas for index in range(3)] == [(2, 4, 3)] * 3
 
 
 def test_void_moves_are_tidied_away_and_begin_anew_later() -> None:
