@@ -285,10 +285,12 @@ class ReplicaService:
         None: from its start, or up to its end."""
 
         def loaded(copy: Copy | None) -> None:
-            if copy is None and not fence:
-                self._find_journal(vseg, whole)
-            else:
+            if copy is not None or fence:
                 whole(copy)
+            elif self._has_open(vseg):
+                reply(InternalError.REFUSED)  # UNKNOWN would be taken for having no journal either
+            else:
+                self._find_journal(vseg, whole)
 
         def whole(copy: Copy | None) -> None:
             worth = self.store.worth(vseg, copy)
@@ -330,6 +332,11 @@ class ReplicaService:
             return disk.size(fd) >= FILE_HEADER_SIZE + (record.end or 0) - record.start
         finally:
             disk.close(fd)
+
+    def _has_open(self, vseg: VsegId) -> bool:
+        """It is this broker's own, and where it ends has not been heard here yet: who asks knows already."""
+        record = self.store.table.vsegs.get(vseg)
+        return record is not None and record.open and record.store_id == self.store.me.store_id
 
     def _find_journal(self, vseg: VsegId, done: Callable[[Copy | None], object]) -> None:
         """The owner's own copy of a closed vseg, in its journal: asked for when no backup has one (18b)."""
