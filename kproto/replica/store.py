@@ -318,11 +318,12 @@ class ReplicaStore:
     def _verdict(self, vseg: VsegId, file: FileHeader | None, header: FrameHeader, known: int) -> Push:
         """Whether a frame may be stored, as things are now."""
         copy = self.copies.get(vseg)
+        is_closed = self.closed_end(vseg) is not None or (copy is not None and copy.settled)
         return decide_push(
             poisoned=bool(self.poisoned) or self._closed,
             is_fenced=fenced(vseg.owner_epoch, self.fences.epochs, self._live, self._newest),
             limbo=vseg in self.limbo or (copy is not None and not self._takes_frames(copy)),
-            closed=self.closed_end(vseg) is not None or self._is_gone(vseg, known),
+            closed=is_closed or self._is_gone(vseg, known),
             end=None if copy is None else copy.end,
             chain=0 if copy is None else copy.chain,
             start=None if file is None else file.start,

@@ -441,6 +441,11 @@ class TestMetadata:
         assert station.store.copies[VSEG].fd < 0
         verdict = station.push(None, owner.frames[2][1])
         assert verdict == (Push.CLOSED, owner.frames[2][0])
+        station.store.copies[VSEG].pins += 1  # somebody reads it, so that it cannot be deleted yet
+        metadata.delete(owner.record())
+        station.store.apply(metadata.table, metadata.live)
+        verdict = station.push(None, owner.frames[2][1])
+        assert verdict == (Push.CLOSED, owner.frames[2][0]), "no other bytes are there (seed 11016115)"
 
     def test_what_metadata_deleted_or_gave_to_others_is_deleted(self) -> None:
         station = Station()

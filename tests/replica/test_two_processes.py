@@ -197,11 +197,12 @@ async def _with_target(data_dir: Path, me: CopyTarget, port: int, owner: Owner, 
         assert await service.repairer.repair(owner.record(end), ME.node_id) is InternalError.NONE
         copy = store.copies[owner.vseg]
         assert (copy.start, copy.end) == (owner.start, owner.end)
+        stored = Path(copy.path).read_bytes()
+        assert stored == owner.first + b"".join(frame for _, frame in owner.frames)
         verdicts: list[Push] = []
-        position, frame = owner.frames[7]
+        _, frame = owner.frames[7]
         store.push(None, memoryview(frame), lambda verdict, _end: verdicts.append(verdict))
-        assert verdicts == [Push.REPEATED]
-        assert position < copy.end
+        assert verdicts == [Push.CLOSED]
     closed = asyncio.Event()
     store.close(closed.set)
     await closed.wait()
