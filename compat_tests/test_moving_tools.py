@@ -19,6 +19,7 @@ from kproto.local_cluster import LocalCluster
 REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 ELECTION = "org.apache.kafka.tools.LeaderElectionCommand"
 CLUSTER = "org.apache.kafka.tools.ClusterTool"
+CONFIGS = "kafka.admin.ConfigCommand"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
 
 pytestmark = [pytest.mark.owns_broker]
@@ -122,6 +123,28 @@ def test_generate_proposes_what_execute_takes(cluster: LocalCluster, tools: Jvm,
         assert said.count("is completed.") == 4, said
         assert all(1 not in nodes for nodes in admin.replicas(load.topic).values())
         assert load.finish() > 0
+
+
+def test_a_throttle_is_set_and_taken_back(tools: Jvm, tmp_path: Path) -> None:
+    """--execute --throttle moves all the same, and --verify leaves nothing of the throttle behind."""
+    name = unique("slowed")
+    run(tools, TOPICS, "--create", "--topic", name, "--partitions", 2, "--replication-factor", 2)
+    with Admin(tools.bootstrap) as admin:
+        after = {p: rotated([1, 2, 3, 4], nodes[0])[:2] for p, nodes in admin.replicas(name).items()}
+        moves = ("--reassignment-json-file", plan(tmp_path / "moves.json", name, after))
+        said = run(tools, REASSIGN, *moves, "--execute", "--throttle", 1_000_000).stdout
+        assert "The inter-broker throttle limit was set to 1000000 B/s" in said, said
+        broker = ("--describe", "--entity-type", "brokers", "--entity-name", 1)
+        said = run(tools, CONFIGS, *broker).stdout
+        for side in ("leader", "follower"):
+            assert f"{side}.replication.throttled.rate=1000000 " in said, said
+        wait_until("the reassignment", lambda: admin.reassigning() == 0)
+        said = run(tools, REASSIGN, *moves, "--verify").stdout
+        assert "Clearing broker-level throttles" in said, said
+        assert admin.replicas(name) == after
+        assert "throttled" not in run(tools, CONFIGS, *broker).stdout
+        topic = ("--describe", "--entity-type", "topics", "--entity-name", name)
+        assert "throttled" not in run(tools, CONFIGS, *topic).stdout
 
 
 def test_preferred_leaders_are_elected(cluster: LocalCluster, tools: Jvm, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ May import nothing else of kproto. ``definition`` says what a key is, ``broker_c
 are the tables, ``settings`` reads ``kproto.toml``.
 """
 
-from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS
+from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS, SHOWN_WHEN_SET
 from kproto.config.definition import (
     ConfigDef,
     ConfigError,
@@ -29,6 +29,7 @@ __all__ = [
     "ALIASES",
     "BROKER_CONFIGS",
     "FIXED_AT_CREATION",
+    "SHOWN_WHEN_SET",
     "TOPIC_CONFIGS",
     "ConfigDef",
     "ConfigError",

@@ -337,6 +337,8 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
     ),
 )
 
+_NOTHING: Final = "Accepted for compatibility; it changes nothing in kproto."
+
 _ACCEPTED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("background.threads", INT, 10),
     ("broker.heartbeat.interval.ms", INT, 2000),
@@ -425,6 +427,16 @@ _ACCEPTED_LIVE: Final = frozenset(
 )
 """Of `_ACCEPTED`, those that Apache Kafka changes while it runs: scripts that do so need not know better."""
 
+SHOWN_WHEN_SET: Final = frozenset(
+    {
+        "follower.replication.throttled.rate",
+        "leader.replication.throttled.rate",
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+    }
+)
+"""Keys of no default, which clients see only where they are set. ``kafka-reassign-partitions --throttle``
+sets them before it moves anything and takes them back with ``--verify``; they limit nothing in kproto."""
+
 _FIXED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("alter.config.policy.class.name", CLASS, None),
     ("authorizer.class.name", STRING, ""),
@@ -490,11 +502,15 @@ def _table() -> dict[str, ConfigDef]:
             name,
             kind,
             default,
-            "Accepted for compatibility; it changes nothing in kproto.",
+            _NOTHING,
             enforced=False,
             dynamic=name in _ACCEPTED_LIVE,
         )
         for name, kind, default in _ACCEPTED
+    )
+    definitions += (
+        ConfigDef(name, LONG, None, _NOTHING, at_least(0), enforced=False, dynamic=True)
+        for name in SHOWN_WHEN_SET
     )
     definitions += (
         ConfigDef(
@@ -522,4 +538,4 @@ def _table() -> dict[str, ConfigDef]:
 
 BROKER_CONFIGS: Final[Mapping[str, ConfigDef]] = _table()
 
-__all__ = ["ALIASES", "BROKER_CONFIGS"]
+__all__ = ["ALIASES", "BROKER_CONFIGS", "SHOWN_WHEN_SET"]

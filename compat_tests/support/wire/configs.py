@@ -248,6 +248,42 @@ def _broker(talk: Talk, ask: Any) -> None:
         ask(f"broker: {label}", op, at=at, validate=True)
 
 
+RATES = (
+    "follower.replication.throttled.rate",
+    "leader.replication.throttled.rate",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+)
+
+
+def throttling(talk: Talk) -> None:
+    """The rates that kafka-reassign-partitions sets before it moves anything, and takes back afterwards."""
+    one, every = (BROKER, "1"), (BROKER, "")
+
+    def ask(label: str, at: tuple[int, str], op: int, value: str | None) -> None:
+        config = incremental_alter_configs.AlterableConfig
+        given = [config(name=key, config_operation=op, value=value) for key in RATES]
+        resource = incremental_alter_configs.AlterConfigsResource(
+            resource_type=at[0], resource_name=at[1], configs=given
+        )
+        talk(
+            INCREMENTAL,
+            1,
+            incremental_alter_configs.IncrementalAlterConfigsRequest(resources=[resource]),
+            label,
+        )
+        talk.settle()
+        for place in (one, every):
+            describe(talk, f"{label}, {place[1] or 'all'}", place, keys=RATES)
+
+    describe(talk, "unset", one, keys=RATES)
+    for value in ("1000", "0", "9223372036854775807", "-1", "9223372036854775808", "1.5", "x", "", None):
+        ask(f"set {value!r}", one, SET, value)
+    ask("appended", one, APPEND, "1")
+    ask("set for all", every, SET, "2000")
+    ask("taken from one", one, DELETE, None)
+    ask("taken from all", every, DELETE, None)
+
+
 def replacing(talk: Talk) -> None:
     """AlterConfigs, the older way."""
     name = talk.make("replacing", 1, {"retention.ms": "5", "flush.ms": "6"})
@@ -312,5 +348,6 @@ CHANGING = (
 CONVERSATIONS = (
     Conversation("describing-configs", describing_configs, DESCRIBING),
     Conversation("changing", changing, CHANGING),
+    Conversation("throttling", throttling),
     Conversation("replacing", replacing),
 )

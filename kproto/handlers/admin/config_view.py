@@ -17,6 +17,7 @@ from kproto.config import (
     ALIASES,
     BROKER_CONFIGS,
     FIXED_AT_CREATION,
+    SHOWN_WHEN_SET,
     TOPIC_CONFIGS,
     ConfigDef,
     ConfigSource,
@@ -82,7 +83,11 @@ class ConfigViews:
 
     def broker(self) -> list[ConfigView]:
         """All configs of this broker, by name."""
-        return [self._broker_key(definition) for definition in BROKER_CONFIGS.values()]
+        return [
+            self._broker_key(definition)
+            for name, definition in BROKER_CONFIGS.items()
+            if name not in SHOWN_WHEN_SET or any(self._set_layers(name))
+        ]
 
     def all_brokers(self) -> list[ConfigView]:
         """The dynamic configs of every broker: only those that are set, spelled as they were."""

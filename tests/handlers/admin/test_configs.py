@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kproto.config import BROKER_CONFIGS, TOPIC_CONFIGS, ConfigSource, load
+from kproto.config import BROKER_CONFIGS, SHOWN_WHEN_SET, TOPIC_CONFIGS, ConfigSource, load
 from kproto.controller import NewTopic, OpType, ResourceType
 from kproto.errors import ErrorCode
 from kproto.handlers.admin.config_view import ConfigViews
@@ -110,7 +110,7 @@ def test_resources_that_do_not_exist(world, kind: int, name: str, code: ErrorCod
 def test_broker_configs(tuned) -> None:
     result = describe(tuned, BROKER, "1", include_synonyms=True)
     shown = {config.name: config for config in result.configs}
-    assert list(shown) == list(BROKER_CONFIGS)
+    assert list(shown) == [name for name in BROKER_CONFIGS if name not in SHOWN_WHEN_SET]
     assert shown["num.partitions"].value == "4"
     assert shown["num.partitions"].read_only
     assert synonyms(shown["num.partitions"]) == [("num.partitions", "4", 4), ("num.partitions", "1", 5)]
@@ -178,6 +178,19 @@ def test_dynamic_broker_configs_reach_topics_by_precedence(world) -> None:
     assert alter(world, BROKER, "1", ("log.segment.bytes", OpType.DELETE, None)) == 0
     config = describe(world, TOPIC, "t", "segment.bytes").configs[0]
     assert (config.value, config.config_source) == ("2000000", ConfigSource.DYNAMIC_DEFAULT_BROKER)
+
+
+def test_rates_are_shown_where_they_are_set(world) -> None:
+    """`kafka-reassign-partitions --throttle` sets them; unset they are not described, as in Apache Kafka."""
+    rate, node = "leader.replication.throttled.rate", "1"
+    assert rate not in [config.name for config in describe(world, BROKER, node).configs]
+    assert alter(world, BROKER, node, (rate, OpType.SET, "-1")) == ErrorCode.INVALID_REQUEST
+    assert alter(world, BROKER, node, (rate, OpType.SET, "1000")) == 0
+    (shown,) = describe(world, BROKER, node, rate, include_synonyms=True).configs
+    assert (shown.value, shown.read_only) == ("1000", False)
+    assert synonyms(shown) == [(rate, "1000", ConfigSource.DYNAMIC_BROKER)]
+    assert alter(world, BROKER, node, (rate, OpType.DELETE, None)) == 0
+    assert describe(world, BROKER, node, rate).configs == []
 
 
 def test_incremental_alter(world) -> None:
