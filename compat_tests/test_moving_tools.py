@@ -147,6 +147,25 @@ def test_a_throttle_is_set_and_taken_back(tools: Jvm, tmp_path: Path) -> None:
         assert "throttled" not in run(tools, CONFIGS, *topic).stdout
 
 
+def test_what_execute_printed_leads_back(cluster: LocalCluster, tools: Jvm, tmp_path: Path) -> None:
+    """It names log directories; they are those that the replicas are in, or will be."""
+    name = unique("back")
+    run(tools, TOPICS, "--create", "--topic", name, "--partitions", 4, "--replication-factor", 2)
+    with Admin(tools.bootstrap) as admin:
+        before = admin.replicas(name)
+        after = {p: [n for n in (1, 2, 3, 4) if n not in nodes] for p, nodes in before.items()}
+        path = plan(tmp_path / "moves.json", name, after)
+        said = run(tools, REASSIGN, "--reassignment-json-file", path, "--execute").lines()
+        wait_until("the reassignment", lambda: admin.reassigning() == 0)
+        assert admin.replicas(name) == after
+        path.write_text(next(line for line in said if line.startswith("{")))
+        assert str(Path(cluster.directory, "broker-1")) in path.read_text()
+        said = run(tools, REASSIGN, "--reassignment-json-file", path, "--execute").lines()
+        assert sum("Successfully started moving log directory to" in line for line in said) == 4, said
+        wait_until("the way back", lambda: admin.reassigning() == 0)
+        assert admin.replicas(name) == before
+
+
 def test_preferred_leaders_are_elected(cluster: LocalCluster, tools: Jvm, tmp_path: Path) -> None:
     with Admin(cluster.bootstrap_servers) as admin:
         load = ClusterLoad(cluster, partitions=4, producers=1, name=unique("tools"))

@@ -51,6 +51,7 @@ APIS: Final[dict[int, Api]] = {
         _api(23, "offset_for_leader_epoch", 2, 4),
         _api(32, "admin.describe_configs", 1, 4),
         _api(33, "admin.alter_configs", 0, 2),
+        _api(34, "admin.alter_replica_log_dirs", 1, 2),
         _api(35, "admin.describe_log_dirs", 1, 5),
         _api(37, "admin.create_partitions", 0, 3),
         _api(42, "groups.delete_groups", 0, 2),

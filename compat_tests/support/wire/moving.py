@@ -11,9 +11,16 @@ from kproto.wire.generated.alter_partition_reassignments import (
     ReassignablePartition,
     ReassignableTopic,
 )
+from kproto.wire.generated.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from kproto.wire.generated.describe_log_dirs import DescribeLogDirsRequest
 from kproto.wire.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
 from kproto.wire.generated.unregister_broker import UnregisterBrokerRequest
 
+ALTER_LOG_DIRS, LOG_DIRS = 34, 35
 ELECT_LEADERS, ALTER_REASSIGNMENTS, UNREGISTER_BROKER = 43, 45, 64
 
 
@@ -60,8 +67,38 @@ def unregistering(talk: Talk) -> None:
     talk(UNREGISTER_BROKER, 0, UnregisterBrokerRequest(broker_id=77), "no such broker")
 
 
+def changing_directories(talk: Talk) -> None:
+    """AlterReplicaLogDirs: partitions are where they are to be, or the directory is not the broker's."""
+    name, other = talk.make("stays", 2), talk.make("stays-too", 1)
+    answer = talk(LOG_DIRS, 4, DescribeLogDirsRequest(topics=[]), "own directory")
+    own = answer.results[0].log_dir
+
+    def ask(label: str, version: int, *wanted: tuple[str, str, list[int]]) -> None:
+        dirs: dict[str, list[AlterReplicaLogDirTopic]] = {}
+        for path, which, partitions in wanted:
+            dirs.setdefault(path, []).append(AlterReplicaLogDirTopic(name=which, partitions=partitions))
+        given = [AlterReplicaLogDir(path=path, topics=topics) for path, topics in dirs.items()]
+        talk(ALTER_LOG_DIRS, version, AlterReplicaLogDirsRequest(dirs=given), label)
+
+    for version in (1, 2):
+        ask("where it is", version, (own, name, [0, 1]), (own, other, [0]))
+        ask("no such partition", version, (own, name, [0, 9, -1]))
+        ask("no such topic", version, (own, talk.name("unknown"), [0]))
+        ask("bad topic", version, (own, "a b", [0]), (own, "", [0]))
+        for path in ("/no/such/directory", "relative", "", own + "/below", own + "/", own + "/../data"):
+            label = path.replace(own, "own")
+            ask(f"to {label!r}", version, (path, name, [0]))
+            ask(f"unknown to {label!r}", version, (path, talk.name("unknown"), [0]))
+        ask("twice", version, (own, name, [0, 0]), (own, name, [0]))
+        ask("here and there", version, ("/no/such/directory", name, [0]), (own, name, [0]))
+        ask("there and here", version, (own, name, [0]), ("/no/such/directory", name, [0]))
+        ask("no partitions", version, (own, name, []))
+        ask("nothing", version)
+
+
 CONVERSATIONS = (
     Conversation("electing", electing),
     Conversation("reassigning", reassigning),
     Conversation("unregistering", unregistering),
+    Conversation("changing-directories", changing_directories),
 )

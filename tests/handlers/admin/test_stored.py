@@ -8,6 +8,11 @@ import pytest
 
 from kproto.controller import ResourceType
 from kproto.errors import ErrorCode
+from kproto.wire.generated.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
 from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kproto.wire.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from kproto.wire.generated.delete_records import (
@@ -60,6 +65,34 @@ def sizes(kafka, version: int, topics: list[tuple[str, list[int]]] | None) -> di
         assert 0 < directory.usable_bytes <= directory.total_bytes
     assert not directory.is_cordoned
     return {(t.name, p.partition_index): p.partition_size for t in directory.topics for p in t.partitions}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_partitions_are_in_the_one_log_directory(kafka, version: int) -> None:
+    name, _ = kafka.create(partitions=2)
+    own = kafka.call(35, 4, DescribeLogDirsRequest(topics=[])).results[0].log_dir
+    wanted = [
+        AlterReplicaLogDir(
+            path=path, topics=[AlterReplicaLogDirTopic(name=topic, partitions=list(partitions))]
+        )
+        for path, topic, partitions in (
+            ("/nowhere", name, (0, 1)),
+            (own, name, (0, 2, 0)),
+            (own, "unknown", (0,)),
+            (own, "none", ()),
+        )
+    ]
+    answer = kafka.call(34, version, AlterReplicaLogDirsRequest(dirs=wanted))
+    assert {
+        t.topic_name: [(p.partition_index, p.error_code) for p in t.partitions] for t in answer.results
+    } == {
+        name: [
+            (0, ErrorCode.NONE),
+            (1, ErrorCode.LOG_DIR_NOT_FOUND),
+            (2, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        ],
+        "unknown": [(0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)],
+    }
 
 
 def alter(kafka, kind: int, name: str, key: str, value: str | None) -> int:
