@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,11 @@ from kproto.wire.generated.alter_replica_log_dirs import (
     AlterReplicaLogDirTopic,
 )
 from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
-from kproto.wire.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from kproto.wire.generated.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
 from kproto.wire.generated.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -28,6 +34,7 @@ from kproto.wire.generated.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from kproto.wire.records import Record, build_batch
+from tests.groups.members import members
 
 TOPIC, BROKER = ResourceType.TOPIC, ResourceType.BROKER
 
@@ -93,6 +100,27 @@ def test_partitions_are_in_the_one_log_directory(kafka, version: int) -> None:
         ],
         "unknown": [(0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)],
     }
+
+
+def test_a_partition_of_other_brokers_is_waited_for(tmp_path: Path) -> None:
+    async def ask() -> list[int]:
+        async with members(tmp_path, 2, offsets_topic_replication_factor="2") as cluster:
+            replicas = [
+                CreatableReplicaAssignment(partition_index=i, broker_ids=ids)
+                for i, ids in enumerate(([1], [2]))
+            ]
+            topic = CreatableTopic(
+                name="apart", num_partitions=-1, replication_factor=-1, assignments=replicas, configs=[]
+            )
+            await cluster.call(1, 19, 7, topics=[topic], timeout_ms=10_000, validate_only=False)
+            own = (await cluster.call(1, 35, 4, topics=[])).results[0].log_dir
+            wanted = AlterReplicaLogDir(
+                path=own, topics=[AlterReplicaLogDirTopic(name="apart", partitions=[0, 1])]
+            )
+            answer = await cluster.call(1, 34, 2, dirs=[wanted])
+            return [one.error_code for one in answer.results[0].partitions]
+
+    assert asyncio.run(asyncio.wait_for(ask(), 60)) == [ErrorCode.NONE, ErrorCode.REPLICA_NOT_AVAILABLE]
 
 
 def alter(kafka, kind: int, name: str, key: str, value: str | None) -> int:
