@@ -17,7 +17,7 @@ from bench.omb.command import command
 from bench.omb.compare import DRIVERS, WORKLOADS
 from bench.omb.runner import run
 from bench.omb.settings import read_driver, read_workload
-from bench.selftest import CONSUME, PARTITIONS, PRODUCE, sink, specs
+from bench.selftest import CONSUME, PARTITIONS, PRODUCE, Load, sink
 from bench.workers import DELAY, END_TO_END, FASTEST, INTENDED, KINDS, PUBLISH, RAW_FIELDS, Spec, WorkerError
 from bench.workers import Workers as LoadWorkers
 from kproto.testing import kafka_broker
@@ -144,7 +144,7 @@ def test_what_goes_wrong_is_said(address: str) -> None:
 @pytest.mark.parametrize("mode", [PRODUCE, CONSUME])
 def test_the_null_sink_takes_and_gives_records(mode: str) -> None:
     with sink(1_024) as target, LoadWorkers(1) as workers:
-        workers.open(specs(mode, 1_024, 1, target.bootstrap))
+        workers.open(Load(mode, 1_024).specs(1, target.bootstrap))
         if mode == CONSUME:
             await_received(workers, 10 * PARTITIONS)
             assert workers.counters().received_bytes % 1_024 == 0
