@@ -465,12 +465,14 @@ def overwrite(disk: Disk, path: str, place: Place, data: memoryview, end: int) -
     disk.makedirs(directory)
     fd = disk.open(path, create=True)
     try:
-        disk.pwritev(fd, [data[:good]], place.position)
-        disk.datasync(fd)
+        try:
+            disk.pwritev(fd, [data[:good]], place.position)
+        finally:  # a full disk takes a part of it, which may be all that was damaged
+            disk.datasync(fd)
+            if place.position == 0:
+                disk.sync_directory(directory)
     finally:
         disk.close(fd)
-    if place.position == 0:
-        disk.sync_directory(directory)
     return Place(place.position + good, offset)
 
 
