@@ -61,6 +61,12 @@ STEPS: Sequence[Step] = (
     Step("pravega", ("--mode", "end-to-end", "--label", "-raw", *RAW), None),
     Step("analyze", ("{out}/raw",), ("{out}/raw",), 2),
     Step("cluster", minutes=3),
+    Step(
+        "cluster",
+        ("--client", "librdkafka"),
+        ("--quick", "--client", "librdkafka", "--case", "rf3-512p-1KB"),
+        2,
+    ),
     Step("startup", minutes=2),
     Step("idle", minutes=2),
     Step("failover", ("--rounds", "20", "--all-at-once", "5", "--pause", "5", "--restart", "3"), minutes=3),
@@ -128,7 +134,7 @@ def last_words(output: str, code: int) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Short runs, one pair: about 50 minutes on two cores.")
+@click.option("--quick", is_flag=True, help="Short runs, one pair: about an hour on two cores.")
 @click.option(
     "--only",
     multiple=True,
