@@ -110,6 +110,22 @@ def test_a_disk_may_be_lost_while_owners_are_dead_if_others_have_what_is_on_it()
     assert [checks.may_lose_disk_meanwhile(number) for number in (1, 2, 3)] == [True, True, False]
 
 
+def test_a_copy_that_was_named_behind_a_power_loss_is_none() -> None:
+    """Two virtual segments were opened with one backup, whose machine was off unnoticed: when the
+    owner's disk was lost, their ends waited for an operator (seed 13001167)."""
+    world = World(0, plan_of(0))
+    checks = Checks(world)
+    record = (
+        Owner(VsegId(8, 1, 1))
+        .record(1_000, [CopyTarget(1, "a"), CopyTarget(2, "b")])
+        ._replace(node_id=3, end=None)
+    )
+    checks.stores[1] = "a"
+    checks.losing_power(1)
+    world.table.apply(Change(1, {record.key: record.encode()}, ()))
+    assert [checks.may_lose_disk_meanwhile(number) for number in (1, 2, 3)] == [True, False, True]
+
+
 @pytest.mark.parametrize(
     ("target", "leader_epoch", "survives"), [(None, 4, True), (1, 4, False), (1, 3, True)]
 )
