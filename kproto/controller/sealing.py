@@ -119,7 +119,19 @@ class _Progress:
 class _View:
     """A sealing virtual segment, as things are ``now``; ``looks``: when to look again."""
 
-    __slots__ = ("given_up_at", "here", "image", "looks", "now", "owner", "progress", "table", "vseg")
+    __slots__ = (
+        "asked_since",
+        "given_up_at",
+        "here",
+        "image",
+        "looks",
+        "now",
+        "owner",
+        "progress",
+        "stall",
+        "table",
+        "vseg",
+    )
 
     def __init__(
         self,
@@ -137,6 +149,7 @@ class _View:
         self.progress = progress
         self.now = now
         self.looks = looks
+        self.stall = stall
         self.here = rules.live_copies(image, vseg)
         self.owner = CopyTarget(vseg.node_id, vseg.store_id)
         self.given_up_at = -math.inf
@@ -144,6 +157,9 @@ class _View:
         first = progress.first_answer
         if first is not None and not all(map(self.has_answered, self.here)) and self.is_past(first + stall):
             self.given_up_at = first + stall
+        self.asked_since = max(self.given_up_at, progress.away_since if progress.away else -math.inf)
+        """Who answers alone for others, that are given up or away, was asked after they had gone: it may have
+        lost its power since it answered, and be a member for a whole session yet."""
 
     def is_past(self, at: float) -> bool:
         """What is waited for until ``at`` (for ever: infinity) is over; else that is when to look again."""
@@ -156,13 +172,23 @@ class _View:
         copy = self.progress.copies.get(target)
         return copy is not None and copy.answered
 
+    def is_sure(self, target: CopyTarget) -> bool:
+        """Its answer counts though others are gone: it was asked since, or is in limbo anyway."""
+        copy = self.progress.copies.get(target)
+        return copy is not None and copy.answered and (copy.limbo or copy.sure_from >= self.asked_since)
+
+    def all_told(self) -> bool:
+        """All that are here have answered, and again if they have to, or not for a stall."""
+        if not all(map(self.has_answered, self.here)):
+            return False
+        return all(map(self.is_sure, self.here)) or self.is_past(self.asked_since + self.stall)
+
     def is_to_be_asked(self, target: CopyTarget) -> bool:
-        """It has not answered, or long before others are given up, is not being asked, and has not just
-        failed."""
+        """It has not answered, or before others were gone, is not being asked, and has not just failed."""
         copy = self.progress.copies.get(target)
         if copy is None:
             return True
-        if copy.answered and (copy.limbo or copy.sure_from >= self.given_up_at):
+        if self.is_sure(target):
             return False
         return not copy.asked and (copy.failed_at is None or self.is_past(copy.failed_at + RETRY_SECONDS))
 
@@ -255,8 +281,8 @@ class Sealing:
     def _close(self, view: _View) -> Close | None:
         """The end of a virtual segment, once enough copies have answered: all members, or a stall later.
 
-        Where something is to be kept, one of them has to be there still, and to say so again after a stall:
-        with its disk all would be lost that others have, who are listed no more.
+        Where something is to be kept, one of them has to be there still, and to say so again after others are
+        gone: with its disk all would be lost that they have, who are listed no more.
         """
         vseg, progress = view.vseg, view.progress
         copies = progress.copies
@@ -268,8 +294,7 @@ class Sealing:
             end = rules.sealed_end(vseg.start, [copies[target].position for target in eligible])
             if end == vseg.start:
                 return Close(vseg.id, end, ())
-            sure = [target for target in eligible if copies[target].sure_from >= view.given_up_at]
-            if rules.is_any_there(view.image, sure):
+            if rules.is_any_there(view.image, filter(view.is_sure, eligible)):
                 return Close(vseg.id, end, tuple(eligible))
         owner = copies.get(view.owner)
         if owner is not None and owner.eligible and rules.may_hold(view.image, view.owner):
@@ -295,7 +320,7 @@ class Sealing:
                 return None
             log.error("the loss of all that virtual segment %s held is accepted", vseg.id)
             return Close(vseg.id, vseg.start, ())
-        if not all(map(view.has_answered, here)):
+        if not view.all_told():
             return None
         if not accepted:
             if not rules.may_lose(view.image, view.table, vseg, self._may_lose):
@@ -323,8 +348,7 @@ class Sealing:
         vseg = view.vseg
         fence = rules.fence_of(vseg)
         asks = [Ask(vseg.id, target, fence, False) for target in view.here if view.is_to_be_asked(target)]
-        hopeless = all(map(view.has_answered, view.here))
-        if hopeless and rules.owner_holds(view.image, view.table, vseg):
+        if view.all_told() and rules.owner_holds(view.image, view.table, vseg):
             patience = self._patience if vseg.backups else 0.0
             if view.is_past(view.progress.since + patience) and view.is_to_be_asked(view.owner):
                 asks.append(Ask(vseg.id, view.owner, fence, True))

@@ -101,8 +101,51 @@ def test_who_answered_and_died_does_not_decide_alone() -> None:
     world.now += STALL
     assert world.close() == []
     world.answer(second, 200)
+    assert world.plan().asks == [second], "whether it is there still"
+    world.answer(second, 200)
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (180, (first.target, second.target))
+
+
+def test_who_answered_before_the_other_was_gone_is_asked_whether_it_is_still_there() -> None:
+    """It answered, its machine lost its power, and before anybody noticed that the other one died: that one
+    comes back with all of it (seed 13003605)."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    world.now += 0.1
+    world.fence(second.target.node_id)
+    plan = world.plan()
+    assert (plan.asks, plan.closes) == ([first], [])
+    for ask in (first, second):
+        world.sealing.failed(ask, world.now)
+    world.fence(first.target.node_id)
+    assert world.close() == []
+    world.now += RETRY_SECONDS
+    world.register(second.target.node_id)
+    (ask,) = world.plan().asks
+    world.answer(ask, 200)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (180, (first.target, second.target))
+
+
+def test_the_owner_is_not_asked_while_a_backup_may_say_that_it_is_still_there() -> None:
+    """More copies are better; but a member that answers no more is not waited for for ever."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    world.register(1)
+    world.now += PATIENCE
+    world.fence(second.target.node_id)
+    assert world.plan().asks == [first]
+    plan = world.plan()
+    assert (plan.asks, plan.closes, plan.look_at) == ([], [], world.now + STALL)
+    world.now += STALL
+    (ask,) = world.plan().asks
+    assert ask.journal
+    world.answer(first, 180)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (180, (first.target,))
 
 
 def test_who_answered_and_died_is_asked_again_when_it_is_back() -> None:
@@ -141,6 +184,8 @@ def test_who_is_dead_by_the_time_that_it_is_decided_does_not_decide_alone() -> N
     plan = world.sealing.plan(world.image, world.table, world.now)
     world.fence(first.target.node_id)
     assert world.commit(decide_close(world.image, world.table, plan.closes)) == []
+    world.answer(second, 200)
+    assert world.plan().asks == [second]
     world.answer(second, 200)
     assert [closed.end for closed in world.close()] == [180]
 
