@@ -658,8 +658,8 @@ class Checks:
     def _unsettled(self, clients: Clients, acks: dict[int, int]) -> str:
         world = self.world
         for node in world.nodes.values():
-            if not node.serving:
-                return f"L1: n{node.number} does not serve"
+            if not node.serving or node.stopping:
+                return f"L1: n{node.number} does not serve, or not for long"
             member = world.image.brokers.get(node.number)
             if member is None or member.epoch != world.epoch_of(node):
                 return f"L1: n{node.number} does not know that it was fenced"

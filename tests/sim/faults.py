@@ -61,8 +61,6 @@ class Faults:
             world.network.spoil = lambda api, answer: (
                 answer if self.healed else rubbish.spoil(world, api, answer, strange)
             )
-        self.stopping: dict[int, object] = {}
-        """Processes that have been told to stop: nobody tells them twice."""
 
     async def run(self) -> None:
         """Break something every now and then."""
@@ -152,11 +150,11 @@ class Faults:
         """A clean stop."""
         number = self._some()
         node = self.world.nodes[number]
-        if node.serving and node.process is not self.stopping.get(number) and self.checks.may_kill(number):
+        if node.serving and not node.stopping and self.checks.may_kill(number):
             process, broker = node.process, node.broker
             assert process is not None
             assert broker is not None
-            self.stopping[number] = process
+            node.told_to_stop = process
             self.world.note(f"stop n{number}")
             self.world.count("clean stop")
 

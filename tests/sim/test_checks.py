@@ -167,3 +167,15 @@ def test_nothing_is_at_rest_while_somebody_does_not_know_that_it_was_fenced() ->
     assert checks._unsettled(clients, {}) == "L1: n2 does not know that it was fenced"
     world.image = load_image(3, [entry(one._replace(epoch=99)) for one in brokers])
     assert checks._unsettled(clients, {}) == "L1: n1 does not know that it was fenced"
+
+
+def test_a_broker_that_is_being_stopped_is_not_at_rest() -> None:
+    """Two disks were lost when a third one was about to end, and what it had was given up (seed 13003224)."""
+    world = World(0, plan_of(0))
+    node = world.nodes[1]
+    process: Any = SimpleNamespace(state=RUNNING)
+    node.process, node.ready = process, True
+    nobody: Any = None
+    assert "does not know that it was fenced" in Checks(world)._unsettled(nobody, {})
+    node.told_to_stop = process
+    assert "does not serve" in Checks(world)._unsettled(nobody, {})

@@ -52,6 +52,13 @@ class Node:
         self.broker: Broker | None = None
         self.ready = False
         self.starts = 0
+        self.told_to_stop: Process | None = None
+        """Nobody tells it twice."""
+
+    @property
+    def stopping(self) -> bool:
+        """Its process was told to stop, and has not ended."""
+        return self.up and self.process is self.told_to_stop
 
     @property
     def here(self) -> Process:
