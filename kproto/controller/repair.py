@@ -25,12 +25,14 @@ RETRY_SECONDS: Final = 5.0
 
 class Repair(NamedTuple):
     """Have ``target`` copy a closed virtual segment from the broker ``source``, verify it and sync it.
-    ``epoch`` is the target's: the process that is asked."""
+    ``epoch`` is the target's: the process that is asked. Not ``known``: nobody who is here can be the source,
+    but the target may have a copy though it is not listed."""
 
     vseg: VsegRecord
     source: int
     target: CopyTarget
     epoch: int
+    known: bool = True
 
 
 class RepairPlan(NamedTuple):
@@ -87,14 +89,18 @@ class Repairs:
         """The order is on its way."""
         self._busy[repair.vseg.id] = repair
 
-    def ended(self, repair: Repair, done: bool, now: float, for_want: bool = True) -> None:
-        """The order was answered; without success it is not repeated at once. ``for_want``: for want of a
-        sound copy at its source, not because of who was to have the new one."""
+    def ended(
+        self, repair: Repair, done: bool, now: float, for_want: bool = True, answered: bool = True
+    ) -> None:
+        """The order was ``answered``, or will not be; without success it is not repeated at once.
+        ``for_want``: for want of a sound copy at its source, not because of who was to have the new one."""
         self._busy.pop(repair.vseg.id, None)
         if not done:
-            self._retry_at[repair.vseg.id] = now + RETRY_SECONDS
-            pair = (repair.source, repair.target.node_id)
-            self._failed.setdefault(repair.vseg.id, set()).add(pair)
+            if repair.known or not answered:
+                self._retry_at[repair.vseg.id] = now + RETRY_SECONDS
+            if repair.known or answered:
+                pair = (repair.source, repair.target.node_id)
+                self._failed.setdefault(repair.vseg.id, set()).add(pair)
             if for_want and repair.source == repair.vseg.node_id:
                 self.denials.by_owner(repair.vseg.id)
 
@@ -191,16 +197,20 @@ def choose_repair(
     pairs = [(source, target) for target in targets for _, source in sources]
     owner = CopyTarget(vseg.node_id, vseg.store_id)
     waits = asked and not sources  # for a listed copy that is busy: it is the better one
-    if rules.may_hold(image, owner) and owner not in have and owner.node_id in free and not waits:
+    is_here = rules.may_hold(image, owner)
+    if is_here and owner not in have and owner.node_id in free and not waits:
         # its journal, kept for this (18b), or still there though others say that they have copies
         pairs += [(owner.node_id, target) for target in targets if target.node_id != owner.node_id]
+    known = bool(asked) or is_here
+    if not known:  # who was listed once may have its copy yet (`replica.rules.is_spare`): each is asked once
+        pairs = [(owner.node_id, one) for one in targets if (owner.node_id, one.node_id) not in failed]
     if not pairs:
         return None
     fresh = [(source, target) for source, target in pairs if (source, target.node_id) not in failed]
     if not fresh:
         failed.clear()
     source, target = (fresh or pairs)[0]
-    return Repair(vseg, source, CopyTarget(target.node_id, target.store_id), target.epoch)
+    return Repair(vseg, source, CopyTarget(target.node_id, target.store_id), target.epoch, known)
 
 
 def _others_can(image: MetadataImage, vseg: VsegRecord, holders: set[int]) -> bool:

@@ -149,7 +149,7 @@ class Upkeep:
     async def _repair(self, repair: Repair) -> None:
         """Have one copy made and list it (rule 17)."""
         controller = self._controller
-        done = for_want = False
+        done = for_want = answered = False
         try:
             body = messages.Repair(repair.vseg, repair.source).encode()
             while True:
@@ -160,7 +160,7 @@ class Upkeep:
                 )
                 if not again or repair.vseg.id not in controller.table.vsegs:
                     break
-            for_want = answer.error not in FAULTS_OF_TARGETS
+            for_want, answered = answer.error not in FAULTS_OF_TARGETS, True
             if answer.error == InternalError.NONE:
                 done = await controller.decide(
                     lambda: (
@@ -172,7 +172,7 @@ class Upkeep:
         except (PeerError, KafkaError) as error:
             log.warning("a copy of %s could not be made: %s", repair.vseg.key, error)
         finally:
-            self._repairs.ended(repair, done, self._clock.monotonic(), for_want)
+            self._repairs.ended(repair, done, self._clock.monotonic(), for_want, answered)
             self.look_again()
             self._repaired.set()
 

@@ -236,3 +236,13 @@ def is_garbage(vseg: VsegId, record: VsegRecord | None, me: CopyTarget, newest_s
     if record is None:
         return over or vseg.seq < newest_seq
     return me not in record.backups
+
+
+def is_spare(record: VsegRecord, worth: Worth | None) -> bool:
+    """Rules 17, 22: a closed vseg lists fewer copies than there should be beside its owner's, and what is
+    here may be one (None: nobody has looked at it yet). Whoever was late with its answer to SEAL, or away, is
+    not listed though it has everything; those that are may be lost before others are made. It stays until
+    there are enough, or repair lists it.
+    """
+    lacking = not record.open and not record.unread and len(record.backups) < record.copies - 1
+    return lacking and worth in (None, Worth.USE)

@@ -41,6 +41,7 @@ from kproto.replica.rules import (
     is_garbage,
     is_over,
     is_past,
+    is_spare,
     journal_in_limbo,
     survived,
 )
@@ -634,7 +635,8 @@ class ReplicaStore:
     def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:
         if record is not None:
             copy.recorded = True
-            return is_garbage(copy.vseg, record, self.me, 0, False)
+            spare = is_spare(record, self._worth(copy) if copy.loaded else None)
+            return is_garbage(copy.vseg, record, self.me, 0, False) and not spare
         over = (
             copy.recorded
             or is_past(copy.known, self.table.revision)

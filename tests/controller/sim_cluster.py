@@ -18,9 +18,10 @@ from kproto.errors import KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.memory import MemoryStore
 from kproto.metadata.records import RECOVERING, BrokerRecord
-from kproto.metadata.vlogs import VsegId, VsegRecord
+from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.net.ports import Answer, Buffer, Done, PeerError
 from kproto.replica import messages
+from kproto.replica.rules import is_garbage, is_spare
 from kproto.wire.internal import Api, InternalError
 
 from .virtual_time import VirtualClock, VirtualLoop
@@ -209,6 +210,8 @@ class SimCluster:
 
     def _repair(self, broker: SimBroker, body: memoryview) -> tuple[int, bytes]:
         repair = messages.Repair.decode(body)
+        if broker.directory.copies.get(repair.record.id, -1) >= (repair.record.end or 0):
+            return InternalError.NONE, b""
         source = self.brokers[repair.source].directory
         if not self.brokers[repair.source].up or repair.record.id not in source.copies:
             return InternalError.REFUSED, b""
@@ -254,7 +257,16 @@ class SimCluster:
         for what, count in sorted(assigned.items()):
             self.say(f"{count} streamlets {what}")
         for broker in self.brokers.values():
+            self._sweep(broker)
             self._recover(broker)
+
+    def _sweep(self, broker: SimBroker) -> None:
+        """Delete copies that are none (15)."""
+        copies, me = broker.directory.copies, CopyTarget(broker.node, broker.directory.store_id)
+        for vseg in list(copies) if broker.up and not broker.cut else ():
+            record = self.controller.table.vsegs.get(vseg)
+            if record is not None and is_garbage(vseg, record, me, 0, False) and not is_spare(record, None):
+                del copies[vseg]
 
     def _say_vsegs(self) -> None:
         table = self.controller.table.vsegs

@@ -258,9 +258,15 @@ def test_as_soon_as_a_last_copy_is_none_its_owner_is_asked() -> None:
 
 
 def test_who_said_that_its_copy_is_none_is_not_asked_while_the_owner_is_away() -> None:
-    """A vain order would keep the owner waiting for the next one when it is back."""
+    """Others are, for what they may have unlisted. A vain order would keep the owner waiting for the next one
+    when it is back: that is none."""
     world, vseg, repairs = bad_last_copy()
     world.fence(vseg.node_id)
+    for _ in range(2):
+        (order,) = ordered(world, vseg, repairs, 10.0)
+        assert order.target.node_id != vseg.backups[0].node_id
+        repairs.ordered(order)
+        repairs.ended(order, False, 10.0, for_want=False)
     assert ordered(world, vseg, repairs, 10.0) == []
     world.register(vseg.node_id, power_lost=True)
     (order,) = ordered(world, vseg, repairs, 10.1)

@@ -140,11 +140,25 @@ def test_copies_away_stay_listed_until_there_are_enough_without_them() -> None:
     assert len(world.table.vsegs[vseg.id].backups) == 3
 
 
-def test_without_a_readable_copy_nothing_is_ordered() -> None:
+def test_without_a_readable_copy_each_is_asked_once_for_its_own() -> None:
+    """Who is listed no more may have it yet: it was late with its answer to SEAL, or away (17, 22)."""
     world, vseg = closed_one(copies=2, brokers=4)
     world.fence(vseg.backups[0].node_id)
     world.register(1, store="new")
-    assert orders(world, Repairs(0)) == []
+    repairs = Repairs(0)
+    asked = []
+    for answered in (False, True, True, True):
+        (order,) = orders(world, repairs)
+        repairs.ordered(order)
+        repairs.ended(order, False, world.now, for_want=False, answered=answered)
+        asked += [order.target.node_id] * answered
+        if not answered:
+            assert orders(world, repairs) == []
+            world.now += RETRY_SECONDS
+    assert orders(world, repairs) == []
+    assert sorted(asked) == sorted(world.image.brokers)
+    assert world.commit(decide_repaired(world.image, world.table, order))
+    assert world.table.vsegs[vseg.id].backups[-1] == order.target
 
 
 def test_when_all_backups_are_gone_the_owner_gives_its_journal() -> None:

@@ -30,6 +30,8 @@ from tests.vlog.support import chunk, chunk_crc
 
 ME = CopyTarget(7, "a" * 32)
 OTHER = CopyTarget(8, "b" * 32)
+OTHERS = (OTHER, CopyTarget(9, "d" * 32))
+"""As many as there should be."""
 OWNER_NODE = 3
 BOOT = bytes(range(1, 17))
 TOPIC = bytes(range(16))

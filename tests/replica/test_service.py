@@ -41,7 +41,7 @@ from kproto.vlog.kept import KEPT
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 from kproto.wire.push import PUSH_FIRST
-from tests.replica.support import ME, OTHER, TOPIC, MemoryDisk, Metadata, Owner, Station
+from tests.replica.support import ME, OTHER, OTHERS, TOPIC, MemoryDisk, Metadata, Owner, Station
 
 VSEG = VsegId(5, 1, 2)
 CALLER = Caller(3, 5)
@@ -423,7 +423,7 @@ class TestCatalogFiles:
         backup, owner, look = self.held()
         backup.ask(Api.CATALOG, look)
         metadata = Metadata(5)
-        metadata.put(owner.record(owner.end, [OTHER]))
+        metadata.put(owner.record(owner.end, OTHERS))
         backup.apply(metadata)
         backup.station.loop.run(1.0)
         names = backup.station.disk.listdir(backup.station.store.directory)
@@ -500,7 +500,7 @@ class TestPace:
         for _ in range(24):
             self.begin(backup, Api.RAW, Raw(VSEG, 0, 800_000).encode())
         waiting = self.begin(backup, Api.RAW, Raw(VSEG, 0, 1000).encode())
-        metadata.put(owner.record(owner.end, [OTHER]))
+        metadata.put(owner.record(owner.end, OTHERS))
         backup.apply(metadata)
         backup.station.loop.run(2.0)
         assert not waiting

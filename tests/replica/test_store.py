@@ -18,7 +18,7 @@ from kproto.replica.store import FIRST_STEP, HELD_S, STEP
 from kproto.replica.stored_file import file_name, inspect, vseg_of_name
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
-from tests.replica.support import BOOT, ME, OTHER, TOPIC, MemoryDisk, Metadata, Owner, Station
+from tests.replica.support import BOOT, ME, OTHER, OTHERS, TOPIC, MemoryDisk, Metadata, Owner, Station
 
 VSEG = VsegId(5, 1, 2)
 PART = (TOPIC, 0)
@@ -458,7 +458,7 @@ class TestMetadata:
         station.loop.run(1.0)
         assert set(station.store.copies) == {owner.vseg for owner in owners}
         metadata.delete(owners[0].record())
-        metadata.put(owners[1].record(owners[1].end, [OTHER]))
+        metadata.put(owners[1].record(owners[1].end, OTHERS))
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(1.0)
         assert set(station.store.copies) == {owners[2].vseg, owners[3].vseg}
@@ -583,7 +583,7 @@ class TestMetadata:
         station, metadata, owner = Station(cut_off_s=3 * HELD_S), Metadata(5), Owner(VSEG)
         filled(station, owner)
         self.repaired(station, owner)()
-        metadata.put(owner.record(owner.end, [OTHER]))
+        metadata.put(owner.record(owner.end, OTHERS))
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(3.5 * HELD_S)
         assert VSEG in station.store.copies
@@ -597,7 +597,7 @@ class TestMetadata:
         station, metadata, owner = Station(cut_off_s=cut_off_s), Metadata(5), Owner(VSEG)
         filled(station, owner)
         self.repaired(station, owner)()
-        metadata.put(owner.record(owner.end, [OTHER]))
+        metadata.put(owner.record(owner.end, OTHERS))
         station.store.apply(metadata.table, metadata.live)
         written_s = 10.0
         station.loop.run(HELD_S / 2 + written_s + cut_off_s)
@@ -614,7 +614,7 @@ class TestMetadata:
         owner, last = Owner(VSEG), Owner(VsegId(5, 2, 1))
         filled(station, owner)
         self.repaired(station, owner)()
-        metadata.put(owner.record(owner.end, [OTHER]))
+        metadata.put(owner.record(owner.end, OTHERS))
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(HELD_S / 4)
         filled(station, last)
@@ -632,7 +632,7 @@ class TestMetadata:
         station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
         filled(station, owner)
         self.repaired(station, owner)()
-        metadata.put(owner.record(owner.end, [OTHER]))
+        metadata.put(owner.record(owner.end, OTHERS))
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(HELD_S / 2)
         assert VSEG in station.store.copies
@@ -647,7 +647,7 @@ class TestMetadata:
         filled(station, owner)
         filled(station, closed)
         self.repaired(station, owner)()
-        metadata.put(owner.record(owner.end, [OTHER]))
+        metadata.put(owner.record(owner.end, OTHERS))
         metadata.put(closed.record())
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(1.0)
@@ -703,7 +703,7 @@ class TestMetadata:
         station, metadata, owner = Station(), Metadata(5), Owner(VSEG)
         filled(station, owner)
         self.repaired(station, owner)()
-        metadata.put(owner.record(owner.end, [OTHER]))
+        metadata.put(owner.record(owner.end, OTHERS))
         station.store.apply(metadata.table, metadata.live)
         station.loop.run(1.0)
         station.loop.now += 2 * HELD_S

@@ -31,7 +31,7 @@ from kproto.replica.fences import Fences
 from kproto.replica.rules import Push
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
-from tests.replica.support import OTHER, TOPIC, MemoryDisk, Metadata, Owner, Station
+from tests.replica.support import OTHERS, TOPIC, MemoryDisk, Metadata, Owner, Station
 
 VSEGS = st.integers(0, 3)
 SIZES = st.integers(61, 900)
@@ -169,7 +169,7 @@ class StoreMachine(RuleBasedStateMachine):
         one = self.tracked[which]
         if one.closed is not None:
             one.listed = False
-            self.metadata.put(one.owner.record(one.closed, [OTHER]))
+            self.metadata.put(one.owner.record(one.closed, OTHERS))
             self.apply()
             self.station.loop.run(1.0)
             assert one.owner.vseg not in self.station.store.copies

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.rules import Push
 from kproto.vlog.classes import FlushPolicy
-from tests.replica.support import ME, OTHER, Metadata, Owner, Station
+from tests.replica.support import ME, OTHER, OTHERS, Metadata, Owner, Station
 from tests.replica.test_store import PART, VSEG, filled
 
 
@@ -46,7 +46,7 @@ def test_a_copy_goes_after_the_sync_that_somebody_waits_for() -> None:
     for owner in (first, second):
         station.store.seal(owner.vseg, 6, lambda *answer: answers.append(answer))
         station.loop.run(0.01)
-        metadata.put(owner.record(owner.end, [ME] if owner is first else [OTHER]))
+        metadata.put(owner.record(owner.end, [ME] if owner is first else OTHERS))
     station.store.apply(metadata.table, metadata.live)
     station.loop.run(1.0)
     while busy.jobs:
@@ -118,3 +118,31 @@ def test_no_copy_begins_when_its_record_came_and_went() -> None:
     assert VSEG not in station.store.copies
     answer = station.push(owner.first, frame, known=metadata.table.revision + 1)
     assert answer == (Push.STORE, owner.end), "it is known there later: this store is behind"
+
+
+def test_what_could_be_listed_stays_until_there_are_enough_copies() -> None:
+    """Who was a stall late with its answer to SEAL has all of it, and is not listed; whoever is may lose
+    its disk before others are made (17, 22)."""
+    station, metadata = Station(), Metadata(5)
+    whole, short, lost = (Owner(VsegId(5, vlog, 1)) for vlog in (1, 2, 3))
+    for owner in (whole, short, lost):
+        filled(station, owner)
+    metadata.put(whole.record(whole.end, [OTHER]))
+    metadata.put(short.record(short.end + 1, [OTHER]))
+    metadata.put(lost.record(lost.end, ())._replace(lost=True))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert set(station.store.copies) == {whole.vseg}
+    station.restart()
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert set(station.store.copies) == {whole.vseg}, "nobody has looked at it yet"
+    station.store.find(whole.vseg, lambda copy: None)
+    station.loop.run(1.0)
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert set(station.store.copies) == {whole.vseg}
+    metadata.put(whole.record(whole.end, OTHERS))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert not station.store.copies
