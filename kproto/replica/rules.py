@@ -28,8 +28,8 @@ the copy                                    verdict       the store answers
 closed in metadata; sound up to the end     ``USE``       what is asked for, clipped (15, 23; 24a)
 closed in metadata; not so                  ``REPAIR``    is no copy until rule 17 made it one (24d, 24f)
 open; unsynced and the power was lost       ``LIMBO``     it may have acknowledged more (24e, 24f)
-open; the medium cannot read it             ``LIMBO``     and an alarm (24f)
-open; no file, or one without a header      ``ABSENT``    it never acknowledged anything
+open; unreadable, or its header is damaged  ``LIMBO``     and an alarm (24c, 24f)
+open; no file, or one never written         ``ABSENT``    it never acknowledged anything
 open; a frame says that more was durable    ``CORRUPT``   is not eligible (24c)
 open; something unproven behind its end     ``CUT``       the sound part: the rest was never acked (24b)
 open; nothing wrong                         ``USE``       (24a)
@@ -80,7 +80,7 @@ class Presence(Enum):
 
     READABLE = "readable"
     MISSING = "missing"
-    """There is none, or its header was never written."""
+    """There is none, or nothing was ever written to it."""
     UNREADABLE = "unreadable"
 
 

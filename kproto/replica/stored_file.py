@@ -90,6 +90,8 @@ def inspect(disk: Disk, path: str, vseg: VsegId, thorough: bool) -> Inspection:
 def _inspect(reader: JournalReader, vseg: VsegId, thorough: bool) -> Inspection:
     header = reader.header
     if header is None or (header.owner_epoch, header.vlog, header.vseg) != vseg:
+        if _was_begun(reader, vseg, thorough):
+            return Inspection(Presence.UNREADABLE, problem=f"{reader.path}: its header is damaged")
         return NOT_THERE
     heads = [] if thorough else _heads(reader, header)
     last = heads.pop() if heads else None
@@ -113,6 +115,16 @@ def _inspect(reader: JournalReader, vseg: VsegId, thorough: bool) -> Inspection:
         tuple(head.position for head in heads if head.kind == KIND_STATE),
         reader.size,
     )
+
+
+def _was_begun(reader: JournalReader, vseg: VsegId, thorough: bool) -> bool:
+    """A file without a sound header is one that lost it: it has the first frame, or what its header was. To
+    say that nothing was ever acknowledged takes one that was never written (24c, 24f). After a power loss
+    that may have anything where its header should be."""
+    first = decode_frame_header(reader.view(FILE_HEADER_SIZE, FRAME_SIZE))
+    if first is not None and (first.owner_epoch, first.vlog, first.vseg) == vseg:
+        return True
+    return reader.header is None and not thorough and any(reader.view(0, FILE_HEADER_SIZE))
 
 
 def _heads(reader: JournalReader, file: FileHeader) -> list[FrameHeader]:

@@ -90,7 +90,7 @@ def test_a_flipped_bit_anywhere_is_found_or_harmless() -> None:
         damaged[at] ^= 0x10
         found, end = worth(disk_with(bytes(damaged)), True)
         if at < FILE_HEADER.size:
-            assert found is Worth.ABSENT, "the header is the only proof of whose file it is"
+            assert found is Worth.LIMBO, "it has frames, so it may have acknowledged them"
         elif at < FILE_HEADER_SIZE:
             assert (found, end) == (Worth.USE, owner.end), "padding"
         else:
@@ -116,6 +116,22 @@ def test_a_scrub_finds_what_a_thorough_start_would_find() -> None:
             else:
                 with pytest.raises(DamagedError):
                     verify(disk, extent, START, 1 << 30)
+
+
+def test_only_a_file_that_was_never_written_says_that_nothing_was_acknowledged() -> None:
+    """With one flipped bit in its header, a copy of what a dead owner had left open said that it never got
+    anything. That was the end, though another one had all of it (22, 24c)."""
+    owner = an_owner()
+    whole = contents(owner)
+    for thorough in (False, True):
+        for at in range(FILE_HEADER.size):
+            damaged = bytearray(whole)
+            damaged[at] ^= 0x10
+            assert worth(disk_with(bytes(damaged)), thorough)[0] is Worth.LIMBO
+        assert worth(disk_with(bytes(len(whole))), thorough)[0] is Worth.ABSENT
+    stray = b"stray".ljust(len(whole), b"\0")
+    assert worth(disk_with(stray), False)[0] is Worth.LIMBO, "a kill leaves nothing like that"
+    assert worth(disk_with(stray), True)[0] is Worth.ABSENT, "a power loss may"
 
 
 def test_a_closed_copy_is_used_up_to_its_end_or_not_at_all() -> None:
