@@ -36,7 +36,7 @@ from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
 from kproto.log.scrubbing import Scrub
 from kproto.log.segment import Segment
-from kproto.metadata import MetadataImage, MetadataStore, StoreError
+from kproto.metadata import MetadataImage, MetadataStore, StoreError, VsegId
 from kproto.metadata.opening import MEMORY, wait_for_store
 from kproto.net import descriptors
 from kproto.net.budget import MemoryBudget
@@ -268,6 +268,8 @@ class Broker:
             decode_starts(self._logs.checkpointing.file.point),
             boot,
             accept_loss=bool(settings.values["unclean.leader.election.enable"]),
+            power_lost=directory.left_as is LeftAs.POWER_LOST,
+            listed=self._is_listed,
         )
         for line in recovered.losses:
             log.warning("%s", line)
@@ -276,6 +278,11 @@ class Broker:
         self._vlogs.on_flushed = self._logs.checkpointing.write_soon
         self._vlogs.cleaner.may_forget = lambda: self._logs.checkpointing.starts_known
         self._vlogs.inherit(recovered, self._logs.settled, self._unsynced)
+
+    def _is_listed(self, owner_epoch: int, vlog: int, seq: int) -> bool:
+        """The store has a virtual segment of an earlier process."""
+        member = self._member
+        return member is not None and VsegId(owner_epoch, vlog, seq) in member.table.vsegs
 
     def _unsynced(self, topic_id: bytes, index: int) -> list[Segment] | None:
         """Segments of a partition whose files are not synced yet; None when it is not open."""

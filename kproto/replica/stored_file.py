@@ -121,8 +121,7 @@ def _was_begun(reader: JournalReader, vseg: VsegId, thorough: bool) -> bool:
     """A file without a sound header is one that lost it: it has the first frame, or what its header was. To
     say that nothing was ever acknowledged takes one that was never written (24c, 24f). After a power loss
     that may have anything where its header should be."""
-    first = decode_frame_header(reader.view(FILE_HEADER_SIZE, FRAME_SIZE))
-    if first is not None and (first.owner_epoch, first.vlog, first.vseg) == vseg:
+    if reader.was_begun(*vseg):
         return True
     return reader.header is None and not thorough and any(reader.view(0, FILE_HEADER_SIZE))
 

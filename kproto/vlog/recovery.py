@@ -27,6 +27,7 @@ from kproto.log.ports import EVERYTHING, JournalRun
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE, FileHeader
 from kproto.vlog.journal import SPARE_PREFIX, SUFFIX, file_name
+from kproto.vlog.kept import vseg_of_name
 from kproto.vlog.scan import FileScan, JournalReader, ScannedChunk, Verdict, decide
 
 if TYPE_CHECKING:
@@ -154,14 +155,23 @@ class Recovered:
         return gone
 
 
+def _nowhere(*_: int) -> bool:
+    """Without a cluster the store has no virtual segments."""
+    return False
+
+
 def recover(
     disk: Disk,
     directory: str,
     starts: Iterable[ScanStart],
     boot: bytes,
     accept_loss: bool = False,
+    power_lost: bool = False,
+    listed: Callable[[int, int, int], bool] = _nowhere,
 ) -> Recovered:
     """Read all journal files in ``directory``; ``starts`` come from the checkpoint, ``boot`` from `boot_id`.
+    After ``power_lost`` a file may have lost the header of what was never acknowledged. ``listed``: whether
+    the store has a virtual segment, by owner epoch, virtual log and number.
 
     Raises `JournalCorruptError` for damage that only a broken medium or a stranger's hand explains, unless
     ``accept_loss`` (unclean.leader.election.enable): then, as for data lost with the page cache, what is
@@ -170,7 +180,7 @@ def recover(
     collecting = gc.isenabled()
     gc.disable()  # many small tuples and no garbage: collections would take half of the time
     try:
-        return _Recovery(disk, boot, accept_loss).run(directory, starts)
+        return _Recovery(disk, boot, accept_loss, power_lost, listed).run(directory, starts)
     finally:
         if collecting:
             gc.enable()
@@ -179,10 +189,19 @@ def recover(
 class _Recovery:
     """The state of one `recover`."""
 
-    def __init__(self, disk: Disk, boot: bytes, accept_loss: bool) -> None:
+    def __init__(
+        self,
+        disk: Disk,
+        boot: bytes,
+        accept_loss: bool,
+        power_lost: bool,
+        listed: Callable[[int, int, int], bool],
+    ) -> None:
         self._disk = disk
         self._boot = boot
         self._accept_loss = accept_loss
+        self._power_lost = power_lost
+        self._listed = listed
         self._result = Recovered()
 
     def run(self, directory: str, starts: Iterable[ScanStart]) -> Recovered:
@@ -216,13 +235,42 @@ class _Recovery:
             path = os.path.join(directory, name)
             header = self._header(path)
             if header is None or name != file_name(header.owner_epoch, header.vlog, header.vseg):
-                self._result.losses.append(f"{path}: its header was never written; ignored, and deleted")
-                self._disk.unlink(path)
+                self._headless(path, name)
                 continue
             by_vlog.setdefault((header.owner_epoch, header.vlog), []).append((header, path))
         for files in by_vlog.values():
             files.sort(key=lambda file: file[0].vseg)
         return by_vlog
+
+    def _headless(self, path: str, name: str) -> None:
+        """A file has its name when its header is written: if frames are in it, only a loss of power, or
+        damage (24c), takes that away. What is damaged stays where others have copies: whoever is told that
+        there is no file takes that for the end of the virtual segment (18b)."""
+        lost = f"{path}: its header was never written; ignored, and deleted"
+        vseg = vseg_of_name(name)
+        if vseg is not None and not self._power_lost and self._was_begun(path, vseg):
+            lost = f"{path}: its header is damaged; ignored"
+            if self._listed(*vseg):
+                self._result.losses.append(lost)
+                return
+            self._refuse(f"{path}: its header is damaged")
+        self._result.losses.append(lost)
+        self._disk.unlink(path)
+
+    def _was_begun(self, path: str, vseg: tuple[int, int, int]) -> bool:
+        reader = JournalReader(self._disk, path)
+        try:
+            return reader.was_begun(*vseg)
+        finally:
+            reader.close()
+
+    def _refuse(self, line: str) -> None:
+        """The only copy is damaged: raise, unless that was accepted."""
+        if not self._accept_loss:
+            raise JournalCorruptError(
+                f"{line}; this is the only copy. Restore the file, or start with "
+                "unclean.leader.election.enable=true to give up the acknowledged records in it"
+            )
 
     def _header(self, path: str) -> FileHeader | None:
         reader = JournalReader(self._disk, path)
@@ -317,11 +365,8 @@ class _Recovery:
         if verdict is Verdict.CUT:
             return
         line = f"{path}: {what} at position {position}, below what was durable ({verdict.value})"
-        if verdict is Verdict.CORRUPT and header.copies < 2 and not self._accept_loss:
-            raise JournalCorruptError(
-                f"{line}; this is the only copy. Restore the file, or start with "
-                "unclean.leader.election.enable=true to give up the acknowledged records in it"
-            )
+        if verdict is Verdict.CORRUPT and header.copies < 2:
+            self._refuse(line)
         self._result.losses.append(line)
 
 

@@ -127,6 +127,11 @@ class JournalReader:
             begin = 0
         return memoryview(self._window)[begin : begin + length]
 
+    def was_begun(self, owner_epoch: int, vlog: int, vseg: int) -> bool:
+        """The first frame of a virtual segment is there, whatever became of the header before it."""
+        first = decode_frame_header(self.view(FILE_HEADER_SIZE, FRAME_SIZE))
+        return first is not None and (first.owner_epoch, first.vlog, first.vseg) == (owner_epoch, vlog, vseg)
+
     def survives(self, boot: bytes) -> bool:
         """Whether everything acked must still be there, given the machine's present boot id."""
         header = self.header

@@ -130,6 +130,15 @@ def test_while_it_is_open_it_counts_after_a_power_loss_when_it_was_synced() -> N
         assert sealed.limbo == (policy is FlushPolicy.MEMORY)
 
 
+def test_one_with_a_damaged_header_was_begun() -> None:
+    """With a flipped bit in it, it was deleted, and said to have been never begun: that was the end of the
+    virtual segment when its backups were away for long (18b, 24c)."""
+    backup, _ = left_behind(closed=False)
+    backup.station.disk.content(f"data/journal/{file_name(*VSEG)}")[9] ^= 1
+    error, _ = backup.ask(Api.SEAL, Seal(VSEG, 6, ME.store_id, True).encode())
+    assert error == InternalError.UNKNOWN
+
+
 @pytest.mark.parametrize("policy", [FlushPolicy.MEMORY, FlushPolicy.SYNCED])
 @pytest.mark.parametrize("lost", [False, True], ids=["killed", "power lost"])
 @pytest.mark.parametrize("backups", [(), (OTHER,)], ids=["alone", "with backups"])

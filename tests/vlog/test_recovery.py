@@ -109,6 +109,39 @@ def test_damage_below_what_was_durable_is_corruption(tmp_path: Path, loop: TestL
     assert len(found.losses) == 1
 
 
+def test_a_damaged_header_is_corruption(tmp_path: Path, loop: TestLoop) -> None:
+    """The file was deleted, and with it all that was acknowledged in it. Where others have copies it stays:
+    an owner that has no file says that its virtual segment was never begun."""
+    world = World.start(str(tmp_path), loop, **INLINE)
+    part = world.partition()
+    pushes(world, loop, part, 2)
+    path = only_file(world)
+    whole = Path(path).read_bytes()
+    overwrite(path, 9, bytes([whole[9] ^ 1]))
+    with pytest.raises(JournalCorruptError, match="header is damaged; this is the only copy"):
+        world.recover()
+    asked: list[tuple[int, ...]] = []
+    found = recover(world.disk, world.journal_path(), (), BOOT, listed=lambda *vseg: not asked.append(vseg))
+    assert (len(asked), len(found.losses), found.chunks) == (1, 1, {})
+    overwrite(path, 9, whole[9:10])
+    assert ends(world, world.recover(), part) == 2
+    overwrite(path, 9, bytes([whole[9] ^ 1]))
+    assert len(world.recover(accept_loss=True).losses) == 1
+    assert not os.path.exists(path)
+
+
+def test_a_header_that_a_power_loss_took_is_no_corruption(tmp_path: Path, loop: TestLoop) -> None:
+    for begun in (False, True):
+        world = World.start(str(tmp_path / str(begun)), loop, **INLINE)
+        part = world.partition()
+        pushes(world, loop, part, 1)
+        path = only_file(world)
+        overwrite(path, 0, bytes(FILE_HEADER_SIZE if begun else os.path.getsize(path)))
+        found = recover(world.disk, world.journal_path(), (), OTHER_BOOT, power_lost=begun)
+        assert "never written" in found.losses[0]
+        assert not os.path.exists(path)
+
+
 def test_bytes_lost_with_the_page_cache_are_reported_not_refused(tmp_path: Path, loop: TestLoop) -> None:
     world = World.start(str(tmp_path), loop, **INLINE)
     part, other = world.partition(index=0), world.partition(index=1)

@@ -168,6 +168,7 @@ class Node:
             str(self.path / JOURNAL_DIRECTORY),
             decode_starts(self.logs.checkpointing.file.point),
             self.boot,
+            power_lost=self.left_as is LeftAs.POWER_LOST,
         )
         self.losses = found.losses
         for key, runs in found.runs():
