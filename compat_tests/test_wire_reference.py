@@ -14,6 +14,7 @@ import pytest
 
 from compat_tests.support.broker import ApacheKafka, Kproto, Subprocess
 from compat_tests.support.wire import (
+    acls,
     configs,
     fetching,
     groups,
@@ -30,7 +31,7 @@ pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
 
 CONVERSATIONS = [
     conversation
-    for module in (protocol, topics, configs, producing, fetching, lives, groups, moving, odd)
+    for module in (protocol, topics, configs, producing, fetching, lives, groups, moving, acls, odd)
     for conversation in module.CONVERSATIONS
 ]
 ONE_COPY = {

@@ -1,7 +1,12 @@
-"""The operations a client may do, as the bit fields of KIP-430. Without an authorizer: all there are."""
+"""What a client may do. There is no authorizer: everything, and ACLs are neither kept nor to be asked for.
+
+The operations are the bit fields of KIP-430.
+"""
 
 from enum import IntEnum
 from typing import Final
+
+from kproto.wire import WireError
 
 
 class Operation(IntEnum):
@@ -44,3 +49,11 @@ CLUSTER_OPERATIONS: Final = _bits(
 )
 NOT_ASKED: Final = -(2**31)
 """What the field says when the client did not ask for it."""
+NO_AUTHORIZER: Final = "No Authorizer is configured."
+"""The words that Apache Kafka has for it; SECURITY_DISABLED is the code."""
+
+
+def check_known(*elements: int) -> None:
+    """Raise WireError when one of the enumerations of an ACL is UNKNOWN, which only answers may have."""
+    if 0 in elements:
+        raise WireError("an ACL with UNKNOWN elements")

@@ -25,8 +25,6 @@ FORWARDED: Final = frozenset(
     {
         19,  # CreateTopics
         20,  # DeleteTopics
-        30,  # CreateAcls
-        31,  # DeleteAcls
         33,  # AlterConfigs
         37,  # CreatePartitions
         43,  # ElectLeaders

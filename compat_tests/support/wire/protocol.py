@@ -16,7 +16,7 @@ NOT_BUILT = frozenset(
     (
         *(17, 36),  # SASL
         *(24, 25, 26, 27, 28, 61, 65, 66),  # transactions
-        *(29, 30, 31, 38, 39, 40, 41, 48, 49, 50, 51),  # access control, tokens, quotas, SCRAM users
+        *(38, 39, 40, 41, 48, 49, 50, 51),  # tokens, quotas, SCRAM users
         *(55, 57, 80, 81),  # the quorum, features
         *(68, 69, 76, 77, 78, 79, *range(83, 93)),  # the newer kinds of groups
         74,  # ListConfigResources
