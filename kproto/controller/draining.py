@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.placement import assigned_to
+from kproto.controller.placement import assigned_to, crowded, racks_of
 from kproto.controller.reassignment import leaders_move, reassigned, way_back
 from kproto.controller.repair import possible_copies
 from kproto.metadata import MetadataImage
@@ -34,7 +34,7 @@ class Replacement(NamedTuple):
 
 def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
     """Assignments without the brokers that are being drained, at most ``limit``; as many replicas as before,
-    the newcomers those with the fewest."""
+    the newcomers in other racks than those that stay, as far as there are such, and those with the fewest."""
     gone = draining(image)
     found: list[Replacement] = []
     if not gone:
@@ -42,7 +42,7 @@ def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
     able = [
         node for node, broker in sorted(image.brokers.items()) if node not in gone and broker.internal_host
     ]
-    load = assigned_to(image)
+    load, racks = assigned_to(image), racks_of(image.brokers)
     for record in image.streamlets_in_order():
         if len(found) == limit:
             break
@@ -52,7 +52,9 @@ def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
         for at, node in enumerate(replicas):
             fresh = [each for each in able if each not in replicas]
             if node in gone and fresh:
-                replicas[at] = min(fresh, key=lambda each: (load[each], each))
+                staying = [each for each in replicas if each not in gone]
+                room = {each: (crowded(racks, staying, each), load[each], each) for each in fresh}
+                replicas[at] = min(fresh, key=room.__getitem__)
                 load[replicas[at]] += 1
         if tuple(replicas) != record.replicas:
             found.append(Replacement(record, tuple(replicas)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 
 from kproto.controller import rules
@@ -35,11 +35,23 @@ def assigned_to(image: MetadataImage) -> Counter[int]:
     return Counter(chain.from_iterable(record.replicas for record in image.every_streamlet()))
 
 
+def racks_of(brokers: Mapping[int, BrokerRecord]) -> dict[int, str]:
+    """The racks of those brokers that say theirs."""
+    return {node: broker.rack for node, broker in brokers.items() if broker.rack is not None}
+
+
+def crowded(racks: Mapping[int, str], replicas: Collection[int], node: int) -> int:
+    """How many of the replicas are in the rack of ``node``; a broker that says none is alone."""
+    rack = racks.get(node)
+    return 0 if rack is None else sum(racks.get(each) == rack for each in replicas)
+
+
 def spread(
-    order: Sequence[int], start: int, streamlets: int, replication_factor: int
+    order: Sequence[int], start: int, streamlets: int, replication_factor: int, racks: Mapping[int, str]
 ) -> list[tuple[int, ...]]:
     """Replicas of each new streamlet: leaders go round ``order`` from ``start``, copies are the next ones.
 
+    Those in other racks come first: none has two of a streamlet while another could have its first.
     The distance between copies grows by one with each round, so that one broker's copies do not all have the
     same neighbour. Requires ``replication_factor <= len(order)``.
     """
@@ -48,8 +60,25 @@ def spread(
     for index in range(streamlets):
         first = (start + index) % count
         shift = (index // count) % (count - 1) if count > 1 else 0
-        others = [
-            (first + 1 + (shift + step) % (count - 1)) % count for step in range(replication_factor - 1)
-        ]
-        assignments.append((order[first], *(order[position] for position in others)))
+        others = (order[(first + 1 + (shift + step) % (count - 1)) % count] for step in range(count - 1))
+        assignments.append(_apart(order[first], others, replication_factor, racks))
     return assignments
+
+
+def _apart(
+    leader: int, others: Iterable[int], replication_factor: int, racks: Mapping[int, str]
+) -> tuple[int, ...]:
+    """The leader and the first of the others, by how many of those chosen before are in their racks."""
+    chosen = [leader]
+    level = 0
+    while len(chosen) < replication_factor:
+        left = []
+        for node in others:
+            if crowded(racks, chosen, node) > level:
+                left.append(node)
+            else:
+                chosen.append(node)
+                if len(chosen) == replication_factor:
+                    break
+        others, level = left, level + 1
+    return tuple(chosen)

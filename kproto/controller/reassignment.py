@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.placement import assigned_to
+from kproto.controller.placement import assigned_to, crowded, racks_of
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.metadata.records import TRANSIT_COPIES, StreamletRecord
@@ -144,11 +144,14 @@ def more_internal_copies(image: MetadataImage, able: Collection[int], most: int)
     wanted = min(most, len(able))
     lacking = [topic for topic in image.topics.values() if topic.internal and _lacks(image, topic, wanted)]
     load = assigned_to(image) if lacking else Counter[int]()
+    racks = racks_of(image.brokers)
     for topic in lacking:
         for record in image.streamlets[topic.topic_id]:
             replicas = list(record.replicas)
-            others = [node for node in able if node not in replicas]
-            for node in sorted(others, key=lambda node: (load[node], node))[: max(0, wanted - len(replicas))]:
+            others = {node for node in able if node not in replicas}
+            while others and len(replicas) < wanted:
+                node = min(others, key=lambda each: (crowded(racks, replicas, each), load[each], each))
+                others.discard(node)
                 replicas.append(node)
                 load[node] += 1
             if len(replicas) > len(record.replicas):

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from kproto.config import ACTIVE_GROUPS, ConfigError, Settings, validate_topic_configs
 from kproto.controller.decision import Decision
 from kproto.controller.names import OFFSETS_TOPIC, PROHIBITED_TOPIC, folded, is_internal, name_problem
-from kproto.controller.placement import placeable, rack_order, spread
+from kproto.controller.placement import placeable, rack_order, racks_of, spread
 from kproto.controller.rules import is_draining
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
@@ -127,10 +127,10 @@ def _away(image: MetadataImage, fenced: Collection[int]) -> list[int]:
 
 
 def _spread(
-    order: Sequence[int], away: Sequence[int], start: int, streamlets: int, factor: int
+    image: MetadataImage, order: Sequence[int], away: Sequence[int], start: int, streamlets: int, factor: int
 ) -> list[tuple[int, ...]]:
     """Replicas of each new streamlet: on live brokers, then on those that are away."""
-    live = spread(order, start, streamlets, min(factor, len(order)))
+    live = spread(order, start, streamlets, min(factor, len(order)), racks_of(image.brokers))
     return [members + tuple(away[: factor - len(members)]) for members in live]
 
 
@@ -201,7 +201,7 @@ def _new_topic(
         if topic.replication_factor != UNSET:
             factor = topic.replication_factor
         _check_counts(partitions, factor, len(order), len(away))
-        replicas = _spread(order, away, start, -(-partitions // active_groups), factor)
+        replicas = _spread(image, order, away, start, -(-partitions // active_groups), factor)
     internal = is_internal(topic.name)
     record = TopicRecord(topic.name, new_id(), partitions, factor, active_groups, configs, internal)
     return record._replace(weakest=least_policy(configs)), replicas
@@ -352,7 +352,7 @@ def _added_streamlets(
                 f"New partitions need {topic.replication_factor} brokers; there are {there}.",
             )
         start = min(range(len(order)), key=lambda place: led.get(order[place], 0)) if order else 0
-        replicas = _spread(order, away, start, new - old, topic.replication_factor)
+        replicas = _spread(image, order, away, start, new - old, topic.replication_factor)
     return [
         _new_streamlet(image, topic.topic_id, index, members) for index, members in enumerate(replicas, old)
     ]
