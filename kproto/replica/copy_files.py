@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.replica.copies import NO_FILE, Copy
+from kproto.replica.rules import Presence
 from kproto.replica.stored_file import SUFFIX
 
 if TYPE_CHECKING:
@@ -71,8 +72,9 @@ class CopyFiles:
         return fd, reserved
 
     def give_up(self, copy: Copy) -> None:
-        """Delete the file of ``copy``, or keep it for the next one."""
-        if copy.fd != NO_FILE and len(self._spares) < SPARES_KEPT and copy.reserved >= SPARE_BYTES:
+        """Delete the file of ``copy``, or keep it for the next one: not where the medium failed once."""
+        sound = copy.fd != NO_FILE and copy.presence is Presence.READABLE
+        if sound and len(self._spares) < SPARES_KEPT and copy.reserved >= SPARE_BYTES:
             spare = self._new_name(SPARE_PREFIX)
             self.disk.rename(copy.path, spare)
             self._spares.append((spare, copy.fd, copy.reserved))

@@ -75,6 +75,21 @@ def test_an_end_closes_the_files_that_were_kept_for_later() -> None:
     assert not station.store.copies, "a spare is no copy"
 
 
+@pytest.mark.parametrize(("presence", "kept"), [(Presence.READABLE, 1), (Presence.UNREADABLE, 0)])
+def test_a_file_that_could_not_be_read_is_not_used_for_the_next_copy(presence: Presence, kept: int) -> None:
+    """One bad file was that of copy after copy, and the last one was the only copy (seed 14005286)."""
+    station, owner = Station(), Owner(VSEG, size=4 << 20)
+    others = len(station.disk._open)
+    station.push(owner.first, owner.push([PART], [SPARE_BYTES]))
+    station.store.copies[VSEG].presence = presence
+    metadata = Metadata(5)
+    metadata.put(owner.record(None, [OTHER]))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert not station.store.copies
+    assert len(station.disk._open) == others + kept
+
+
 def test_after_an_end_nothing_is_acked_and_nothing_deleted() -> None:
     station, owner = Station(), Owner(VSEG)
     filled(station, owner)
