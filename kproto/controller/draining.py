@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.placement import assigned_to, crowded, racks_of
+from kproto.controller.placement import assigned_to, pick_spread
 from kproto.controller.reassignment import leaders_move, reassigned, way_back
 from kproto.controller.repair import possible_copies
 from kproto.metadata import MetadataImage
@@ -39,10 +39,8 @@ def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
     found: list[Replacement] = []
     if not gone:
         return found
-    able = [
-        node for node, broker in sorted(image.brokers.items()) if node not in gone and broker.internal_host
-    ]
-    load, racks = assigned_to(image), racks_of(image.brokers)
+    able = [broker for node, broker in image.brokers.items() if node not in gone and broker.internal_host]
+    kept, load = image.brokers.keys() - gone, assigned_to(image)
     for record in image.streamlets_in_order():
         if len(found) == limit:
             break
@@ -50,12 +48,12 @@ def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
             continue
         replicas = list(record.replicas)
         for at, node in enumerate(replicas):
-            fresh = [each for each in able if each not in replicas]
+            fresh = [broker for broker in able if broker.node_id not in replicas]
             if node in gone and fresh:
-                staying = [each for each in replicas if each not in gone]
-                room = {each: (crowded(racks, staying, each), load[each], each) for each in fresh}
-                replicas[at] = min(fresh, key=room.__getitem__)
-                load[replicas[at]] += 1
+                staying = [image.brokers[each] for each in replicas if each in kept]
+                (newcomer,) = pick_spread(fresh, 1, staying, load)
+                replicas[at] = newcomer.node_id
+                load[newcomer.node_id] += 1
         if tuple(replicas) != record.replicas:
             found.append(Replacement(record, tuple(replicas)))
     return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
+from operator import attrgetter
 
 from kproto.controller import rules
 from kproto.metadata import BrokerRecord, MetadataImage
@@ -40,7 +41,32 @@ def racks_of(brokers: Mapping[int, BrokerRecord]) -> dict[int, str]:
     return {node: broker.rack for node, broker in brokers.items() if broker.rack is not None}
 
 
-def crowded(racks: Mapping[int, str], replicas: Collection[int], node: int) -> int:
+def pick_spread(
+    able: Iterable[BrokerRecord],
+    count: int,
+    beside: Iterable[BrokerRecord],
+    load: Counter[int],
+    tie: Callable[[BrokerRecord], int] = attrgetter("node_id"),
+) -> list[BrokerRecord]:
+    """At most ``count`` of the brokers: new racks first, then little ``load``, by node id, then the least
+    ``tie``. A broker that says no rack is in one of its own."""
+    racks = Counter(broker.rack for broker in beside)
+    left = list(able)
+    chosen: list[BrokerRecord] = []
+
+    def room(broker: BrokerRecord) -> tuple[int, int, int]:
+        crowded = 0 if broker.rack is None else racks[broker.rack]
+        return crowded, load[broker.node_id], tie(broker)
+
+    while left and len(chosen) < count:
+        best = min(left, key=room)
+        racks[best.rack] += 1
+        chosen.append(best)
+        left.remove(best)
+    return chosen
+
+
+def _crowded(racks: Mapping[int, str], replicas: Collection[int], node: int) -> int:
     """How many of the replicas are in the rack of ``node``; a broker that says none is alone."""
     rack = racks.get(node)
     return 0 if rack is None else sum(racks.get(each) == rack for each in replicas)
@@ -74,7 +100,7 @@ def _apart(
     while len(chosen) < replication_factor:
         left = []
         for node in others:
-            if crowded(racks, chosen, node) > level:
+            if _crowded(racks, chosen, node) > level:
                 left.append(node)
             else:
                 chosen.append(node)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
-from kproto.controller.placement import assigned_to, crowded, racks_of
+from kproto.controller.placement import assigned_to, pick_spread
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.metadata.records import TRANSIT_COPIES, StreamletRecord
@@ -144,16 +144,14 @@ def more_internal_copies(image: MetadataImage, able: Collection[int], most: int)
     wanted = min(most, len(able))
     lacking = [topic for topic in image.topics.values() if topic.internal and _lacks(image, topic, wanted)]
     load = assigned_to(image) if lacking else Counter[int]()
-    racks = racks_of(image.brokers)
     for topic in lacking:
         for record in image.streamlets[topic.topic_id]:
             replicas = list(record.replicas)
-            others = {node for node in able if node not in replicas}
-            while others and len(replicas) < wanted:
-                node = min(others, key=lambda each: (crowded(racks, replicas, each), load[each], each))
-                others.discard(node)
-                replicas.append(node)
-                load[node] += 1
+            beside = [image.brokers[node] for node in replicas if node in image.brokers]
+            others = [image.brokers[node] for node in able if node not in replicas]
+            newcomers = pick_spread(others, wanted - len(replicas), beside, load)
+            replicas += [broker.node_id for broker in newcomers]
+            load.update(broker.node_id for broker in newcomers)
             if len(replicas) > len(record.replicas):
                 found += [
                     NewReplicas(topic.name, index, tuple(replicas))

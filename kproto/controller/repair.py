@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.denials import Denials
-from kproto.controller.vsegs import pick_spread
+from kproto.controller.placement import pick_spread
+from kproto.controller.vsegs import mixed
 from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 
@@ -192,7 +194,7 @@ def choose_repair(
     ]
     beside = [image.brokers[node_id] for node_id in sorted(holders) if node_id in image.brokers]
     targets = pick_spread(
-        [broker for broker in able if broker.internal_host], len(able), beside, load, vseg.id
+        [broker for broker in able if broker.internal_host], len(able), beside, load, partial(mixed, vseg.id)
     )
     pairs = [(source, target) for target in targets for _, source in sources]
     owner = CopyTarget(vseg.node_id, vseg.store_id)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.arguments import Arguments
 from kproto.controller.decision import Decision
+from kproto.controller.placement import pick_spread
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import BrokerRecord, MetadataImage
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
@@ -144,40 +146,17 @@ def choose_backups(image: MetadataImage, table: VlogTable, opening: Opening) -> 
     staying = [broker for broker in able if not rules.is_draining(image, broker.node_id)]
     if len(staying) >= opening.copies - 1:
         able = staying
-    chosen = pick_spread(able, opening.copies - 1, [owner], load, opening.id)
+    chosen = pick_spread(able, opening.copies - 1, [owner], load, partial(mixed, opening.id))
     return tuple(CopyTarget(broker.node_id, broker.store_id) for broker in chosen)
 
 
-def pick_spread(
-    able: Iterable[BrokerRecord],
-    count: int,
-    beside: Iterable[BrokerRecord],
-    load: Counter[int],
-    vseg: VsegId,
-) -> list[BrokerRecord]:
-    """At most ``count`` of the brokers: new racks first, then little load, then scattered."""
-    racks = Counter(broker.rack for broker in beside)
-    left = list(able)
-    chosen: list[BrokerRecord] = []
-    while left and len(chosen) < count:
-        best = min(left, key=lambda each: (_crowded(racks, each), load[each.node_id], _mixed(vseg, each)))
-        racks[best.rack] += 1
-        chosen.append(best)
-        left.remove(best)
-    return chosen
-
-
-def _crowded(racks: Counter[str | None], broker: BrokerRecord) -> int:
-    return racks[broker.rack] if broker.rack is not None else 0
-
-
-def _mixed(vseg: VsegId, broker: BrokerRecord) -> int:
+def mixed(vseg: VsegId, broker: BrokerRecord) -> int:
     """A number that looks random and is always the same (Knuth's multiplicative hash)."""
-    mixed: int = 0
+    number: int = 0
     for part in (*vseg, broker.node_id):
-        mixed = ((mixed ^ part) * 2654435761 + 0x9E3779B9) & 0xFFFFFFFF
-        mixed ^= mixed >> 15
-    return mixed
+        number = ((number ^ part) * 2654435761 + 0x9E3779B9) & 0xFFFFFFFF
+        number ^= number >> 15
+    return number
 
 
 def backups_json(backups: tuple[CopyTarget, ...]) -> dict[str, Any]:
