@@ -179,9 +179,9 @@ class _View:
 
     def all_told(self) -> bool:
         """All that are here have answered, and again if they have to, or not for a stall."""
-        if not all(map(self.has_answered, self.here)):
-            return False
-        return all(map(self.is_sure, self.here)) or self.is_past(self.asked_since + self.stall)
+        if all(map(self.is_sure, self.here)):
+            return True
+        return all(map(self.has_answered, self.here)) and self.is_past(self.asked_since + self.stall)
 
     def is_to_be_asked(self, target: CopyTarget) -> bool:
         """It has not answered, or before others were gone, is not being asked, and has not just failed."""

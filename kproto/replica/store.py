@@ -635,8 +635,8 @@ class ReplicaStore:
     def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:
         if record is not None:
             copy.recorded = True
-            spare = is_spare(record, self._worth(copy) if copy.loaded else None)
-            return is_garbage(copy.vseg, record, self.me, 0, False) and not spare
+            unlisted = is_garbage(copy.vseg, record, self.me, 0, False)
+            return unlisted and not is_spare(record, self._worth(copy) if copy.loaded else None)
         over = (
             copy.recorded
             or is_past(copy.known, self.table.revision)
