@@ -1,4 +1,4 @@
-"""Where the copies of a new topic go. Pure and deterministic: the same image gives the same answer."""
+"""Where replicas of topics and copies go. Pure and deterministic: the same image gives the same answer."""
 
 from __future__ import annotations
 
