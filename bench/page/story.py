@@ -20,6 +20,8 @@ AGAIN = frozenset(("analysis",))
 """Suites that look at runs of others once more: what they find is counted there."""
 MOST_AMOUNTS = 2
 """Of a case, in the first paragraph."""
+MOST_UNEXPLAINED = 3
+"""Cases without a reason that are named there; the tables have all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +195,18 @@ def _short_of(short: Sequence[Finding], found: Sequence[Finding]) -> str:
 
 
 def _listed(cases: Sequence[Case]) -> str:
-    """Cases with their amounts; those of one reason together, the reason behind them; without one, last."""
+    """Cases with their amounts; those of one reason together, the reason behind them; last, the worst of
+    those without one, in the order of ``cases``, and how many more there are."""
     reasons: dict[str, list[str]] = {}
-    for case in sorted(cases, key=lambda case: not case.why):
+    for case in cases:
         reasons.setdefault(case.why.rstrip("."), []).append(f"{case.place} ({case.amounts})")
-    return "; ".join(", ".join(places) + (f": {why}" if why else "") for why, places in reasons.items())
+    unexplained = reasons.pop("", [])
+    said = [f"{', '.join(places)}: {why}" for why, places in reasons.items()]
+    if unexplained:
+        more = len(unexplained) - MOST_UNEXPLAINED
+        named = ", ".join(unexplained[:MOST_UNEXPLAINED]) + (f" and {more} more (below)" if more > 0 else "")
+        said.append(f"not explained: {named}" if reasons else named)
+    return "; ".join(said)
 
 
 def count(number: int, singular: str, plural: str) -> str:

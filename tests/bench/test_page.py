@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -200,6 +201,20 @@ def test_one_reason_for_several_cases_is_said_once() -> None:
     steady = "[[omb-fixed-rate steady]] (publish p99 ms 10.00×)"
     bursts = "[[omb-fixed-rate bursts]] (publish p99 ms 10.00×, CPU s/M records 4.50×)"
     assert text.endswith(f"{steady}, {bursts}: Acks wait.")
+
+
+def test_of_many_losses_without_a_reason_the_worst_are_named() -> None:
+    result = workloads()
+    steady = [run for run in result.runs if run.case == "steady"]
+    for number in range(5):
+        for run in steady:
+            ours = {"publish_p99_ms": 20.0 + number} if run.system == KPROTO else {}
+            result.runs.append(replace(run, case=f"case {number}", metrics=run.metrics | ours))
+    reasons = [story.Reason("*/bursts", "*", "Acks wait.")]
+    text = story.opening(story.findings([result], reasons), [])[0]
+    assert "(publish p99 ms 2.12×): Acks wait; not explained: [[omb-fixed-rate case 4]] (" in text
+    assert text.count("[[omb-fixed-rate case ") == 3
+    assert text.endswith("[[omb-fixed-rate case 2]] (publish p99 ms 5.50×) and 2 more (below).")
 
 
 def test_missed_targets_are_told_by_figure_with_the_worst() -> None:
