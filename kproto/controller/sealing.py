@@ -61,6 +61,7 @@ class _Copy:
         "limbo",
         "position",
         "sure_from",
+        "torn",
     )
 
     def __init__(self) -> None:
@@ -74,6 +75,8 @@ class _Copy:
         """When it was asked what it answered last: it was there since."""
         self.position = 0
         self.limbo = False
+        self.torn = False
+        """It may have acknowledged more than it can show."""
         self.epoch = -1
 
     @property
@@ -237,14 +240,17 @@ class Sealing:
         if copy.failing_since is None:
             copy.failing_since = now
 
-    def answered(self, ask: Ask, position: int, limbo: bool, epoch: int, now: float) -> None:
-        """The copy holds everything up to ``position``; in limbo, nobody knows (rules 3, 22).
+    def answered(
+        self, ask: Ask, position: int, limbo: bool, epoch: int, now: float, torn: bool = False
+    ) -> None:
+        """The copy holds everything up to ``position``; in limbo, nobody knows (rules 3, 22). ``torn``: see
+        `messages.Sealed`.
 
         ``epoch`` is that of the broker that answered: after a restart it is asked again.
         """
         copy = self._known(ask)
         copy.asked, copy.answered = False, True
-        copy.position, copy.limbo, copy.epoch = position, limbo, epoch
+        copy.position, copy.limbo, copy.epoch, copy.torn = position, limbo, epoch, torn
         copy.failing_since = None
         copy.sure_from = copy.asked_at
         progress = self._progress[ask.vseg]
@@ -291,11 +297,13 @@ class Sealing:
             missing = not all(map(view.has_answered, view.here))
             if missing and view.given_up_at < progress.first_answer:
                 return None
-            end = rules.sealed_end(vseg.start, [copies[target].position for target in eligible])
+            deciding = self._deciding(view, eligible)
+            end = rules.sealed_end(vseg.start, [copies[target].position for target in deciding])
             if end == vseg.start:
                 return Close(vseg.id, end, ())
-            if rules.is_any_there(view.image, filter(view.is_sure, eligible)):
-                return Close(vseg.id, end, tuple(eligible))
+            held = tuple(one for one in eligible if one in deciding or copies[one].position >= end)
+            if rules.is_any_there(view.image, filter(view.is_sure, held)):
+                return Close(vseg.id, end, held)
         owner = copies.get(view.owner)
         if owner is not None and owner.eligible and rules.may_hold(view.image, view.owner):
             return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
@@ -304,6 +312,18 @@ class Sealing:
         ):
             return None
         return self._give_up(view)
+
+    def _deciding(self, view: _View, eligible: list[CopyTarget]) -> list[CopyTarget]:
+        """Whose answers decide: not that of one that is torn where another is not, and is here, or may come
+        back for some time. What it lacks it may have acknowledged (24b, 24c).
+        """
+        progress = view.progress
+        sound = [target for target in eligible if not progress.copies[target].torn]
+        if not sound or len(sound) == len(eligible):
+            return eligible
+        if rules.is_any_there(view.image, sound):
+            return sound
+        return eligible if view.is_past(progress.away_since + self._loss_patience) else sound
 
     def _give_up(self, view: _View) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an

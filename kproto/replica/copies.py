@@ -49,6 +49,7 @@ class Copy:
         "settled",
         "start",
         "states",
+        "torn",
         "vseg",
     )
 
@@ -65,7 +66,7 @@ class Copy:
         self.chain = 0
         self.policy = int(FlushPolicy.MEMORY)
         self.durable = 0
-        self.damaged = self.proven = False
+        self.damaged = self.proven = self.torn = False
         self.problem = ""
         self.reserved = 0
         """Bytes of the file, written or not."""
@@ -113,6 +114,7 @@ class Copy:
         self.durable = found.durable
         self.damaged = found.damaged
         self.proven = found.proven
+        self.torn = found.torn
         self.last = found.last
         self.states = list(found.states)
         self.reserved = found.size

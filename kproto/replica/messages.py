@@ -57,18 +57,24 @@ class Seal(NamedTuple):
 
 class Sealed(NamedTuple):
     """Answer to SEAL: the copy holds the vseg up to ``position`` (`NOTHING`: it holds nothing). ``limbo``:
-    the copy is not eligible, it may have lost what it acknowledged (rule 22)."""
+    the copy is not eligible, it may have lost what it acknowledged (rule 22). ``torn``: a frame was begun
+    there that is not sound; it was torn before it was acknowledged, or damaged afterwards (24b, 24c)."""
 
     position: int
     limbo: bool
+    torn: bool = False
 
     def encode(self) -> bytes:
-        return encode_json({"position": self.position, "limbo": self.limbo})
+        fields = {"position": self.position, "limbo": self.limbo}
+        if self.torn:
+            fields["torn"] = True
+        return encode_json(fields)
 
     @classmethod
     def decode(cls, body: Buffer) -> Sealed:
         fields = _fields(body)
-        return cls(_count(fields, "position", least=NOTHING), bool(fields.get("limbo")))
+        position = _count(fields, "position", least=NOTHING)
+        return cls(position, bool(fields.get("limbo")), fields.get("torn") is True)
 
 
 class Look(NamedTuple):

@@ -31,7 +31,8 @@ open; unsynced and the power was lost       ``LIMBO``     it may have acknowledg
 open; unreadable, or its header is damaged  ``LIMBO``     and an alarm (24c, 24f)
 open; no file, or one never written         ``ABSENT``    it never acknowledged anything
 open; a frame says that more was durable    ``CORRUPT``   is not eligible (24c)
-open; something unproven behind its end     ``CUT``       the sound part: the rest was never acked (24b)
+open; something unproven behind its end     ``CUT``       the sound part: the rest was never acked (24b);
+                                                          when a frame was begun there, so it says
 open; nothing wrong                         ``USE``       (24a)
 ==========================================  ============  ==================================================
 """

@@ -164,7 +164,9 @@ class ReplicaService:
             if self.store.suspect and not usable:
                 reply(InternalError.WAIT)  # the first metadata tells; LIMBO would be believed
             else:
-                reply(InternalError.NONE, Sealed(position, not usable).encode())
+                copy = self.store.copies.get(request.vseg)
+                torn = copy is not None and copy.torn
+                reply(InternalError.NONE, Sealed(position, not usable, torn).encode())
 
         self.store.seal(request.vseg, request.fence, sealed)
 

@@ -48,6 +48,8 @@ class Inspection(NamedTuple):
     size: int = 0
     """Bytes of the file."""
     problem: str = ""
+    torn: bool = False
+    """A frame was begun behind the sound part: nobody can tell whether it was ever whole."""
 
 
 NOT_THERE: Final = Inspection(Presence.MISSING)
@@ -114,6 +116,7 @@ def _inspect(reader: JournalReader, vseg: VsegId, thorough: bool) -> Inspection:
         (heads[-1].position, heads[-1].chain) if heads else (-1, 0),
         tuple(head.position for head in heads if head.kind == KIND_STATE),
         reader.size,
+        torn=later is not None or scan.is_torn(),
     )
 
 

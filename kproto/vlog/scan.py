@@ -183,6 +183,12 @@ class FileScan:
             and header.length <= mine.start + self._reader.size - FILE_HEADER_SIZE - position
         )
 
+    def is_torn(self) -> bool:
+        """The next frame was begun at `position`, and is not sound."""
+        at = FILE_HEADER_SIZE + self.position - self._header.start
+        header = decode_frame_header(self._reader.view(at, FRAME_SIZE))
+        return header is not None and self._belongs(header, self.position)
+
     def later(self) -> FrameHeader | None:
         """The first frame after `position` whose head is sound; looks until the file ends or was never
         written."""

@@ -112,8 +112,8 @@ class World:
             self.sealing.asked(ask, self.now)
         return plan
 
-    def answer(self, ask: Ask, position: int, limbo: bool = False) -> None:
-        self.sealing.answered(ask, position, limbo, self.epoch(ask.target.node_id), self.now)
+    def answer(self, ask: Ask, position: int, limbo: bool = False, torn: bool = False) -> None:
+        self.sealing.answered(ask, position, limbo, self.epoch(ask.target.node_id), self.now, torn)
 
     def close(self) -> list[VsegRecord]:
         """Close whatever can be."""

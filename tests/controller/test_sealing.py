@@ -83,6 +83,43 @@ def test_who_answered_and_is_silent_now_does_not_decide_alone() -> None:
     assert (closed.end, closed.backups) == (180, (first.target, second.target))
 
 
+def test_who_may_have_lost_its_last_frame_decides_only_where_nobody_has_it_whole() -> None:
+    """The last frame that it acknowledged was damaged since, which looks as if it had been torn before it was
+    acknowledged. It was the end of all copies (24b, 24c)."""
+    for other, closed_with in ((200, (200, 1)), (180, (180, 2)), (150, (150, 2)), (None, (180, 1))):
+        world = owner_died()
+        first, second = world.plan().asks
+        world.answer(first, 180, torn=True)
+        if other is not None:
+            world.answer(second, other)
+        else:
+            world.fence(second.target.node_id)
+            world.now += STALL
+            (again,) = world.plan().asks
+            world.answer(again, 180, torn=True)
+        (closed,) = world.close()
+        assert (closed.end, len(closed.backups)) == closed_with
+        assert other != 200 or closed.backups == (second.target,)
+
+
+def test_who_has_the_last_frame_whole_and_went_away_is_waited_for() -> None:
+    """It may have lost its disk, and the other one's frame may have been torn by nothing but a kill (24b)."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180, torn=True)
+    world.answer(second, 200)
+    world.now += 1.0
+    world.fence(second.target.node_id)
+    plan = world.plan()
+    assert (plan.asks, plan.closes) == ([first], []), "whether it is still there"
+    world.answer(first, 180, torn=True)
+    plan = world.plan()
+    assert (plan.asks, plan.closes, plan.look_at) == ([], [], world.now + PATIENCE)
+    world.now += PATIENCE
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (180, (first.target, second.target))
+
+
 def test_a_fenced_backup_is_not_waited_for() -> None:
     world = owner_died()
     first, second = world.plan().asks

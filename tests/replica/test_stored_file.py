@@ -134,6 +134,26 @@ def test_only_a_file_that_was_never_written_says_that_nothing_was_acknowledged()
     assert worth(disk_with(stray), True)[0] is Worth.ABSENT, "a power loss may"
 
 
+@pytest.mark.parametrize("thorough", [False, True])
+def test_a_last_frame_that_is_not_sound_is_told_from_none(thorough: bool) -> None:
+    """It was torn, or damaged since it was acknowledged (24b, 24c)."""
+    owner = an_owner()
+    whole = contents(owner)
+    last = FILE_HEADER_SIZE + edges(owner)[2] - START
+    former = contents(Owner(VsegId(5, 1, 1), START)) + whole[FILE_HEADER_SIZE:]
+    for content, torn in (
+        (whole, False),
+        (whole + bytes(ROOM), False),
+        (whole + b"stray" * 20, False),
+        (whole[:last], False),
+        (whole[:last] + former[: len(whole) - last], False),
+        (whole[:-1] + bytes(ROOM), True),
+        (whole[: last + 60] + bytes(ROOM), True),
+        (whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:], True),
+    ):
+        assert inspect(disk_with(content), PATH, VSEG, thorough).torn is torn
+
+
 def test_a_closed_copy_is_used_up_to_its_end_or_not_at_all() -> None:
     owner = an_owner()
     whole = contents(owner)

@@ -1,4 +1,5 @@
-"""The only listed copy of a virtual segment is damaged, and its owner's files are there (17, 18b, 37, 45)."""
+"""A copy of a virtual segment is damaged: the only listed one of a closed one, and its owner has files
+(17, 18b, 37, 45); the last frame of an open one (24c)."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import pytest
 
 from kproto.metadata.vlogs import VsegRecord
 from kproto.replica.stored_file import file_name
+from kproto.vlog.frame import FILE_HEADER_SIZE
 
 from .checks import Checks
 from .clients import Clients
@@ -113,6 +115,46 @@ def test_it_stays_listed_when_both_lost_their_power(controller_too: bool) -> Non
             await asyncio.sleep(0.5)
             world.look()
             assert target in world.table.vsegs[bad.id].backups
+
+    with installed(world):
+        try:
+            world.loop.run_until_complete(asyncio.wait_for(scenario(), 120))
+        finally:
+            world.close()
+
+
+def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all() -> None:
+    """It was acknowledged, and looks as if it had been torn by a kill. The other backup has it."""
+    world = World(0, replace(QUIET, topics=[Topic("three", 1, 3)]))
+
+    async def scenario() -> None:
+        checks = Checks(world)
+        await world.boot()
+        clients = Clients(world)
+        clients.begin()
+        await filled(world, 1)
+        await clients.stop()
+        await asyncio.sleep(1.0)
+        (bad,) = [one for one in world.table.vsegs.values() if one.open and one.copies == 3]
+        target, other = bad.backups
+        copies = [world.nodes[each.node_id].store.copies[bad.id] for each in (target, other)]
+        end = copies[0].end
+        assert bad.start < end == copies[1].end
+        checks.rotting(target.node_id, bad.id)
+        machine = world.machines[target.node_id]
+        inode = machine.find(f"{machine.root}/replicas/{file_name(bad.id)}")
+        assert inode is not None
+        for number in (bad.node_id, target.node_id):
+            world.crash(number)
+        machine.rot(inode, FILE_HEADER_SIZE + end - bad.start - 1, 1)
+        for number in (bad.node_id, target.node_id):
+            world.start(number)
+        while (now := world.table.vsegs[bad.id]).open:
+            await asyncio.sleep(0.1)
+            world.look()
+        assert (now.end, now.backups) == (end, (other,))
+        await Reading(world, checks.leaders).finish(clients)
+        world.look()
 
     with installed(world):
         try:
