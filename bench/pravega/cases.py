@@ -18,6 +18,8 @@ RATES = {MB_LIMITED: 1.0, EVENTS_LIMITED: 500.0, END_TO_END: 500.0}
 CLIENTS = {BURST: (10, 0), MB_LIMITED: (10, 0), EVENTS_LIMITED: (10, 0), END_TO_END: (1, 1)}
 """Producers and consumers of the paper's figures 4, 5, 9 to 12 and 14 to 16."""
 
+BUFFER_BYTES = 32 << 20
+"""Of a producer, Kafka's default."""
 PARTITIONS = 15
 MIN_EVENT_BYTES = 8
 """An event that is read carries the moment it was due."""
@@ -142,7 +144,7 @@ class Case:
             "acks": "all",
             "enable.idempotence": "true",
             "batch.size": "16384",
-            "buffer.memory": "33554432",
+            "buffer.memory": str(BUFFER_BYTES),
             "linger.ms": str(self.linger_ms),
             "max.request.size": str(max(1_048_576, 2 * self.event_bytes)),
         }

@@ -13,12 +13,14 @@ from bench.analysis.raw import SUFFIX, Origin, describe
 from bench.clusters import Cluster
 from bench.histogram import Histogram
 from bench.omb.compare import Watch
-from bench.pravega.cases import BURST, Case
+from bench.pravega.cases import BUFFER_BYTES, BURST, Case
 from bench.workers import KINDS, Counters, Workers
 
 TAIL_S = 0.1
 """Length of the windows after the planned end."""
 
+KEPT_OF_EVENT = 256
+"""Bytes that a producer has in memory beside an event that waits: its future and callback."""
 RECEIVE_TIMEOUT_S = 120.0
 WARMUP, MEASURED, TAIL = "warm-up", "measured", "tail"
 
@@ -158,8 +160,11 @@ def run(target: Cluster, case: Case, raw: Raw | None = None, ours: bool = True) 
 
 
 def heap(case: Case) -> str:
-    """Of a worker: its producers' buffers of 32 MiB, and room for what is read."""
-    clients = 40 * case.producers + 60 * case.consumers
+    """Of a worker: its producers' buffers, with what the client keeps of each event in them, and room for
+    what is read. As fast as it goes, three hundred thousand events of 100 B wait in one buffer."""
+    waiting = BUFFER_BYTES // case.event_bytes * KEPT_OF_EVENT if case.mode == BURST else 0
+    producer = (BUFFER_BYTES + waiting >> 20) + 8
+    clients = producer * case.producers + 60 * case.consumers
     return f"{min(4096, 512 + clients // case.workers)}M"
 
 

@@ -232,3 +232,10 @@ def test_events_of_a_run_that_fails_are_not_kept(tmp_path: Path, monkeypatch: py
         load.run(nobody, LIMITED, Raw(tmp_path, "r", "kproto", "c", 1), ours=False)
     assert len(kept) == LIMITED.workers
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_has_room_for_what_waits_in_its_producers() -> None:
+    small = replace(BASE, event_bytes=100, producers=10, consumers=0, workers=1)
+    assert load.heap(small) == "1722M"
+    assert load.heap(replace(small, mode=EVENTS_LIMITED, rate=500.0)) == "912M"
+    assert load.heap(replace(small, event_bytes=10)) == "4096M"
