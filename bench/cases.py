@@ -44,6 +44,9 @@ class Scale:
 FULL = Scale(seconds=15, warmup_seconds=4, broker_warmup_seconds=30, pairs=3, max_bytes=4e9)
 QUICK = Scale(seconds=5, warmup_seconds=2, broker_warmup_seconds=8, pairs=1, max_bytes=1.5e9)
 
+WARMUP_OF_RATES = 5
+"""Seconds longer: until its JVM has compiled it, the load falls up to half a second behind its schedule."""
+
 CPU_PER_GB_TARGETS = {16 * KIB: 1 / 5, 64 * KIB: 1 / 3, 1024 * KIB: 1 / 2}
 
 
@@ -89,6 +92,5 @@ CASES: tuple[Case, ...] = (
 
 def scaled(case: Case, scale: Scale) -> Load:
     """The load of a case at a scale."""
-    return replace(
-        case.load, seconds=scale.seconds, warmup_seconds=scale.warmup_seconds, max_bytes=scale.max_bytes
-    )
+    warmup = scale.warmup_seconds + (WARMUP_OF_RATES if case.load.rate else 0)
+    return replace(case.load, seconds=scale.seconds, warmup_seconds=warmup, max_bytes=scale.max_bytes)

@@ -156,10 +156,13 @@ def quantiles(measured: Measured) -> dict[str, dict[str, float]]:
 def series(measured: Measured) -> dict[str, list[list[float]]]:
     """A run's `series` by the names of `bench.results`: seconds since the load began, warm-up included."""
     rows = measured.load.get("per_second", [])
-    return {
-        "records_per_s": [[second, acked] for second, acked, _ in rows],
-        "consumed_per_s": [[second, consumed] for second, _, consumed in rows],
+    found = {
+        "records_per_s": [[second, acked] for second, acked, *_ in rows],
+        "consumed_per_s": [[second, consumed] for second, _, consumed, *_ in rows],
     }
+    if slowest := [[second, worst / 1e3] for second, _, _, *rest in rows for worst in rest]:
+        found["publish_max_ms"] = slowest
+    return found
 
 
 def measure(

@@ -26,7 +26,7 @@ from bench import options
 from bench.cases import CASES, FULL, QUICK, RATE_METRICS, THROUGHPUT_METRICS, Case, Scale, scaled
 from bench.clusters import Cluster, running
 from bench.environment import environment
-from bench.generator import Load, Measured, figures, measure, quantiles
+from bench.generator import Load, Measured, figures, measure, quantiles, series
 from bench.results import KPROTO, Result, Run, in_short
 
 ATTEMPTS = 3
@@ -107,7 +107,7 @@ def run_cases(
                 with options.noted(f"{case.name} on {broker.name}", result.notes, console):
                     run = measure_again(broker, load, hook, failures)
                     metrics = figures(run)
-                    made = Run(kind, case.name, pair, asdict(load), metrics, quantiles=quantiles(run))
+                    made = Run(kind, case.name, pair, asdict(load), metrics, series(run), quantiles(run))
                     result.runs.append(made)
                     shown = ", ".join(f"{key} {metrics[key]:.4g}" for key in result.shown if key in metrics)
                     console.print(f"{case.name} on {broker.name}: {shown}", highlight=False)

@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.locks.LockSupport;
 import javax.management.MBeanServerConnection;
 import javax.management.ObjectName;
@@ -146,6 +147,8 @@ public final class LoadGenerator {
   private final AtomicLong ackedRecords = new AtomicLong();
   private final AtomicLong consumedRecords = new AtomicLong();
   private final AtomicLong errors = new AtomicLong();
+  /** Of this second, in nanoseconds, from when a record was due to its ack. */
+  private final LongAccumulator slowest = new LongAccumulator(Long::max, 0);
   private final CountDownLatch placed;
   private final List<KafkaProducer<byte[], byte[]>> producers = new CopyOnWriteArrayList<>();
   private final List<KafkaConsumer<byte[], byte[]>> consumers = new CopyOnWriteArrayList<>();
@@ -210,8 +213,9 @@ public final class LoadGenerator {
       waitFor(start + second * 1_000_000_000L);
       long nowAcked = ackedRecords.get();
       long nowConsumed = consumedRecords.get();
-      seconds.append(String.format(Locale.ROOT, "%s[%d,%d,%d]", second == 1 ? "" : ",", second, nowAcked - acked,
-          nowConsumed - consumed));
+      String worst = settings.rate() == 0 ? "" : "," + slowest.getThenReset() / 1000;
+      seconds.append(String.format(Locale.ROOT, "%s[%d,%d,%d%s]", second == 1 ? "" : ",", second, nowAcked - acked,
+          nowConsumed - consumed, worst));
       acked = nowAcked;
       consumed = nowConsumed;
     }
@@ -380,10 +384,13 @@ public final class LoadGenerator {
         return;
       }
       ackedRecords.incrementAndGet();
-      if (sampled && due >= measureFrom && due < measureUntil) {
+      if (sampled) {
         long now = System.nanoTime();
-        acks.add(now - due);
-        sends.add(now - sent);
+        slowest.accumulate(now - due);
+        if (due >= measureFrom && due < measureUntil) {
+          acks.add(now - due);
+          sends.add(now - sent);
+        }
       }
     });
   }

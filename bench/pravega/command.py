@@ -16,7 +16,7 @@ from bench.pravega.compare import Suite, notes_of, result_of, running
 from bench.results import KPROTO
 
 FULL = Scale(seconds=10, warmup_s=5)
-QUICK = Scale(seconds=2, warmup_s=1, window_s=0.5)
+QUICK = Scale(seconds=2, warmup_s=3, window_s=0.5)
 PAIRS = 3
 BROKER_WARMUP_S = 20.0
 

@@ -223,6 +223,8 @@ def test_figures_and_series_of_a_run() -> None:
     assert found["cpu_s_per_million"] == 10
     assert (found["topics_ready_s"], found["x"]) == (2.5, 1)
     assert series(measured) == {"records_per_s": [[1, 5], [2, 6]], "consumed_per_s": [[1, 4], [2, 7]]}
+    at_a_rate = replace(measured, load={**LOAD, "per_second": [[1, 5, 4, 2500], [2, 6, 7, 900]]})
+    assert series(at_a_rate) == {**series(measured), "publish_max_ms": [[1, 2.5], [2, 0.9]]}
     assert Load(100, 1024, 512, producers=4, buffer_bytes=4 << 20).heap_mb == 1024 + 16
 
 
