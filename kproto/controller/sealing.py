@@ -91,7 +91,7 @@ class _Copy:
 
 
 class _Progress:
-    __slots__ = ("away", "away_since", "copies", "first_answer", "since")
+    __slots__ = ("away", "away_since", "copies", "first_answer", "since", "torn_since")
 
     def __init__(self, since: float) -> None:
         self.since = since
@@ -101,6 +101,8 @@ class _Progress:
         """Who is no member and may have all of it..."""
         self.away_since = since
         """...and when the last of them was first seen to be away."""
+        self.torn_since = -math.inf
+        """When the last copy that is torn was found to be."""
 
     def copy(self, target: CopyTarget) -> _Copy:
         return self.copies.setdefault(target, _Copy())
@@ -160,9 +162,10 @@ class _View:
         first = progress.first_answer
         if first is not None and not all(map(self.has_answered, self.here)) and self.is_past(first + stall):
             self.given_up_at = first + stall
-        self.asked_since = max(self.given_up_at, progress.away_since if progress.away else -math.inf)
-        """Who answers alone for others, that are given up or away, was asked after they had gone: it may have
-        lost its power since it answered, and be a member for a whole session yet."""
+        gone_since = progress.away_since if progress.away else -math.inf
+        self.asked_since = max(self.given_up_at, gone_since, progress.torn_since)
+        """Who answers alone for others, that are given up, away or torn, was asked after that was known: it
+        may have lost its power since it answered, and be a member for a whole session yet."""
 
     def is_past(self, at: float) -> bool:
         """What is waited for until ``at`` (for ever: infinity) is over; else that is when to look again."""
@@ -174,6 +177,13 @@ class _View:
         """There is an answer, of its present process."""
         copy = self.progress.copies.get(target)
         return copy is not None and copy.answered
+
+    def may_have_more(self, target: CopyTarget) -> bool:
+        """It is neither torn nor in limbo as far as is known, nor a member with another data directory."""
+        copy = self.progress.copies.get(target)
+        if copy is not None and copy.answered:
+            return not copy.torn and not copy.limbo
+        return rules.may_hold(self.image, target) or target.node_id not in self.image.brokers
 
     def is_sure(self, target: CopyTarget) -> bool:
         """Its answer counts though others are gone: it was asked since, or is in limbo anyway."""
@@ -250,10 +260,12 @@ class Sealing:
         """
         copy = self._known(ask)
         copy.asked, copy.answered = False, True
+        progress = self._progress[ask.vseg]
+        if torn and not copy.torn:
+            progress.torn_since = now
         copy.position, copy.limbo, copy.epoch, copy.torn = position, limbo, epoch, torn
         copy.failing_since = None
         copy.sure_from = copy.asked_at
-        progress = self._progress[ask.vseg]
         if not limbo and progress.first_answer is None:
             progress.first_answer = now
 
@@ -298,6 +310,9 @@ class Sealing:
             if missing and view.given_up_at < progress.first_answer:
                 return None
             deciding = self._deciding(view, eligible)
+        else:
+            deciding = []
+        if deciding:
             end = rules.sealed_end(vseg.start, [copies[target].position for target in deciding])
             if end == vseg.start:
                 return Close(vseg.id, end, ())
@@ -314,16 +329,18 @@ class Sealing:
         return self._give_up(view)
 
     def _deciding(self, view: _View, eligible: list[CopyTarget]) -> list[CopyTarget]:
-        """Whose answers decide: not that of one that is torn where another is not, and is here, or may come
-        back for some time. What it lacks it may have acknowledged (24b, 24c).
+        """Whose answers decide: that of one that is torn, the longest, only when nobody else who is listed
+        and may have all of it has told for some time. What it lacks it may have acknowledged (24b, 24c).
         """
         progress = view.progress
         sound = [target for target in eligible if not progress.copies[target].torn]
-        if not sound or len(sound) == len(eligible):
-            return eligible
-        if rules.is_any_there(view.image, sound):
+        torn = [target for target in eligible if target not in sound]
+        if not torn or rules.is_any_there(view.image, filter(view.is_sure, sound)):
             return sound
-        return eligible if view.is_past(progress.away_since + self._loss_patience) else sound
+        awaited = any(map(view.may_have_more, view.vseg.backups))
+        if awaited and not view.is_past(progress.torn_since + self._loss_patience):
+            return sound
+        return [max(torn, key=lambda target: progress.copies[target].position)]
 
     def _give_up(self, view: _View) -> Close | None:
         """Copies are in limbo or away, so is the owner, or it cannot help; and the loss is accepted: by an

@@ -29,6 +29,7 @@ from kproto.vlog.frame import (
     ENTRY,
     ENTRY_SIZE,
     FILE_HEADER_SIZE,
+    FRAME,
     FRAME_SIZE,
     IDENTITY_AT,
     KIND_CHUNKS,
@@ -184,10 +185,13 @@ class FileScan:
         )
 
     def is_torn(self) -> bool:
-        """The next frame was begun at `position`, and is not sound."""
-        at = FILE_HEADER_SIZE + self.position - self._header.start
-        header = decode_frame_header(self._reader.view(at, FRAME_SIZE))
-        return header is not None and self._belongs(header, self.position)
+        """What follows the sound part was begun as the next frame: it names this virtual segment, or the
+        frame before it. Damage at one place leaves one of them."""
+        mine = self._header
+        at = FILE_HEADER_SIZE + self.position - mine.start
+        head = bytes(self._reader.view(at, FRAME_SIZE))
+        named = head.startswith(identity(mine.vlog, mine.owner_epoch, mine.vseg), IDENTITY_AT)
+        return named or (len(head) == FRAME_SIZE and FRAME.unpack(head)[7] == self.chain)
 
     def later(self) -> FrameHeader | None:
         """The first frame after `position` whose head is sound; looks until the file ends or was never

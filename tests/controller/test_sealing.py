@@ -94,7 +94,7 @@ def test_who_may_have_lost_its_last_frame_decides_only_where_nobody_has_it_whole
             world.answer(second, other)
         else:
             world.fence(second.target.node_id)
-            world.now += STALL
+            world.now += PATIENCE
             (again,) = world.plan().asks
             world.answer(again, 180, torn=True)
         (closed,) = world.close()
@@ -114,7 +114,7 @@ def test_who_has_the_last_frame_whole_and_went_away_is_waited_for() -> None:
     assert (plan.asks, plan.closes) == ([first], []), "whether it is still there"
     world.answer(first, 180, torn=True)
     plan = world.plan()
-    assert (plan.asks, plan.closes, plan.look_at) == ([], [], world.now + PATIENCE)
+    assert (plan.asks, plan.closes, plan.look_at) == ([], [], 100.0 + PATIENCE)
     world.now += PATIENCE
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (180, (first.target, second.target))

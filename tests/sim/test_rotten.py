@@ -123,8 +123,10 @@ def test_it_stays_listed_when_both_lost_their_power(controller_too: bool) -> Non
             world.close()
 
 
-def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all() -> None:
-    """It was acknowledged, and looks as if it had been torn by a kill. The other backup has it."""
+@pytest.mark.parametrize("later", [None, 0.3, 3.0])
+def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all(later: float | None) -> None:
+    """It was acknowledged, and looks as if it had been torn by a kill. The other backup has it: it lives, or
+    was killed, too, and is back so many seconds ``later``."""
     world = World(0, replace(QUIET, topics=[Topic("three", 1, 3)]))
 
     async def scenario() -> None:
@@ -144,15 +146,19 @@ def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all() -> None:
         machine = world.machines[target.node_id]
         inode = machine.find(f"{machine.root}/replicas/{file_name(bad.id)}")
         assert inode is not None
-        for number in (bad.node_id, target.node_id):
+        killed = [bad.node_id, target.node_id] + ([] if later is None else [other.node_id])
+        for number in killed:
             world.crash(number)
         machine.rot(inode, FILE_HEADER_SIZE + end - bad.start - 1, 1)
-        for number in (bad.node_id, target.node_id):
+        for number in killed:
+            if number == other.node_id:
+                await asyncio.sleep(later or 0.0)
             world.start(number)
         while (now := world.table.vsegs[bad.id]).open:
             await asyncio.sleep(0.1)
             world.look()
-        assert (now.end, now.backups) == (end, (other,))
+        assert now.end == end
+        assert later is not None or now.backups == (other,)
         await Reading(world, checks.leaders).finish(clients)
         world.look()
 
