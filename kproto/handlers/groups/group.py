@@ -260,6 +260,10 @@ class Group:
         """Deleted, or this broker no longer coordinates it: answer everything that waits with ``error``."""
         for member in list(self.members.values()):
             self._fail_parked(member, member.member_id, error)
+        for what in self._storing.values():
+            if isinstance(what, _Swap):  # its join waits for the log, the member knows nothing of it
+                self._effects.append(JoinReply(what.token, error, ""))
+        self._storing.clear()
         self._transition(now, State.DEAD)
         for member_id in list(self.members):
             self._forget(member_id)
