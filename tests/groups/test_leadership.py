@@ -313,7 +313,8 @@ def test_a_group_that_moves_when_it_has_just_been_read_has_no_offsets_to_tell(tm
             asked = asyncio.ensure_future(committed(here))
             await asyncio.sleep(0)
 
-            here.groups._loading[INDEX].task.add_done_callback(lambda _: end_terms(here))
+            moves: asyncio.Future[None] = asyncio.Future()
+            here.groups._loading[INDEX].waiting[moves] = lambda _: end_terms(here)
             here.port.gate.set()
             assert await asked == (ErrorCode.NOT_COORDINATOR, -2)
 

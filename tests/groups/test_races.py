@@ -1,14 +1,26 @@
 """What comes between: groups that move, load or are deleted while something of theirs is on its way."""
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
 from kproto.errors import ErrorCode
+from kproto.handlers.context import RequestContext
+from kproto.handlers.groups import offset_commit
 from kproto.handlers.groups.records import partition_of
+from kproto.wire.generated.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from tests.groups.memory_log import MemoryPartition
+from tests.groups.nodes import Node, run, until
 from tests.groups.test_coordinator import (
     join,
     stable_member,
 )
+from tests.groups.test_leadership import GROUP, INDEX, committed, load_slowly, prepared
+from tests.groups.test_leadership import commit as commit_at
 from tests.groups.world import FIND, World, scenario
 
 
@@ -33,6 +45,34 @@ async def test_a_static_member_that_returns_is_answered_when_its_group_moves(wor
     log_of(world).sync()
     async with asyncio.timeout(1):
         assert (await returning).error_code == ErrorCode.NOT_COORDINATOR
+
+
+def test_a_commit_does_not_overtake_those_that_waited_for_the_load(tmp_path: Path) -> None:
+    """A consumer commits without waiting for answers; what it said last has to count."""
+
+    def arrives(node: Node, offset: int) -> Any:
+        """As the dispatcher has it handled: in the turn of the loop in which it comes."""
+        part = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+        topics = [OffsetCommitRequestTopic(name="t", partitions=[part])]
+        context = RequestContext(9, 1, "c", "127.0.0.1", node.services)
+        return offset_commit.handle(context, OffsetCommitRequest(group_id=GROUP, topics=topics))
+
+    async def test() -> None:
+        async with prepared(tmp_path) as (cluster, here, there):
+            assert await commit_at(here, 3) == 0
+            await load_slowly(cluster, here, there)
+            first = [asyncio.ensure_future(arrives(here, offset)) for offset in (4, 5)]
+            await until(lambda: here.port.waiting == 1)
+            later: list[Any] = []
+            task = here.groups._loading[INDEX].task
+            task.add_done_callback(lambda _: later.append(asyncio.ensure_future(arrives(here, 6))))
+            here.port.gate.set()
+            answers = await asyncio.gather(*first)
+            answers += await asyncio.gather(*later)
+            assert [one.topics[0].partitions[0].error_code for one in answers] == [0, 0, 0]
+            assert await committed(here) == (0, 6)
+
+    run(test)
 
 
 # ---- what is deleted --------------------------------------------------------------------------------

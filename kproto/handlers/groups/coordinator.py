@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from kproto.clock import Clock
 from kproto.errors import ErrorCode, KafkaError
@@ -43,12 +43,20 @@ EXPIRY_SLICE: Final = 20
 """Groups looked at before the event loop gets its turn."""
 
 
+Waiting = dict[asyncio.Future[Any], Callable[[Shard | ErrorCode], None]]
+"""Requests that wait for a shard, in the order in which they came: what to call with it, or with why there is
+none."""
+
+
 class _Loading(NamedTuple):
     """A shard that is being loaded for a term."""
 
     term: int
     shard: Shard
     task: asyncio.Task[Shard]
+    waiting: Waiting
+    """They go on at the very moment at which the shard is there, so that what comes then, a newer commit of
+    the same client, does not overtake them."""
 
 
 class GroupCoordinator:
@@ -98,6 +106,8 @@ class GroupCoordinator:
             self._housekeeping.cancel()
         for loading in self._loading.values():
             loading.task.cancel()
+            self._give_up(loading)
+        self._loading.clear()
         for shard in self._shards.values():
             shard.unload(ErrorCode.NOT_COORDINATOR)
         self._shards.clear()
@@ -142,7 +152,12 @@ class GroupCoordinator:
         for index in [i for i, shard in self._shards.items() if self._terms.get(i) != shard.term]:
             self._shards.pop(index).unload(ErrorCode.NOT_COORDINATOR)
         for index in [i for i, loading in self._loading.items() if self._terms.get(i) != loading.term]:
-            self._loading.pop(index).shard.unload(ErrorCode.NOT_COORDINATOR)
+            self._give_up(self._loading.pop(index))
+
+    @staticmethod
+    def _give_up(loading: _Loading) -> None:
+        loading.shard.unload(ErrorCode.NOT_COORDINATOR)
+        _tell(loading.waiting, ErrorCode.NOT_COORDINATOR)
 
     # ---- where a group lives ------------------------------------------------------------------------
 
@@ -229,19 +244,37 @@ class GroupCoordinator:
 
     # ---- loading ------------------------------------------------------------------------------------
 
-    async def _use_when_loaded(
+    def _use_when_loaded(
         self, index: int, use: Callable[[Shard], T | Awaitable[T]], fail: Callable[[ErrorCode], T]
+    ) -> Awaitable[T]:
+        loading = self._loading.get(index) or self._start_loading(index)
+        begun: asyncio.Future[T | Awaitable[T]] = asyncio.get_running_loop().create_future()
+
+        def begin(outcome: Shard | ErrorCode) -> None:
+            if begun.done():  # it has lost its patience
+                return
+            try:
+                begun.set_result(fail(outcome) if isinstance(outcome, ErrorCode) else use(outcome))
+            except Exception as error:
+                begun.set_exception(error)
+
+        loading.waiting[begun] = begin
+        return self._patient(begun, loading, fail)
+
+    async def _patient(
+        self, begun: asyncio.Future[T | Awaitable[T]], loading: _Loading, fail: Callable[[ErrorCode], T]
     ) -> T:
         try:
             async with asyncio.timeout(LOAD_PATIENCE_S):
-                shard = await self._loaded(index)
-        except KafkaError as error:
-            return fail(error.code)
+                result = await begun
         except TimeoutError:
             return fail(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-        if shard.unloaded:  # since it was loaded, before this went on
+        finally:
+            loading.waiting.pop(begun, None)
+        if loading.shard.unloaded:  # since it was loaded, before this went on
+            if asyncio.iscoroutine(result):
+                result.close()
             return fail(ErrorCode.NOT_COORDINATOR)
-        result = use(shard)
         return await result if isinstance(result, Awaitable) else result
 
     async def _loaded(self, index: int) -> Shard:
@@ -258,12 +291,13 @@ class GroupCoordinator:
         timeout_s = self.settings.offsets_commit_timeout_ms / 1000
         keyed = KeyedLog(self._port, index, self.clock.wall_ms)
         shard = Shard(keyed, self.clock, self._limits, self._timers, timeout_s, term)
-        task = asyncio.get_running_loop().create_task(self._load(index, shard))
-        loading = self._loading[index] = _Loading(term, shard, task)
+        waiting: Waiting = {}
+        task = asyncio.get_running_loop().create_task(self._load(index, shard, waiting))
+        loading = self._loading[index] = _Loading(term, shard, task, waiting)
         task.add_done_callback(lambda _: self._load_ended(index, loading))
         return loading
 
-    async def _load(self, index: int, shard: Shard) -> Shard:
+    async def _load(self, index: int, shard: Shard, waiting: Waiting) -> Shard:
         try:
             await shard.load(self._topic_id)
         except KafkaError as error:
@@ -276,6 +310,7 @@ class GroupCoordinator:
             shard.unload(ErrorCode.NOT_COORDINATOR)
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
         self._shards[index] = shard
+        _tell(waiting, shard)
         return shard
 
     def _load_ended(self, index: int, loading: _Loading) -> None:
@@ -283,7 +318,9 @@ class GroupCoordinator:
             del self._loading[index]
         if loading.task.cancelled():
             return
-        failed = loading.task.exception()  # was told to whoever waited
+        failed = loading.task.exception()
+        if isinstance(failed, KafkaError):
+            _tell(loading.waiting, failed.code)
         if failed is not None and not self._closed and self._terms.get(index) == loading.term:
             asyncio.get_running_loop().call_later(LOAD_RETRY_S, self._load_soon, (index,))
 
@@ -315,6 +352,12 @@ class GroupCoordinator:
                 if i % EXPIRY_SLICE == EXPIRY_SLICE - 1:
                     await asyncio.sleep(0)
                 shard.expire(group_id, retention_ms)
+
+
+def _tell(waiting: Waiting, outcome: Shard | ErrorCode) -> None:
+    for begin in tuple(waiting.values()):
+        begin(outcome)
+    waiting.clear()
 
 
 def _wake(sleeper: Sleeper) -> None:
