@@ -16,12 +16,13 @@ from kproto.wire.generated.offset_commit import (
 from tests.groups.memory_log import MemoryPartition
 from tests.groups.nodes import Node, run, until
 from tests.groups.test_coordinator import (
+    commit,
     join,
     stable_member,
 )
 from tests.groups.test_leadership import GROUP, INDEX, committed, load_slowly, prepared
 from tests.groups.test_leadership import commit as commit_at
-from tests.groups.world import FIND, World, scenario
+from tests.groups.world import DELETE_GROUPS, FIND, World, scenario
 
 
 def log_of(world: World, group: str = "g") -> MemoryPartition:
@@ -73,6 +74,18 @@ def test_a_commit_does_not_overtake_those_that_waited_for_the_load(tmp_path: Pat
             assert await committed(here) == (0, 6)
 
     run(test)
+
+
+@scenario("t")
+async def test_a_group_that_moves_when_it_is_to_be_deleted_is_not_unknown(world: World) -> None:
+    """Who is told so takes it for deleted."""
+    await world.call(FIND, 3, key="g")
+    await commit(world, "g", 1)
+    deleting = asyncio.ensure_future(world.call(DELETE_GROUPS, 2, groups_names=["g"]))
+    await asyncio.sleep(0)
+    for shard in world.groups._shards.values():
+        shard.unload(ErrorCode.NOT_COORDINATOR)
+    assert [one.error_code for one in (await deleting).results] == [ErrorCode.NOT_COORDINATOR]
 
 
 # ---- what is deleted --------------------------------------------------------------------------------

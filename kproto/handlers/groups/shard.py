@@ -276,6 +276,8 @@ class Shard:
 
     async def delete_group(self, group_id: str) -> ErrorCode:
         """DeleteGroups for one group: only without members."""
+        if self.unloaded:  # since it was found, before this began
+            return ErrorCode.NOT_COORDINATOR
         entry = self.entries.get(group_id)
         if entry is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
