@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from kproto.controller import NewTopic
 from kproto.errors import ErrorCode
 from kproto.handlers.context import RequestContext
 from kproto.handlers.groups import offset_commit
@@ -17,12 +18,14 @@ from tests.groups.memory_log import MemoryPartition
 from tests.groups.nodes import Node, run, until
 from tests.groups.test_coordinator import (
     commit,
+    described,
     join,
+    partitions,
     stable_member,
 )
 from tests.groups.test_leadership import GROUP, INDEX, committed, load_slowly, prepared
 from tests.groups.test_leadership import commit as commit_at
-from tests.groups.world import DELETE_GROUPS, FIND, World, scenario
+from tests.groups.world import DELETE_GROUPS, FIND, HEARTBEAT, World, scenario
 
 
 def log_of(world: World, group: str = "g") -> MemoryPartition:
@@ -92,3 +95,27 @@ async def test_a_group_that_moves_when_it_is_to_be_deleted_is_not_unknown(world:
 
 
 # ---- loading ----------------------------------------------------------------------------------------
+
+
+@scenario("t")
+async def test_sessions_begin_when_everything_is_loaded(world: World) -> None:
+    """Until then heartbeats were answered blindly: nobody who sent them was silent."""
+    await world.call(FIND, 3, key="g")
+    member = await stable_member(world, "g", session_timeout_ms=100)
+    for first in range(0, 1_000, 100):
+        await world.controller.create_topics([NewTopic(f"t{first}", 100, 1)])
+        topics = [OffsetCommitRequestTopic(name=f"t{first}", partitions=partitions(1, *range(100)))]
+        owner = {"member_id": member.member_id, "generation_id_or_member_epoch": member.generation_id}
+        assert not any(await commit(world, "g", 1, topics=topics, **owner))
+    world.restart()
+    beat = {"group_id": "g", "generation_id": member.generation_id, "member_id": member.member_id}
+    index, waited = partition_of("g", 50), False
+    while world.groups.is_loading("g"):
+        assert (await world.call(HEARTBEAT, 4, **beat)).error_code == 0
+        if not waited and world.groups._loading[index].shard.find("g") is not None:
+            world.clock._loop.now += 0.15  # it is read, others are not
+            waited = True
+        await asyncio.sleep(0)
+    assert waited
+    assert (await world.call(HEARTBEAT, 4, **beat)).error_code == 0
+    assert (await described(world, "g")).group_state == "Stable"

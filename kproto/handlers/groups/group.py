@@ -272,6 +272,11 @@ class Group:
         self.wake_at = NEVER
         return self._take_effects()
 
+    def begin_sessions(self, now: Now) -> None:
+        """All members can be heard from now on."""
+        for member in self.members.values():
+            self._expect_within(now, member, member.session_timeout_ms)
+
     # ---- questions ----------------------------------------------------------------------------------
 
     def next_deadline(self) -> int:

@@ -109,6 +109,7 @@ class Shard:
                 self._restore(key, stored.value)
             except WireError as error:
                 log.warning("__consumer_offsets-%d: unreadable record kept: %s", self.log.index, error)
+        await self._begin_sessions()
         self._delete(
             [
                 (group_id, topic, partition)
@@ -126,10 +127,17 @@ class Shard:
             old = self.entries.get(what.group)
             entry = Entry(self, group, old.offsets if old is not None else Offsets())
             self.entries[what.group] = entry
-            self._timers.schedule(entry, group.wake_at)
         elif isinstance(what, OffsetKey):
             offset = records.parse_offset_value(value)
             self.obtain(what.group).offsets.put(what.topic, what.partition, offset)
+
+    async def _begin_sessions(self) -> None:
+        """Only when everything is read: until then nobody hears the members' heartbeats."""
+        for i, entry in enumerate(list(self.entries.values())):
+            if i % LOAD_SLICE == LOAD_SLICE - 1:
+                await asyncio.sleep(0)
+            entry.group.begin_sessions(self._now())
+            self._timers.schedule(entry, entry.group.wake_at)
 
     def unload(self, error: ErrorCode) -> None:
         """This broker does not coordinate these groups any more: answer whatever waits with ``error``."""
