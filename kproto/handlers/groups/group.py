@@ -525,6 +525,8 @@ class Group:
                 self._set_protocols(member, swap.protocols)
                 member.session_timeout_ms = swap.session_timeout_ms
                 member.rebalance_timeout_ms = swap.rebalance_timeout_ms
+                if self.state is State.COMPLETING_REBALANCE:  # the leader assigns to an id that is gone
+                    self._prepare_rebalance(now)
             self._effects.append(JoinReply(swap.token, error, ""))
             return
         if owner != swap.new_id:

@@ -29,7 +29,10 @@ _log = logging.getLogger(__name__)
 Pair = tuple[bytes, bytes | None]
 """A record: key and value; None deletes the key."""
 Done = Callable[[ErrorCode], None]
-"""Called once when a write is durable (NONE) or has been refused."""
+"""Called once when a write is durable (NONE), was written to fewer copies than it should be, or has been
+refused."""
+WRITTEN = (ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+"""It is in the log: who loads that finds it, unless all the copies there are get lost."""
 
 BATCH_BYTES = 256 * 1024
 """A batch with more than one write has at most so many bytes, or what the log takes when that is less; one
@@ -65,7 +68,8 @@ class OffsetsLogPort(Protocol):
 
     def append(self, index: int, batch: bytearray, done: Callable[[int, KafkaError | None], None]) -> None:
         """Append one record batch; later ``done(base offset, None)`` once it is durable, in append order,
-        or ``done(-1, error)`` when it was refused. ``done`` may be called before this returns."""
+        the same with NOT_ENOUGH_REPLICAS_AFTER_APPEND when only too few copies have it, or ``done(-1,
+        error)`` when it was refused. ``done`` may be called before this returns."""
         ...
 
     def bounds(self, index: int) -> tuple[int, int]:
@@ -214,12 +218,13 @@ class KeyedLog:
         batch = build_batch(Record(key, value, now_ms) for key, value in pairs)
 
         def done(base_offset: int, error: KafkaError | None) -> None:
-            if error is None:
+            code = ErrorCode.NONE if error is None else error.code
+            if code in WRITTEN:
                 self._log_bytes += len(batch)
                 self._bytes_after_cut += len(batch) if base_offset >= self._cut else 0
                 for offset, (key, value) in enumerate(pairs, base_offset):
                     self._apply(offset, key, value)
-            self._finish(writes, ErrorCode.NONE if error is None else error.code)
+            self._finish(writes, code)
 
         try:
             self._port.append(self.index, batch, done)

@@ -35,17 +35,37 @@ class PartitionLog:
     def append(self, index: int, batch: bytearray, done: Callable[[int, KafkaError | None], None]) -> None:
         """See :class:`~kproto.handlers.groups.offsets_log.OffsetsLogPort`.
 
-        As with acks=all: NOT_ENOUGH_REPLICAS when there are too few copies (rule 18), NOT_LEADER_OR_FOLLOWER
-        when ownership is lost before it is durable (rule 10).
+        As with acks=all: NOT_ENOUGH_REPLICAS when there are too few copies, NOT_ENOUGH_REPLICAS_AFTER_APPEND
+        when some went missing before it was durable (rule 18), NOT_LEADER_OR_FOLLOWER when ownership is lost
+        before that (rule 10).
         """
         partition = self._partition(index)
-        image = self._image()
-        if copies_short(partition, image.topics[TOPIC], image):
+        if self._is_short(partition):
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
         base_offset = partition.append(memoryview(batch), owned=True)[0]
         vlog = partition.vlog
         assert vlog is not None  # else append had refused
-        vlog.when_durable(vlog.end, partial(_durable, vlog, base_offset, done))
+        vlog.when_durable(vlog.end, partial(self._durable, partition, vlog, base_offset, done))
+
+    def _durable(
+        self,
+        partition: Partition,
+        vlog: VirtualLogPort,
+        base_offset: int,
+        done: Callable[[int, KafkaError | None], None],
+    ) -> None:
+        if vlog.lost:
+            why = "this broker owns its virtual logs no more"
+            done(-1, KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, why))
+        elif vlog.live_copies < vlog.copies and self._is_short(partition):
+            done(base_offset, KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND))
+        else:
+            done(base_offset, None)
+
+    def _is_short(self, partition: Partition) -> bool:
+        image = self._image()
+        topic = image.topics_by_id.get(partition.topic_id)
+        return topic is not None and copies_short(partition, topic, image)
 
     def bounds(self, index: int) -> tuple[int, int]:
         partition = self._partition(index)
@@ -86,13 +106,6 @@ class PartitionLog:
             if partition is not None:
                 return partition
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{TOPIC}-{index} is not led here")
-
-
-def _durable(vlog: VirtualLogPort, base_offset: int, done: Callable[[int, KafkaError | None], None]) -> None:
-    if vlog.lost:
-        done(-1, KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "this broker owns its virtual logs no more"))
-    else:
-        done(base_offset, None)
 
 
 async def _read(partition: Partition, offset: int) -> list[memoryview]:

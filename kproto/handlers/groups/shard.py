@@ -35,7 +35,7 @@ from kproto.handlers.groups.offsets import (
     expired,
     subscribed_topics,
 )
-from kproto.handlers.groups.offsets_log import KeyedLog, Pair, runs, weight
+from kproto.handlers.groups.offsets_log import WRITTEN, KeyedLog, Pair, runs, weight
 from kproto.handlers.groups.records import GroupKey, OffsetKey
 from kproto.handlers.groups.states import State
 from kproto.handlers.groups.timers import Patience, Timers
@@ -263,7 +263,7 @@ class Shard:
 
         def stored(error: ErrorCode) -> None:
             entry.committing -= 1
-            if error is ErrorCode.NONE:
+            if error in WRITTEN:
                 table = self.obtain(group_id).offsets  # a deletion may have come in between
                 for topic, partition, committed in offsets:
                     table.put(topic, partition, committed)
@@ -387,7 +387,7 @@ class Shard:
         answer: asyncio.Future[ErrorCode] | None,
     ) -> None:
         def done(error: ErrorCode) -> None:
-            if error is ErrorCode.NONE:
+            if error in WRITTEN:
                 for group, topic, partition in offsets:
                     if (entry := self.entries.get(group)) is not None:
                         entry.offsets.drop(topic, partition)

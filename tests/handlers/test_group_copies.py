@@ -1,0 +1,86 @@
+"""Committed offsets where ``__consumer_offsets`` has several copies: too few, or still on their way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from simulated_backups import ME, Owner, owner
+
+from kproto.controller.decision import Decision
+from kproto.errors import ErrorCode
+from kproto.wire.generated.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from kproto.wire.generated.offset_fetch import OffsetFetchRequestTopic
+from tests.groups.world import COMMIT, FETCH
+
+OFFSETS = "__consumer_offsets"
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(asyncio.wait_for(test(), 120))  # type: ignore[arg-type]
+
+
+async def until(condition: Callable[[], object]) -> None:
+    try:
+        async with asyncio.timeout(60):
+            while not condition():
+                await asyncio.sleep(0.001)
+    except TimeoutError:
+        raise AssertionError("it did not come true") from None
+
+
+async def commit(world: Owner, offset: int) -> int:
+    part = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+    topics = [OffsetCommitRequestTopic(name="t", partitions=[part])]
+    answer = await world.call(COMMIT, 9, group_id="g", topics=topics)
+    code: int = answer.topics[0].partitions[0].error_code
+    return code
+
+
+async def committed(world: Owner) -> int:
+    topics = [OffsetFetchRequestTopic(name="t", partition_indexes=[0])]
+    answer = await world.call(FETCH, 7, group_id="g", topics=topics)
+    assert answer.error_code == 0
+    offset: int = answer.topics[0].partitions[0].committed_offset
+    return offset
+
+
+async def on_its_way(world: Owner, offset: int) -> asyncio.Future[int]:
+    """A commit that was appended and waits for the backups."""
+    world.backups.held = True
+    end = world.partition(OFFSETS).log_end_offset
+    waiting = asyncio.ensure_future(commit(world, offset))
+    await until(lambda: world.partition(OFFSETS).log_end_offset > end and world.backups.waiting)
+    return waiting
+
+
+async def alone(world: Owner) -> None:
+    """The partition is to have one copy, and its leader has all of it: one transaction, the next leader
+    epoch, and the same process goes on with what it has."""
+    image = world.controller.image
+    old = image.streamlet(image.topics[OFFSETS].topic_id, 0)
+    record = old.assigned_to((ME,)).alone(())
+    await world.controller.decide(lambda: Decision(None, {record.key: record.encode()}))
+
+
+def test_a_commit_whose_copies_go_missing_on_the_way_is_no_success(tmp_path: Path) -> None:
+    """Rule 18: what was told to be committed must have as many copies as were asked for. It is in the log all
+    the same, so it is shown, and who loads it finds it."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (ME,))
+            await world.create(OFFSETS, (1, 2, 3), min_insync_replicas="3")
+            assert await commit(world, 1) == 0
+            waiting = await on_its_way(world, 2)
+            await world.fence(3)
+            world.backups.lose(3)
+            await until(lambda: world.vlog(OFFSETS).live_copies == 2)
+            world.backups.release()
+            assert await waiting == ErrorCode.COORDINATOR_NOT_AVAILABLE
+            assert await committed(world) == 2
+            assert await commit(world, 3) == ErrorCode.COORDINATOR_NOT_AVAILABLE
+            assert await committed(world) == 2
+
+    run(scenario)
