@@ -12,7 +12,7 @@ from kproto.controller.decision import Decision
 from kproto.errors import ErrorCode
 from kproto.wire.generated.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from kproto.wire.generated.offset_fetch import OffsetFetchRequestTopic
-from tests.groups.world import COMMIT, FETCH
+from tests.groups.world import COMMIT, DELETE_GROUPS, FETCH
 
 OFFSETS = "__consumer_offsets"
 
@@ -84,3 +84,48 @@ def test_a_commit_whose_copies_go_missing_on_the_way_is_no_success(tmp_path: Pat
             assert await committed(world) == 2
 
     run(scenario)
+
+
+def test_what_an_earlier_term_left_on_its_way_is_read(tmp_path: Path) -> None:
+    """It becomes durable later: until the next load nobody would have known of it."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            world.vlogs._copies_of = lambda topic_id, index: copies_of(world, topic_id, index)
+            await world.create("t", (ME,))
+            await world.create(OFFSETS, (1, 2))
+            assert await commit(world, 3) == 0
+            waiting = await on_its_way(world, 7)
+            await alone(world)
+            assert await waiting == ErrorCode.NOT_COORDINATOR
+            asked = asyncio.ensure_future(committed(world))
+            await asyncio.sleep(0.02)
+            world.backups.release()
+            assert await asked == 7
+
+    run(scenario)
+
+
+def test_a_deleted_group_does_not_come_back_with_what_was_on_its_way(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (ME,))
+            await world.create(OFFSETS, (1, 2))
+            assert await committed(world) == -1
+            waiting = await on_its_way(world, 7)
+            await alone(world)
+            assert await waiting == ErrorCode.NOT_COORDINATOR
+            deleting = asyncio.ensure_future(world.call(DELETE_GROUPS, 2, groups_names=["g"]))
+            await asyncio.sleep(0.02)
+            world.backups.release()
+            assert (await deleting).results[0].error_code == 0
+            await alone(world)  # and it is read once more
+            assert await committed(world) == -1
+
+    run(scenario)
+
+
+def copies_of(world: Owner, topic_id: bytes, index: int) -> int:
+    image = world.controller.image
+    topic = image.topics_by_id[topic_id]
+    return topic.copies_of(image.partition_streamlet(topic, index))

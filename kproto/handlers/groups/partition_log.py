@@ -76,8 +76,12 @@ class PartitionLog:
         return min(config.max_message_bytes, config.segment_bytes)
 
     async def scan(self, index: int) -> AsyncIterator[memoryview]:
-        """Batches of the live log. What is read is copied, so segment memory may be reused meanwhile."""
+        """Batches of the live log. What is read is copied, so segment memory may be reused meanwhile.
+
+        What was appended in an earlier term of this broker is waited for: it would become durable behind the
+        back of whoever reads now."""
         partition = self._partition(index)
+        await _settle(partition)
         offset = partition.log_start_offset
         while offset < partition.high_watermark:
             before = offset
@@ -106,6 +110,18 @@ class PartitionLog:
             if partition is not None:
                 return partition
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{TOPIC}-{index} is not led here")
+
+
+async def _settle(partition: Partition) -> None:
+    """Wait until all that is appended is durable. KafkaError when it will not be."""
+    vlog, end = partition.vlog, partition.log_end_offset
+    if vlog is None or partition.high_watermark >= end:
+        return
+    settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    vlog.when_durable(vlog.end, lambda: None if settled.done() else settled.set_result(None))
+    await settled
+    if partition.high_watermark < end:
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{partition} is led elsewhere")
 
 
 async def _read(partition: Partition, offset: int) -> list[memoryview]:
