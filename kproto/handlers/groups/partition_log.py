@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kproto.log.manager import LogManager
     from kproto.log.partition import Partition
     from kproto.log.ports import VirtualLogPort
+    from kproto.log.segment import Segment
     from kproto.metadata import MetadataImage
 
 TOPIC: Final = "__consumer_offsets"
@@ -93,14 +94,29 @@ class PartitionLog:
 
     async def truncate_prefix(self, index: int, offset: int) -> None:
         """Advance the log start; where there are several copies, once the store knows (rule 44): else no
-        virtual segment with any of it would ever be freed. The open group is closed, so that the next call
-        can drop it as a whole."""
+        virtual segment with any of it would ever be freed. Of a single copy, what is kept is on the medium
+        before: else a loss of power could take that with what was given up, however long it had been there.
+        The open group is closed, so that the next call can drop it as a whole."""
         partition = self._partition(index)
+        if partition.copies == 1:
+            await self._sync(partition)
         if partition.copies > 1:
             self._logs.ports.on_log_start(partition, offset)
         else:
             partition.delete_records(offset)
         partition.roll_group()
+
+    async def _sync(self, partition: Partition) -> None:
+        if not partition.flush():
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "the disk is full")
+        segments = partition.unsynced()
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, _sync_all, segments)
+        except OSError as error:
+            self._logs.ports.on_poison(f"fdatasync of a segment file: {error}")
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        if partition.deleted:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     def _partition(self, index: int) -> Partition:
         image = self._image()
@@ -110,6 +126,11 @@ class PartitionLog:
             if partition is not None:
                 return partition
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{TOPIC}-{index} is not led here")
+
+
+def _sync_all(segments: Sequence[Segment]) -> None:
+    for segment in segments:
+        segment.sync()
 
 
 async def _settle(partition: Partition) -> None:
