@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from kproto.controller import NewTopic
+from kproto.controller import NewTopic, TopicRef
 from kproto.errors import ErrorCode
 from kproto.handlers.context import RequestContext
 from kproto.handlers.groups import offset_commit
@@ -14,18 +14,21 @@ from kproto.wire.generated.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from kproto.wire.generated.offset_fetch import OffsetFetchRequestGroup
 from tests.groups.memory_log import MemoryPartition
 from tests.groups.nodes import Node, run, until
 from tests.groups.test_coordinator import (
     commit,
     described,
+    everything,
+    fetched,
     join,
     partitions,
     stable_member,
 )
 from tests.groups.test_leadership import GROUP, INDEX, committed, load_slowly, prepared
 from tests.groups.test_leadership import commit as commit_at
-from tests.groups.world import DELETE_GROUPS, FIND, HEARTBEAT, World, scenario
+from tests.groups.world import DELETE_GROUPS, FETCH, FIND, HEARTBEAT, World, scenario
 
 
 def log_of(world: World, group: str = "g") -> MemoryPartition:
@@ -92,6 +95,39 @@ async def test_a_group_that_moves_when_it_is_to_be_deleted_is_not_unknown(world:
 
 
 # ---- what is deleted --------------------------------------------------------------------------------
+
+
+@scenario("t")
+async def test_offsets_of_a_topic_are_not_those_of_the_next_one_of_its_name(world: World) -> None:
+    """Though the log refuses to forget them, or takes long for it: a consumer would begin in the middle."""
+    await world.call(FIND, 3, key="g")
+    await commit(world, "g", 7)
+    world.port.refuse = ErrorCode.NOT_ENOUGH_REPLICAS
+    await world.delete("t")
+    await world.create("t")
+    assert await fetched(world, "g") == -1
+    assert await everything(world, "g") == {}
+    groups = [OffsetFetchRequestGroup(group_id="g", topics=None)]
+    assert (await world.call(FETCH, 10, groups=groups)).groups[0].topics == []
+    world.port.refuse = None
+    assert await commit(world, "g", 2) == [0]
+    assert await fetched(world, "g") == 2
+
+
+def test_a_commit_for_a_deleted_topic_that_waited_for_a_load_is_not_one_for_the_next(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with prepared(tmp_path) as (cluster, here, there):
+            assert await commit_at(here, 3) == 0
+            await load_slowly(cluster, here, there)
+            waiting = asyncio.ensure_future(commit_at(here, 4))
+            await until(lambda: here.port.waiting == 1)
+            await cluster.controller.delete_topics([TopicRef(name="t")])
+            here.port.gate.set()
+            await waiting
+            await cluster.controller.create_topics([NewTopic("t", 1, 1)])
+            assert await committed(here) == (0, -1)
+
+    run(test)
 
 
 # ---- loading ----------------------------------------------------------------------------------------

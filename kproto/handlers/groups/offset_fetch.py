@@ -2,7 +2,7 @@
 
 The committed offsets of groups; -1 for partitions (or groups) without one. Only durable commits are shown;
 require_stable also waits for those under way. Where thousands are asked for, each is as it is when its turn
-comes.
+comes. What was committed for an earlier topic of the same name is not shown.
 
 Version notes: v1 group errors stand at every partition; v2 null topics mean all of the group's offsets, and
 group errors have a field; v5 leader epochs; v7 (KIP-447) require_stable; v8 (KIP-709) several groups; v9
@@ -125,7 +125,9 @@ def _all(
         if record is None and version >= FIRST_WITH_IDS:
             continue
         topic_id = record.topic_id if record is not None else _NO_TOPIC_ID
-        told.append((yield from _told(name, topic_id, list(partitions.items()))))
+        pairs = [(index, one) for index, one in partitions.items() if record is None or one.is_of(topic_id)]
+        if pairs:
+            told.append((yield from _told(name, topic_id, pairs)))
 
 
 def _asked(
@@ -139,8 +141,19 @@ def _asked(
             nothing = ((index, None) for index in topic.partition_indexes)
             return (yield from _told("", topic_id, nothing, ErrorCode.UNKNOWN_TOPIC_ID))
         name = record.name
-    pairs = ((index, offsets.get(name, index)) for index in topic.partition_indexes)
+    else:
+        record = image.topics.get(name)
+    now = record.topic_id if record is not None else None
+    pairs = ((index, _valid(offsets.get(name, index), now)) for index in topic.partition_indexes)
     return (yield from _told(name, topic_id, pairs))
+
+
+def _valid(committed: Committed | None, topic_id: bytes | None) -> Committed | None:
+    """``committed``, unless it is of an earlier topic of this name: its deletion is not durable yet, or was
+    refused."""
+    if committed is None or topic_id is None or committed.is_of(topic_id):
+        return committed
+    return None
 
 
 def _told(

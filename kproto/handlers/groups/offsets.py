@@ -24,6 +24,11 @@ class Committed(NamedTuple):
     expire_ms: int = -1
     topic_id: bytes = ZERO_UUID
 
+    def is_of(self, topic_id: bytes) -> bool:
+        """Was it committed for this topic, and not for an earlier one of the same name? Yes when it does not
+        say."""
+        return self.topic_id in (ZERO_UUID, topic_id)
+
 
 class Offsets:
     """Topic -> partition -> :class:`Committed`; only durable commits are in here."""

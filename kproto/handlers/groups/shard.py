@@ -39,7 +39,7 @@ from kproto.handlers.groups.offsets_log import WRITTEN, KeyedLog, Pair, runs, we
 from kproto.handlers.groups.records import GroupKey, OffsetKey
 from kproto.handlers.groups.states import State
 from kproto.handlers.groups.timers import Patience, Timers
-from kproto.wire import ZERO_UUID, WireError
+from kproto.wire import WireError
 
 log = logging.getLogger(__name__)
 
@@ -416,4 +416,4 @@ class Shard:
 
 def _is_of(committed: Committed, topic_id: bytes | None) -> bool:
     """Is this an offset of the topic that has ``topic_id`` now (None: there is none of its name)?"""
-    return topic_id is not None and committed.topic_id in (ZERO_UUID, topic_id)
+    return topic_id is not None and committed.is_of(topic_id)
