@@ -1,13 +1,17 @@
 """What comes between: groups that move, load or are deleted while something of theirs is on its way."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from kproto.controller import NewTopic, TopicRef
 from kproto.errors import ErrorCode
 from kproto.handlers.context import RequestContext
 from kproto.handlers.groups import offset_commit
+from kproto.handlers.groups.coordinator import GroupCoordinator
 from kproto.handlers.groups.records import partition_of
 from kproto.wire.generated.offset_commit import (
     OffsetCommitRequest,
@@ -128,6 +132,22 @@ def test_a_commit_for_a_deleted_topic_that_waited_for_a_load_is_not_one_for_the_
             assert await committed(here) == (0, -1)
 
     run(test)
+
+
+@scenario("t")
+async def test_an_offsets_topic_that_was_made_anew_unseen_has_no_groups(world: World) -> None:
+    """Its leader epochs begin anew, too: they were taken for the ones that were loaded."""
+    await world.call(FIND, 3, key="g")
+    world.groups.close()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(GroupCoordinator, "on_image", lambda *_: None)
+        world.begin()
+    assert await commit(world, "g", 7) == [0]
+    await world.delete("__consumer_offsets")
+    await world.controller.ensure_offsets_topic()
+    world.port.partitions.clear()
+    world.groups.on_image(replace(world.controller.image, base_revision=0))
+    assert await fetched(world, "g") == -1
 
 
 # ---- loading ----------------------------------------------------------------------------------------

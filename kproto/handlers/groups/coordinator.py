@@ -123,6 +123,9 @@ class GroupCoordinator:
         if not gone and not image.touched and image.brokers == seen.brokers:
             return  # most changes: virtual segments, log starts, configs of brokers
         before, terms = self._terms, self._own_terms(image)
+        if OFFSETS_TOPIC in gone:  # there may be another one, with the same leader epochs
+            self._terms = {}
+            self._end_terms()
         self._terms = terms
         while self._dropping:  # before a topic of the same name is known
             self._drop_some()
