@@ -48,12 +48,16 @@ class MemoryLog:
         self.appends = 0
         self.most = 1 << 20
         """Bytes of the largest batch that is taken."""
+        self.room = 1 << 30
+        """Larger ones are refused, as by a full disk that leaves some memory."""
 
     def partition(self, index: int) -> MemoryPartition:
         return self.partitions.setdefault(index, MemoryPartition())
 
     def append(self, index: int, batch: bytearray, done: Done) -> None:
         refused = self.refuse or (ErrorCode.MESSAGE_TOO_LARGE if len(batch) > self.most else None)
+        if len(batch) > self.room:
+            refused = ErrorCode.KAFKA_STORAGE_ERROR
         if refused is not None:
             done(-1, KafkaError(refused))
             return

@@ -102,6 +102,24 @@ async def test_a_group_that_moves_when_it_is_to_be_deleted_is_not_unknown(world:
 
 
 @scenario("t")
+async def test_a_group_of_which_something_stays_is_not_told_to_be_deleted(world: World) -> None:
+    """Thousands of offsets are deleted by several writes, of which the log may refuse some."""
+    await world.call(FIND, 3, key="g")
+    wide = "w" * 80
+    await world.controller.create_topics([NewTopic(wide, 3_000, 1)])
+    topics = [OffsetCommitRequestTopic(name=wide, partitions=partitions(1, *range(3_000)))]
+    assert not any(await commit(world, "g", 1, topics=topics))
+    world.port.room = 150_000
+    deleted = await world.call(DELETE_GROUPS, 2, groups_names=["g"])
+    assert [one.error_code for one in deleted.results] == [ErrorCode.NOT_COORDINATOR]
+    assert len(await everything(world, "g")) > 1_000
+    world.port.room = 1 << 30
+    deleted = await world.call(DELETE_GROUPS, 2, groups_names=["g"])
+    assert [one.error_code for one in deleted.results] == [0]
+    assert await everything(world, "g") == {}
+
+
+@scenario("t")
 async def test_offsets_of_a_topic_are_not_those_of_the_next_one_of_its_name(world: World) -> None:
     """Though the log refuses to forget them, or takes long for it: a consumer would begin in the middle."""
     await world.call(FIND, 3, key="g")

@@ -370,20 +370,22 @@ class Shard:
         answer: asyncio.Future[ErrorCode] | None = None,
     ) -> None:
         """Write tombstones for ``offsets`` and, last, for the group, in as many writes as that takes; apply
-        each when it is durable."""
+        each when it is durable. ``answer`` is NONE when all of them are."""
+        failed: list[ErrorCode] = []
         last: list[Pair] = [] if group_id is None else [(records.group_key(group_id), None)]
         room = self.log.room - sum(weight(*pair) for pair in last)
         pairs: list[Pair] = [(records.offset_key(*offset), None) for offset in offsets]
         *firsts, rest = runs((weight(*pair) for pair in pairs), room)
         for run in firsts:
-            self._write_tombstones(offsets[run], pairs[run], None, None)
-        self._write_tombstones(offsets[rest], pairs[rest] + last, group_id, answer)
+            self._write_tombstones(offsets[run], pairs[run], None, failed, None)
+        self._write_tombstones(offsets[rest], pairs[rest] + last, group_id, failed, answer)
 
     def _write_tombstones(
         self,
         offsets: Sequence[tuple[str, str, int]],
         pairs: Sequence[Pair],
         group_id: str | None,
+        failed: list[ErrorCode],
         answer: asyncio.Future[ErrorCode] | None,
     ) -> None:
         def done(error: ErrorCode) -> None:
@@ -393,8 +395,10 @@ class Shard:
                         entry.offsets.drop(topic, partition)
                 if group_id is not None:
                     self._forget(group_id, asked=answer is not None)
+            if error is not ErrorCode.NONE:
+                failed.append(error)
             if answer is not None and not answer.done():
-                answer.set_result(error)
+                answer.set_result(failed[0] if failed else ErrorCode.NONE)
 
         if pairs:
             self.log.put(pairs, done)
