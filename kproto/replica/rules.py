@@ -10,7 +10,7 @@ the store, or the copy                 verdict        because
 =====================================  =============  =====================================================
 is poisoned                            ``POISONED``   no ack after a failed write or sync (35)
 fences the owner epoch                 ``FENCED``     a new leader counts on what is here now (6, 20)
-is in limbo                            ``LIMBO``      it may lack what it acknowledged (3, 8)
+is in limbo, or may be                 ``LIMBO``      it may lack what it acknowledged (3, 8)
 metadata closed or freed the vseg      ``CLOSED``     nothing is added to it any more (13, 15, 30)
 there is none; frame at the start      ``BEGIN``      the first frame, with its file header (4)
 there is none; anything else           ``GAP``        a copy has its vseg from the start, or is none (14)

@@ -323,7 +323,7 @@ class ReplicaStore:
         return decide_push(
             poisoned=bool(self.poisoned) or self._closed,
             is_fenced=fenced(vseg.owner_epoch, self.fences.epochs, self._live, self._newest),
-            limbo=vseg in self.limbo or (copy is not None and not self._takes_frames(copy)),
+            limbo=vseg in self.limbo or not self._takes_frames(copy),
             closed=is_closed or self._is_gone(vseg, known),
             end=None if copy is None else copy.end,
             chain=0 if copy is None else copy.chain,
@@ -332,8 +332,12 @@ class ReplicaStore:
             previous=header.previous,
         )
 
-    def _takes_frames(self, copy: Copy) -> bool:
-        """A copy that an earlier process began goes on only when it is sound (rule 24)."""
+    def _takes_frames(self, copy: Copy | None) -> bool:
+        """A copy that an earlier process began goes on only when it is sound (rule 24). None is begun while
+        nobody has said what this store should have after a loss of power: it may have had this one, and the
+        frame be one that was sent long ago (3, 22)."""
+        if copy is None:
+            return not self.suspect
         return copy.began_here or eligible(self._worth(copy))
 
     def _answer_push(self, verdict: Push, copy: Copy | None, done: PushDone) -> None:

@@ -125,6 +125,7 @@ def test_a_fence_is_persisted_before_the_answer_and_survives_everything() -> Non
     assert refused is not None
     assert refused[0] is Push.FENCED
     younger = Owner(VsegId(6, 1, 1))
+    station.store.apply(Metadata(6).table, frozenset({6}))
     assert station.push(younger.first, younger.push([PART], [300])) == (Push.STORE, younger.end)
 
 

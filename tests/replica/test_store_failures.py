@@ -440,3 +440,21 @@ def test_files_of_others_are_left_alone() -> None:
     assert "notes.txt" in left
     assert "1-2.replica" not in left, "left behind by this store"
     assert set(station.store.copies) == {VsegId(5, 1, 2)}
+
+
+def test_nothing_is_begun_after_a_power_loss_before_metadata_tells_what_should_be_there() -> None:
+    """The file was lost with the power, and its first frame, sent long before, came again: it looked like
+    a copy from its start, and its end was the end for all (3, 14, 22). Found by simulation (seed
+    18000763)."""
+    station, owner = Station(), Owner(VSEG)
+    first = owner.push([PART], [300])
+    station.push(owner.first, first)
+    station.push(None, owner.push([PART], [300]))
+    station.lose_power(1)
+    assert VSEG not in station.store.copies
+    assert station.push(owner.first, first) == (Push.LIMBO, 0)
+    metadata = Metadata(5)
+    metadata.put(owner.record())
+    station.store.apply(metadata.table, metadata.live)
+    assert station.push(owner.first, first) == (Push.LIMBO, 0)
+    assert station.seal(VSEG) == (-1, False)
