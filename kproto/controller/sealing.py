@@ -305,13 +305,12 @@ class Sealing:
         vseg, progress = view.vseg, view.progress
         copies = progress.copies
         eligible = [target for target in vseg.backups if target in copies and copies[target].eligible]
+        deciding: list[CopyTarget] = []
         if eligible and progress.first_answer is not None:
             missing = not all(map(view.has_answered, view.here))
             if missing and view.given_up_at < progress.first_answer:
                 return None
             deciding = self._deciding(view, eligible)
-        else:
-            deciding = []
         if deciding:
             end = rules.sealed_end(vseg.start, [copies[target].position for target in deciding])
             if end == vseg.start:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from simulated_backups import ME, Owner, owner
@@ -12,22 +11,10 @@ from kproto.controller.decision import Decision
 from kproto.errors import ErrorCode
 from kproto.wire.generated.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from kproto.wire.generated.offset_fetch import OffsetFetchRequestTopic
+from tests.groups.nodes import run, until
 from tests.groups.world import COMMIT, DELETE_GROUPS, FETCH
 
 OFFSETS = "__consumer_offsets"
-
-
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(), 120))  # type: ignore[arg-type]
-
-
-async def until(condition: Callable[[], object]) -> None:
-    try:
-        async with asyncio.timeout(60):
-            while not condition():
-                await asyncio.sleep(0.001)
-    except TimeoutError:
-        raise AssertionError("it did not come true") from None
 
 
 async def commit(world: Owner, offset: int) -> int:

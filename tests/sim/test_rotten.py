@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from kproto.metadata.vlogs import VsegRecord
+from kproto.metadata.vlogs import CopyTarget, VsegRecord
 from kproto.replica.stored_file import file_name
 from kproto.vlog.frame import FILE_HEADER_SIZE
 
 from .checks import Checks
 from .clients import Clients
+from .disk import Inode, Machine
 from .parts import installed
 from .plan import Topic, plan_of
 from .reading import Reading
@@ -47,6 +50,22 @@ async def filled(world: World, count: int) -> list[VsegRecord]:
     return closed_ones(world)[:count]
 
 
+def copy_of(world: World, vseg: VsegRecord, target: CopyTarget) -> tuple[Machine, Inode]:
+    """The file of a backup's copy, and the machine that has it."""
+    machine = world.machines[target.node_id]
+    inode = machine.find(f"{machine.root}/replicas/{file_name(vseg.id)}")
+    assert inode is not None
+    return machine, inode
+
+
+def play(world: World, scenario: Coroutine[Any, Any, None]) -> None:
+    with installed(world):
+        try:
+            world.loop.run_until_complete(asyncio.wait_for(scenario, 120))
+        finally:
+            world.close()
+
+
 @pytest.mark.parametrize("owner_restarts", [False, True])
 def test_what_was_in_it_is_pushed_again(owner_restarts: bool) -> None:
     world = World(0, QUIET)
@@ -60,9 +79,7 @@ def test_what_was_in_it_is_pushed_again(owner_restarts: bool) -> None:
         (target,) = bad.backups
         await asyncio.sleep(3.0)  # its journal is not needed any more
         checks.rotting(target.node_id, bad.id)
-        machine = world.machines[target.node_id]
-        inode = machine.find(f"{machine.root}/replicas/{file_name(bad.id)}")
-        assert inode is not None
+        machine, inode = copy_of(world, bad, target)
         machine.rot(inode, len(inode.data) // 2, 64)
         restarted = [target.node_id, bad.node_id][: 1 + owner_restarts]
         for number in restarted:
@@ -76,11 +93,7 @@ def test_what_was_in_it_is_pushed_again(owner_restarts: bool) -> None:
         await Reading(world, checks.leaders).finish(clients)
         world.look()
 
-    with installed(world):
-        try:
-            world.loop.run_until_complete(asyncio.wait_for(scenario(), 120))
-        finally:
-            world.close()
+    play(world, scenario())
 
 
 @pytest.mark.parametrize("controller_too", [False, True])
@@ -100,9 +113,7 @@ def test_it_stays_listed_when_both_lost_their_power(controller_too: bool) -> Non
         (target,) = bad.backups
         await clients.stop()
         checks.rotting(target.node_id, bad.id)
-        machine = world.machines[target.node_id]
-        inode = machine.find(f"{machine.root}/replicas/{file_name(bad.id)}")
-        assert inode is not None
+        machine, inode = copy_of(world, bad, target)
         machine.rot(inode, len(inode.data) // 2, 64)
         dark = [1] * controller_too + [target.node_id, bad.node_id]
         for number in dark:
@@ -116,11 +127,7 @@ def test_it_stays_listed_when_both_lost_their_power(controller_too: bool) -> Non
             world.look()
             assert target in world.table.vsegs[bad.id].backups
 
-    with installed(world):
-        try:
-            world.loop.run_until_complete(asyncio.wait_for(scenario(), 120))
-        finally:
-            world.close()
+    play(world, scenario())
 
 
 @pytest.mark.parametrize("later", [None, 0.3, 3.0])
@@ -143,9 +150,7 @@ def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all(later: float | No
         end = copies[0].end
         assert bad.start < end == copies[1].end
         checks.rotting(target.node_id, bad.id)
-        machine = world.machines[target.node_id]
-        inode = machine.find(f"{machine.root}/replicas/{file_name(bad.id)}")
-        assert inode is not None
+        machine, inode = copy_of(world, bad, target)
         killed = [bad.node_id, target.node_id] + ([] if later is None else [other.node_id])
         for number in killed:
             world.crash(number)
@@ -162,8 +167,4 @@ def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all(later: float | No
         await Reading(world, checks.leaders).finish(clients)
         world.look()
 
-    with installed(world):
-        try:
-            world.loop.run_until_complete(asyncio.wait_for(scenario(), 120))
-        finally:
-            world.close()
+    play(world, scenario())
