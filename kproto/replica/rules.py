@@ -196,10 +196,10 @@ def eligible(worth: Worth) -> bool:
     return worth in (Worth.USE, Worth.CUT, Worth.ABSENT)
 
 
-def in_limbo(record: VsegRecord, me: CopyTarget, began_here: bool) -> bool:
-    """Rule 3, after a power loss: an open vseg that lists this store, synced by no ack, and not begun since:
-    bytes of it, or the file itself, may be what was lost."""
-    return me in record.backups and record.open and record.policy != FlushPolicy.SYNCED and not began_here
+def in_limbo(record: VsegRecord, me: CopyTarget) -> bool:
+    """Rule 3, after a power loss: an open vseg that lists this store, and was synced by no ack: bytes of it,
+    or the file itself, may be what was lost."""
+    return me in record.backups and record.open and record.policy != FlushPolicy.SYNCED
 
 
 def clipped(end: int, closed_end: int | None) -> int:

@@ -501,14 +501,14 @@ class ReplicaStore:
         """Rule 24, for a loaded copy or none."""
         if copy is not None:
             return self._worth(copy)
-        return Copy(vseg, "").worth(self.closed_end(vseg), self._may_lack(vseg, False))
+        return Copy(vseg, "").worth(self.closed_end(vseg), self._may_lack(vseg))
 
     def _worth(self, copy: Copy) -> Worth:
-        return copy.worth(self.closed_end(copy.vseg), self._may_lack(copy.vseg, copy.began_here))
+        return copy.worth(self.closed_end(copy.vseg), self._may_lack(copy.vseg))
 
-    def _may_lack(self, vseg: VsegId, began_here: bool) -> bool:
+    def _may_lack(self, vseg: VsegId) -> bool:
         """The power was lost since this store may have acked something of ``vseg``."""
-        return vseg in self.limbo or (self.suspect and not began_here)
+        return self.suspect or vseg in self.limbo
 
     def closed_end(self, vseg: VsegId) -> int | None:
         """Where metadata ends the vseg; None when it is open, or not known here."""
@@ -582,16 +582,15 @@ class ReplicaStore:
             self._sweep_soon()
 
     def _judge(self, table: VlogTable) -> None:
-        """The first table after a power loss: what this store should have, and cannot prove."""
+        """The first table after a power loss: what this store should have, and cannot prove. All copies are
+        of earlier processes, for none is begun before (`_takes_frames`)."""
         self.suspect = False
         for record in table.open_vsegs():
-            copy = self.copies.get(record.id)
-            began_here = copy is not None and copy.began_here
-            if in_limbo(record, self.me, began_here) or journal_in_limbo(record, self.me):
+            if in_limbo(record, self.me) or journal_in_limbo(record, self.me):
                 self.limbo.add(record.id)
-            if copy is not None and not began_here:
+            if record.id in self.copies:
                 self._torn.add(record.id)
-        self._unread.update(vseg for vseg, copy in self.copies.items() if not copy.began_here)
+        self._unread.update(self.copies)
         self._unread -= self._torn
         self._keep_judgement()
 
