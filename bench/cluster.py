@@ -9,7 +9,7 @@ after the other on the same cluster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -30,8 +30,12 @@ COPIES = 3
 CHUNKS_PER_PARTITION = 8
 LEAST_BUFFER, MOST_BUFFER = 1 << 20, 256 << 20
 WARMUP_CPU_S = 40.0
-"""CPU s that four Apache Kafka brokers use until they are compiled; on a busy machine that takes longer."""
-WARMUP_ROUNDS = 5
+"""CPU s that four Apache Kafka brokers use at least until they are compiled."""
+WARMUP_ROUNDS = 3
+"""Rounds of load that the time for it is divided into, at least."""
+MOST_ROUNDS = 10
+WARM = 0.9
+"""Of the CPU time that a record cost in the round before: who still becomes faster is not compiled."""
 SHOWN = (
     "records_per_s",
     "cpu_s_per_million",
@@ -138,21 +142,31 @@ def run_once(
 
 
 def warm_up(clusters: Mapping[str, Cluster], load: Load, seconds: float, console: Console) -> None:
-    """Load on new clusters until the JVMs among them have compiled themselves, by their CPU time."""
+    """Load on new clusters until the JVMs among them have compiled themselves, by the CPU time they took and
+    by what a record costs, which is twice as much in the first half minute."""
     for name, cluster in clusters.items():
         console.print(f"warming up {cluster.name}")
         topics = Topics(cluster, load.topics, load.partitions, load.replicas)
         topics.create(load.value_bytes)
-        spent, least = 0.0, min(WARMUP_CPU_S, seconds * 4 / 3)
-        for _ in range(WARMUP_ROUNDS):
-            wanted = seconds if name == KAFKA else min(seconds, 3.0)
+        compiled = name == KAFKA
+        wanted = seconds / WARMUP_ROUNDS if compiled else min(seconds, 3.0)
+        rounds: list[tuple[float, float]] = []
+        while not rounds or (compiled and not warm(rounds, min(WARMUP_CPU_S, seconds * 4 / 3))):
             measured = generator.measure(
                 cluster, replace(load, seconds=wanted, warmup_seconds=0), topics=topics
             )
-            spent += measured.broker_cpu_s
-            if name != KAFKA or spent >= least:
-                break
+            taken = max(measured.load["acked_records"], 1)
+            rounds.append((measured.broker_cpu_s, measured.broker_cpu_s / taken))
         topics.delete()
+
+
+def warm(rounds: Sequence[tuple[float, float]], least: float) -> bool:
+    """Whether brokers that took these CPU s, altogether and per record, in rounds of load are
+    compiled: after ``least`` CPU s, when a record costs about what it did in the round before."""
+    if len(rounds) >= MOST_ROUNDS:
+        return True
+    costs = [cost for _, cost in rounds]
+    return len(costs) > 1 and sum(spent for spent, _ in rounds) >= least and costs[-1] >= costs[-2] * WARM
 
 
 def system_names(clusters: Mapping[str, Cluster], vlogs: tuple[int, ...]) -> list[tuple[str, str, int]]:

@@ -8,7 +8,16 @@ from typing import Any, cast
 import pytest
 
 from bench import clusters
-from bench.cluster import CASES, LEAST_BUFFER, MOST_BUFFER, Replication, buffer_bytes, system_names
+from bench.cluster import (
+    CASES,
+    LEAST_BUFFER,
+    MOST_BUFFER,
+    MOST_ROUNDS,
+    Replication,
+    buffer_bytes,
+    system_names,
+    warm,
+)
 from bench.clusters import Cluster
 from bench.generator import Load
 from bench.librdkafka import percentiles, places, settings
@@ -146,3 +155,13 @@ def test_what_was_started_is_stopped_whatever_happens(
         raise AssertionError("runs")
     pairs = ["one starts", "two starts", "two stops", "one stops"]
     assert log == [*pairs, *(text.replace("two", "bad") for text in pairs)]
+
+
+def test_brokers_are_warm_when_a_record_costs_what_it_did_in_the_round_before() -> None:
+    assert not warm([(20.0, 90.0)], least=10.0), "nothing to compare with"
+    assert not warm([(20.0, 90.0), (20.0, 60.0)], least=10.0), "still becoming faster"
+    assert warm([(20.0, 90.0), (20.0, 60.0), (20.0, 55.0)], least=10.0)
+    assert not warm([(2.0, 90.0), (2.0, 90.0)], least=10.0), "a busy machine gave them little time"
+    falling = [(20.0, 2.0**-number) for number in range(MOST_ROUNDS)]
+    assert not warm(falling[:-1], least=10.0)
+    assert warm(falling, least=10.0), "not for ever"
