@@ -162,7 +162,8 @@ class Clients:
                 result = error
             except OSError as error:
                 result = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
-            loop.deliver(None, loop.now + delay, settle, result)
+            if process.alive:
+                loop.deliver(None, loop.now + delay, settle, result)
 
         waiting = self.waiting.get(process)
         if waiting is None:

@@ -99,6 +99,11 @@ class Machine:
         self.needed: Callable[[str], bool] = lambda path: False
         """Whether nobody else has what is in a file: it must be readable."""
         self.slow = 1.0
+        self.cut_in: str | None = None
+        """The next write of a path with this in it kills who writes, with a part of it done: see `on_cut`."""
+        self.on_cut: Callable[[], object] = lambda: None
+        self.is_cut = False
+        """It has: whatever else that callback does, nothing becomes of it."""
         self.failures = 0
         self.unreadable: set[Inode] = set()
         """Files that the medium does not give back any more."""
@@ -160,6 +165,7 @@ class Machine:
     def kill(self) -> None:
         """The process is gone, and its descriptors with it."""
         self.open_files.clear()
+        self.is_cut = False
 
     def lose_power(self) -> None:
         """Of each folder's unsynced changes the first ones stay; of files see `Inode.lose_power`."""
@@ -210,6 +216,16 @@ class Machine:
         if self.scarce and self.random.random() < self.scarce:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
 
+    def is_writing(self, path: str) -> bool:
+        """Whether who writes is to be killed now."""
+        return self.cut_in is not None and self.cut_in in path
+
+    def cut(self) -> None:
+        """Who writes is killed."""
+        self.cut_in = None
+        self.is_cut = True
+        self.on_cut()
+
     def grow(self, by: int) -> int:
         """A file is to grow by so many bytes: how many of them there is room for. It is taken."""
         if by <= 0:
@@ -255,7 +271,8 @@ class SimDisk(Disk):
             if machine.full or machine.room == 0:
                 raise _no_room(path)
             inode = Inode()
-            machine.link(path, inode)
+            if not machine.is_cut:
+                machine.link(path, inode)
         machine.next_fd += 1
         machine.open_files[machine.next_fd] = (inode, path)
         return machine.next_fd
@@ -269,6 +286,12 @@ class SimDisk(Disk):
         if machine.fail_next is not None:
             machine.trouble("write", path)
         data = b"".join(buffers)
+        size = len(data)
+        if machine.is_cut:
+            return size
+        killed = machine.is_writing(path)
+        if killed:
+            data = data[: machine.random.randrange(size + 1)]
         more = position + len(data) - inode.length
         lacking = more - machine.grow(more)
         if lacking:  # what there is room for is written
@@ -276,7 +299,9 @@ class SimDisk(Disk):
                 inode.write(position, data[:-lacking])
             raise _no_room(path)
         inode.write(position, data)
-        return len(data)
+        if killed:
+            machine.cut()
+        return size
 
     def pread(self, fd: int, length: int, position: int) -> bytes:
         inode, path = self.machine.open_files[fd]
@@ -293,6 +318,8 @@ class SimDisk(Disk):
         if machine.fail_next is not None:
             machine.trouble("allocate", path)
         more = position + length - inode.length
+        if machine.is_cut:
+            return
         if machine.full or (machine.room is not None and more > machine.room):
             raise _no_room(path)
         if more > 0:
@@ -306,6 +333,8 @@ class SimDisk(Disk):
         inode, path = self.machine.open_files[fd]
         if self.machine.fail_next is not None:
             self.machine.trouble("truncate", path)
+        if self.machine.is_cut:
+            return
         if length < inode.length:
             self.machine.give_back(inode.length - length)
         inode.resize(length)
@@ -314,7 +343,8 @@ class SimDisk(Disk):
         inode, path = self.machine.open_files[fd]
         if self.machine.fail_next is not None:
             self.machine.trouble("sync", path)
-        inode.sync()
+        if not self.machine.is_cut:
+            inode.sync()
 
     def drop_cached(self, fd: int) -> None:
         """What is cached is no part of the model."""
@@ -330,15 +360,18 @@ class SimDisk(Disk):
     def rename(self, source: str, target: str) -> None:
         if self.machine.fail_next is not None:
             self.machine.trouble("rename", source)
-        self.machine.rename(source, target)
+        if not self.machine.is_cut:
+            self.machine.rename(source, target)
 
     def unlink(self, path: str) -> None:
         if self.machine.fail_next is not None:
             self.machine.trouble("unlink", path)
-        self.machine.unlink(path)
+        if not self.machine.is_cut:
+            self.machine.unlink(path)
 
     def makedirs(self, path: str) -> None:
-        self.machine.make_folder(path)
+        if not self.machine.is_cut:
+            self.machine.make_folder(path)
 
     def listdir(self, path: str) -> list[str]:
         inside = path + "/"
@@ -348,7 +381,8 @@ class SimDisk(Disk):
     def sync_directory(self, path: str) -> None:
         if self.machine.fail_next is not None:
             self.machine.trouble("folder", path)
-        self.machine.sync_folder(path)
+        if not self.machine.is_cut:
+            self.machine.sync_folder(path)
 
 
 def _no_room(path: str) -> OSError:
@@ -385,7 +419,8 @@ class SimOs:
             if not flags & os.O_CREAT:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
             inode = Inode()
-            machine.link(path, inode)
+            if not machine.is_cut:
+                machine.link(path, inode)
         self.next_fd += 1
         self.files[self.next_fd] = inode, machine
         return self.next_fd
@@ -425,11 +460,15 @@ class SimOs:
         return SimpleNamespace(st_size=inode.length)
 
     def rmdir(self, path: str) -> None:
+        if self.machine(path).is_cut:
+            return
         self.machine(path).folders.pop(path, None)
         self.machine(path).changes.pop(path, None)
 
     def sync(self) -> None:
         machine = self.here()
+        if machine.is_cut:
+            return
         machine.changes.clear()
         for names in machine.folders.values():
             for inode in names.values():

@@ -45,6 +45,9 @@ OPERATIONS = (
 PLACES = ("", "", "/streams/", "/journal/", "/replicas", ".index", "checkpoint", "fences", ".copying")
 
 
+WRITTEN = ("", "/replicas/", "/replicas/", "/journal/", "/streams/", "checkpoint")
+
+
 class Faults:
     """Faults of one seed, one after the other."""
 
@@ -104,6 +107,8 @@ class Faults:
             kinds |= {self.harm_index: 1.5}
         if plan.harmed and plan.kind != "synced":
             kinds |= {self.harm_segment: 6}
+        if plan.torn:
+            kinds |= {self.kill_writing: 4}
         if plan.clocks:
             kinds |= {self.jump: 1}
         if plan.outages:
@@ -138,6 +143,13 @@ class Faults:
             self.world.crash(number)
             later = self.world.loop.now + self.random.choice((0.001, 0.1, 0.5))
             self.world.loop.deliver(None, later, self.world.start, number)
+
+    def kill_writing(self) -> None:
+        """The next write of some file ends in the middle, and with it the process; perhaps those of others
+        do so, too."""
+        for number in self.random.sample(self.numbers, self.random.choice((1, 1, 2, len(self.numbers)))):
+            if self.checks.may_kill(number):
+                self.world.crash_writing(number, self.random.choice(WRITTEN))
 
     def kill_all(self) -> None:
         if all(self.checks.may_kill(number) for number in self.numbers):
@@ -431,7 +443,7 @@ class Faults:
         self.resume_all()
         for machine in world.machines.values():
             machine.full, machine.room, machine.slow, machine.fail_next = False, None, 1.0, None
-            machine.scarce = 0.0
+            machine.scarce, machine.cut_in = 0.0, None
         self.damage.heal()
         for number in self.numbers:
             world.start(number)

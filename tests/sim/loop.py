@@ -86,9 +86,19 @@ class Process:
     def kill(self) -> None:
         if self.state is not DEAD:
             self.state = DEAD
-            self.backlog.clear()
-            for end in self.on_end:
-                end()
+            self._end()
+
+    def _end(self) -> None:
+        self.backlog.clear()
+        for end in self.on_end:
+            end()
+
+    def kill_meanwhile(self) -> None:
+        """Kill it within the callback that runs. That goes on to its end, and whatever stands for machines
+        and network takes no notice; then the operating system does what it does."""
+        if self.state is not DEAD:
+            self.state = DEAD
+            self.loop.when_done = self._end
 
     def pause(self) -> None:
         if self.state is RUNNING:
@@ -115,6 +125,8 @@ class SimLoop(asyncio.BaseEventLoop):
         self.current: Process | None = None
         self.processes: list[Process] = []
         self.errors: list[str] = []
+        self.when_done: Callable[[], object] | None = None
+        """To be called when the present callback returns."""
         self.turns = 0
         self.timers = 0
         self.horizon = self.now
@@ -262,6 +274,9 @@ class SimLoop(asyncio.BaseEventLoop):
                 except BaseException as error:
                     message = f"Exception in callback {callback}"
                     self.call_exception_handler({"message": message, "exception": error})
+                if self.when_done is not None:
+                    end, self.when_done = self.when_done, None
+                    end()
         self.current = None
 
     def _next_slot(self) -> None:

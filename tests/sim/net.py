@@ -117,6 +117,8 @@ class Connection:
     def send(self, message: Callable[[], object], *, back: bool = False) -> None:
         """Run ``message`` at the other end, after everything sent before."""
         network, loop = self.network, self.network.loop
+        if not (self.target if back else self.source).alive:
+            return  # killed within this callback
         direction, to = (self.backwards, self.source) if back else (self.forth, self.target)
         if self.dark:
             loop.deliver(None, loop.now + UNANSWERED_SECONDS, self.reset)
@@ -381,6 +383,8 @@ class SimListener:
 
         def reply(error: int, *pieces: Buffer) -> None:
             nonlocal answered
+            if not self.process.alive:
+                return
             assert not answered, f"request {api} is answered twice"
             answered = True
             answer = b"".join(pieces)

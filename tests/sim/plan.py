@@ -88,6 +88,8 @@ class Plan:
     """Brokers run out of file descriptors."""
     hectic: bool = False
     """Disks are lost, one at a time, while owners are dead."""
+    torn: bool = False
+    """Processes are killed in the middle of a write."""
     requests: int = 256 << 20
     """kproto.request.memory.bytes: so much more memory than `memory` may hold what is not in files yet."""
 
@@ -151,4 +153,5 @@ def plan_of(seed: int) -> Plan:
         scarce=scarce.random() < 0.3,
         requests=scarce.choice((256 << 20, 256 << 20, 300_000)),
         hectic=scarce.random() < 0.3,
+        torn=Random(f"torn {seed}").random() < 0.4,
     )

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -47,6 +48,7 @@ EVERYTHING: dict[str, Any] = {
     "racks": True,
     "scarce": True,
     "hectic": True,
+    "torn": True,
 }
 """A plan that leaves nothing out."""
 
@@ -58,7 +60,7 @@ def with_everything(seed: int) -> Plan:
 def test_the_plans_of_many_seeds_have_everything() -> None:
     plans = [plan_of(seed) for seed in range(200)]
     names = ("deletes", "zombies", "trouble", "moves", "shared", "outages", "clocks", "emptied", "hasty")
-    for name in (*names, "harmed", "busy", "racks", "scarce", "hectic"):
+    for name in (*names, "harmed", "busy", "racks", "scarce", "hectic", "torn"):
         assert {getattr(plan, name) for plan in plans} == {False, True}, name
     assert {plan.kind for plan in plans} == {"disks", "synced", "kills"}
     assert {plan.nodes for plan in plans} == {3, 4, 5}
@@ -190,6 +192,49 @@ def test_a_disk_that_gets_full_takes_what_it_has_room_for(room: int) -> None:
     disk.truncate(fd, 2)
     disk.pwritev(fd, [b"xyz"], 2)
     assert disk.pread(fd, 100, 0)[2:5] == b"xyz"
+
+
+def test_who_is_killed_as_it_writes_leaves_a_part_and_nothing_after_it() -> None:
+    """Neither on its disk nor with others, whatever the rest of that callback does."""
+    loop, machine = SimLoop(Random(1)), Machine(1, "/sim/n1", Random(3))
+    disk, network = SimDisk(machine), Network(loop, Random(2))
+    disk.makedirs("/sim/n1/replicas")
+    one, two = loop.process("one", 1), loop.process("two", 2)
+    machine.on_cut = one.kill_meanwhile
+    one.on_end += [partial(network.ended, one), machine.kill]
+    connection = Connection(network, two, one, None)  # type: ignore[arg-type]
+    connection.link = SimpleNamespace(ended=lambda _: None)  # type: ignore[assignment]
+    data, done = bytes(range(1, 101)), []
+
+    def callback() -> None:
+        fd, other = (disk.open(f"/sim/n1/replicas/{name}", create=True) for name in "ab")
+        disk.pwritev(other, [b"before"], 0)
+        machine.cut_in = "/a"
+        disk.pwritev(other, [b"still there"], 6)
+        assert disk.pwritev(fd, [data], 0) == len(data), "who is dead does not wonder"
+        disk.pwritev(other, [b"after"], 0)
+        disk.unlink("/sim/n1/replicas/b")
+        disk.close(disk.open("/sim/n1/replicas/c", create=True))
+        connection.send(lambda: pytest.fail("it had been killed"), back=True)
+        loop.call_soon(pytest.fail, "it has been killed")
+        done.append(loop.now)
+
+    loop.deliver(one, loop.now + 1.0, callback)
+    loop.call_later(2.0, loop.stop)
+    loop.run_forever()
+    assert done
+    assert not loop.errors
+    assert not connection.open
+    part, whole = (machine.find(f"/sim/n1/replicas/{name}") for name in "ab")
+    assert part is not None
+    assert whole is not None
+    assert 0 < part.length < len(data)
+    assert bytes(part.data) == data[: part.length]
+    assert bytes(whole.data) == b"beforestill there"
+    assert machine.find("/sim/n1/replicas/c") is None
+    assert disk.open("/sim/n1/replicas/d", create=True), "the next process"
+    assert machine.find("/sim/n1/replicas/d") is not None
+    loop.bury()
 
 
 def test_the_next_operation_of_one_kind_fails_once() -> None:

@@ -366,6 +366,19 @@ class World:
             self.count("kill")
             node.kill()
 
+    def crash_writing(self, number: int, where: str) -> None:
+        """Kill a broker when it next writes a path with ``where`` in it, with part of that done."""
+        machine = self.machines[number]
+        machine.cut_in = where
+        machine.on_cut = lambda: self._cut(number, where)
+
+    def _cut(self, number: int, where: str) -> None:
+        node = self.nodes[number]
+        self.note(f"kill n{number} as it writes {where or 'something'}")
+        self.count("killed as it wrote")
+        node.ready = False
+        node.here.kill_meanwhile()
+
     def power_loss(self, number: int) -> None:
         self.note(f"n{number} loses power")
         self.count("power loss")
@@ -416,6 +429,9 @@ class Complaints(logging.Handler):
         self.world = world
 
     def emit(self, record: logging.LogRecord) -> None:
+        current = self.world.loop.current
+        if current is not None and not current.alive:
+            return  # it was killed within this callback
         if record.exc_info and record.exc_info[0] is not None:
             text = "".join(traceback.format_exception(*record.exc_info)[-3:])
             self.world.failed(f"{record.name}: {record.getMessage()}: {text}")
