@@ -2,12 +2,12 @@
 
 Of the faults that the rules document names (section 3): requests and answers are lost, repeated and overtaken
 with connections that are reset (`drop`) and the tries that follow; slow links; cuts of one direction or both;
-swizzle-clog; pauses; kills of one and all, of the controller; loss of power of one and all, silent until the
-machine is back, with torn writes; stray writes, flipped bits and unreadable files in copies (`rot`), in
-segments and indexes (`damage`); failing writes, syncs and other operations; full and nearly full, slow and
-lost disks, of backups also while ends are looked for; files that cannot be opened because too many are; wall
-clocks that jump; a store that is slow, away or out of reach of some; a lease that is lost by who acts;
-requests that make no sense or come once more, and answers that are none (`rubbish`).
+swizzle-clog; pauses; kills of one and all, of the controller, in the middle of a write; loss of power of one
+and all, silent until the machine is back, with torn writes; stray writes, flipped bits and unreadable files
+in copies (`rot`), in segments and indexes (`damage`); failing writes, syncs and other operations; full and
+nearly full, slow and lost disks, of backups also while ends are looked for; files that cannot be opened
+because too many are; wall clocks that jump; a store that is slow, away or out of reach of some; a lease that
+is lost by who acts; requests that make no sense or come once more, and answers that are none (`rubbish`).
 
 Not here: damage in journals that the machine does not notice, and in segment files of a single copy (the
 client's checksum shows it), monotonic clocks that run at another speed.
