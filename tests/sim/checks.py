@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from os.path import basename
 from typing import TYPE_CHECKING, Any
 
 from kproto.controller.repair import wanted_copies
 from kproto.controller.rules import kept_its_power, may_lose, topics_in
-from kproto.metadata.records import ONLINE
+from kproto.metadata.records import ONLINE, Floor
 from kproto.metadata.store import Change
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica import messages
@@ -93,6 +94,9 @@ class Checks:
         self.stores: dict[int, str] = {}
         self.left: dict[int, float] = {}
         """When a node was no member any more."""
+        self.members: set[int] = set()
+        self.floors: dict[int, dict[bytes, Floor]] = {}
+        """By owner epoch that is over, the floors of topics then: what they allow later it never wrote."""
         self.still_damaged: Callable[[], str] = lambda: ""
         """What is to be mended before all is at rest (`damage`)."""
         for machine in world.machines.values():
@@ -261,6 +265,15 @@ class Checks:
         for key in change.deletes:
             if key.startswith("brokers/"):
                 self.left[int(key.removeprefix("brokers/"))] = world.loop.now
+        if any(key.startswith("brokers/") for key in (*change.puts, *change.deletes)):
+            self._members_changed()
+
+    def _members_changed(self) -> None:
+        image = self.world.image
+        members = {broker.epoch for broker in image.brokers.values()}
+        for epoch in self.members - members:
+            self.floors[epoch] = {topic.topic_id: topic.floor for topic in image.topics.values()}
+        self.members = members
 
     def _vseg_changed(self, record: VsegRecord, before: dict[VsegId, VsegRecord]) -> None:
         """S9; rule 21: never below what was durable; a closed one never changes its end."""
@@ -304,11 +317,18 @@ class Checks:
         """Rule 21: a virtual segment is closed below what was durable. Allowed where no topic has anything in
         it, or all that have prefer being served, and whoever has all of it has been away for a session."""
         world, durable = self.world, self.durable[record.id]
-        topics = list(topics_in(world.image, world.table, before))
+        floors, topics_by_id = self.floors.get(record.id.owner_epoch, {}), world.image.topics_by_id
+        able = {
+            topic_id: part
+            for topic_id, part in world.image.streamlets.items()
+            if before.may_hold(floors.get(topic_id, topics_by_id[topic_id].floor))
+        }
+        image = replace(world.image, streamlets=able)
+        topics = list(topics_in(image, world.table, before))
         wrong = f"rule 21: vseg {tuple(record.id)} is closed at {record.end}, {durable} was durable"
         if not topics:
             world.count("closed, nobody's")
-        elif not may_lose(world.image, world.table, before, False):
+        elif not may_lose(image, world.table, before, False):
             world.failed(f"{wrong}; {[topic.name for topic in topics]}")
         else:
             owner = () if world.table.is_moved(before) else (CopyTarget(before.node_id, before.store_id),)

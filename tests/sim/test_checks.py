@@ -16,6 +16,7 @@ from kproto.metadata.records import BrokerRecord, StreamletRecord, TopicRecord
 from kproto.metadata.store import Change, Entry
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.replica.copies import Copy
+from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.kept import KEPT
 from tests.replica.support import ME, OTHER, Owner
@@ -179,3 +180,33 @@ def test_a_broker_that_is_being_stopped_is_not_at_rest() -> None:
     assert "does not know that it was fenced" in Checks(world)._unsettled(nobody, {})
     node.told_to_stop = process
     assert "does not serve" in Checks(world)._unsettled(nobody, {})
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_what_a_topic_allows_after_an_owner_has_died_is_in_nothing_of_that_owner(is_over: bool) -> None:
+    """Its flush policy was weakened while the controller wrote down that nobody has anything in a virtual
+    segment of no flush policy (seed 19006888); weakened before, it may be in there (12c)."""
+    world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
+    checks = Checks(world)
+    topic = TopicRecord("t", KEY[0], 1, 3, 1, {}, False, weakest=FlushPolicy.TIMED)
+    streamlet = StreamletRecord(KEY[0], 0, 4, 1, (4, 3), sources=(owner.vseg.owner_epoch,))
+    broker = BrokerRecord(4, owner.vseg.owner_epoch, "", 0, None, "", 0, "")
+    weaker = topic._replace(weakest=FlushPolicy.MEMORY)
+    record = owner.record(None, [CopyTarget(2, "b")])._replace(policy=FlushPolicy.MEMORY)
+    checks.durable[record.id] = record.start + 100
+
+    def change(puts: dict[str, bytes], *deletes: str) -> None:
+        before = dict(world.table.vsegs)
+        world.table.apply(Change(1, puts, deletes))
+        checks._changed(Change(1, puts, deletes), before)
+
+    world.image = load_image(1, [entry(one) for one in (topic, streamlet, broker)])
+    change({broker.key: broker.encode(), record.key: record.encode()})
+    if not is_over:
+        world.image = load_image(2, [entry(one) for one in (weaker, streamlet, broker)])
+    world.image = replace(world.image, brokers={})
+    change({}, broker.key)
+    world.image = load_image(3, [entry(one) for one in (weaker, streamlet)])
+    closed = record._replace(end=record.start, backups=())
+    change({closed.key: closed.encode()})
+    assert ["rule 21" in problem for problem in world.problems] == [True] * (not is_over)
