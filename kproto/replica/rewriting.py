@@ -26,6 +26,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kproto.errors import KafkaError
+from kproto.log.epochs import UNDEFINED
 from kproto.log.reader import RemoteRange, load_blocking, load_nowait
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica.looking import Looking, LostError, if_changed
@@ -38,6 +39,7 @@ from kproto.wire.internal import Api
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
+    from kproto.log.chunk import ChunkRef
     from kproto.log.partition import Partition
     from kproto.log.ports import LogPartition, VirtualLogPort
     from kproto.replica.pace import Pace
@@ -281,23 +283,25 @@ class Rewriting:
         vlog = self._vlogs.side(partition)
         self._sides[id(vlog)] = vlog
         stand_in = OldChunks(partition)
-        offset = begin
+        offset, begins = begin, False
         while offset < min(end, partition.high_watermark):
             size = self._pace.turn(READ_BYTES)
             await self._turn(size)
             if not wanted():
                 raise NotHereError(f"{partition}: nobody wants it any more")
             # Of what was deleted meanwhile the store knows (rule 44). Beginning anew might never end.
-            offset = max(offset, partition.log_start_offset)
+            if offset < partition.log_start_offset:
+                offset, begins = partition.log_start_offset, False
             if offset >= end:
                 break
             before, pushed = offset, self.bytes
             for data in await _read(partition, offset, size):
                 for ref in stand_in.references(data, offset, end):
-                    if ref[3] > offset:
+                    if ref[3] > offset or (begins and ref[3] < offset):
                         raise NotHereError(f"{partition}: offset {offset} is missing")
+                    check_epoch(partition, ref)
                     self._append(partition, vlog, ref)
-                    offset = ref[4]
+                    offset, begins = ref[4], True
             self._pace.correct(size, self.bytes - pushed)
             if offset == before:
                 raise NotHereError(f"{partition}: offset {offset} cannot be read")
@@ -358,6 +362,14 @@ class Rewriting:
             for record in self._metadata.table.of_owner(self._epoch())
             if which(record.id.vlog)
         )
+
+
+def check_epoch(partition: Partition, ref: ChunkRef) -> None:
+    """The leader epoch in a chunk, which no checksum covers, has to be the one it was appended under: copies
+    with another one could not be read, and the right ones are given up for them. Raises DamagedError."""
+    known = partition.epochs.of_offset(ref[3])
+    if known not in (ref[5], UNDEFINED):
+        raise DamagedError(f"{partition}: offset {ref[3]} has leader epoch {ref[5]}, not {known}")
 
 
 def check_here(partition: Partition, begin: int, end: int) -> None:

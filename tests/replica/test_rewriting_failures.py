@@ -39,19 +39,24 @@ def concerned(this: Case, lost: list[VsegId]) -> Partition:
     return this.world.log.partition(key[1])
 
 
-def damage(this: Case, partition: Partition) -> Callable[[], None]:
+def damage(this: Case, partition: Partition, at: int = 70) -> Callable[[], None]:
     """Another byte in the first record; returns what makes it good again."""
     segment = partition.segments[0]
     with open(segment.path, "r+b") as file:
         before = file.read()
-        file.seek(70)
-        file.write(bytes([before[70] ^ 1]))
+        file.seek(at)
+        file.write(bytes([before[at] ^ 1]))
 
     def mend() -> None:
         with open(segment.path, "r+b") as file:
             file.write(before)
 
     return mend
+
+
+def damage_epoch(this: Case, partition: Partition) -> Callable[[], None]:
+    """Another leader epoch in the first chunk, which its checksum does not cover."""
+    return damage(this, partition, 15)
 
 
 def block(this: Case, partition: Partition) -> Callable[[], None]:
@@ -67,7 +72,7 @@ def start(this: Case, partition: Partition) -> Callable[[], None]:
     return lambda: known.__setitem__((partition.topic_id, partition.index), partition.log_start_offset)
 
 
-@pytest.mark.parametrize("why", [block, start, damage])
+@pytest.mark.parametrize("why", [block, start, damage, damage_epoch])
 def test_what_cannot_be_pushed_again_now_is_tried_later_and_not_reported(
     why: Callable[[Case, Partition], Callable[[], None]],
 ) -> None:
