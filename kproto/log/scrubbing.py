@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kproto.disk import NO_SPACE
 from kproto.errors import ErrorCode, KafkaError
-from kproto.log.epochs import UNDEFINED, EpochCache
+from kproto.log.epochs import EpochCache
 from kproto.log.opening import chunks_of
 from kproto.log.ports import EVERYTHING
 from kproto.log.reader import RemoteRange
@@ -296,8 +296,7 @@ class Scrub:
         assert copies is not None
         data = await copies.read(RemoteRange(partition, place.offset, end, MEND_BYTES, True))
         first = next((fields for _, _, fields in hop(data)), None)
-        known = partition.epochs.of_offset(place.offset)
-        same = first is not None and known in (first[2], UNDEFINED)
+        same = first is not None and partition.epochs.agrees(place.offset, first[2])
         if not same or not _is_here(segment):
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"offset {place.offset} is another one there")
         self._logs.files.close(segment.path)  # it may be of a file that was deleted
@@ -403,7 +402,7 @@ def check_piece(path: str, place: Place, end: int, max_bytes: int, epochs: Epoch
                 return Place(position, offset), True
             following = offset + fields[6] + 1
             sound = fields[0] == offset and following <= end
-            sound = sound and epochs.of_offset(offset) in (fields[2], UNDEFINED)
+            sound = sound and epochs.agrees(offset, fields[2])
             if not sound or chunk is None or crc32c(chunk[CRC_FROM:]) != fields[4]:
                 break
             position, offset = at + size, following

@@ -26,7 +26,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kproto.errors import KafkaError
-from kproto.log.epochs import UNDEFINED
 from kproto.log.reader import RemoteRange, load_blocking, load_nowait
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica.looking import Looking, LostError, if_changed
@@ -365,11 +364,10 @@ class Rewriting:
 
 
 def check_epoch(partition: Partition, ref: ChunkRef) -> None:
-    """The leader epoch in a chunk, which no checksum covers, has to be the one it was appended under: copies
-    with another one could not be read, and the right ones are given up for them. Raises DamagedError."""
-    known = partition.epochs.of_offset(ref[3])
-    if known not in (ref[5], UNDEFINED):
-        raise DamagedError(f"{partition}: offset {ref[3]} has leader epoch {ref[5]}, not {known}")
+    """A chunk has to have the leader epoch it was appended under: copies with another one could not be read,
+    and the right ones are given up for them. Raises DamagedError."""
+    if not partition.epochs.agrees(ref[3], ref[5]):
+        raise DamagedError(f"{partition}: offset {ref[3]} was not appended under leader epoch {ref[5]}")
 
 
 def check_here(partition: Partition, begin: int, end: int) -> None:

@@ -18,6 +18,7 @@ from kproto.net.ports import Answer
 from kproto.replica import bring_over, rewriting
 from kproto.replica.looking import LostError
 from kproto.replica.messages import PartitionKey, Read, encode_read_answer
+from kproto.wire.batch import hop
 from kproto.wire.internal import Api, InternalError
 from tests.replica.test_bring_over import bringing, finished
 from tests.replica.test_rewriting import Case, directed
@@ -59,6 +60,14 @@ def damage_epoch(this: Case, partition: Partition) -> Callable[[], None]:
     return damage(this, partition, 15)
 
 
+def damage_begin(this: Case, partition: Partition) -> Callable[[], None]:
+    """A later chunk says that it begins within the one before."""
+    with open(partition.segments[0].path, "rb") as file:
+        chunks = list(hop(memoryview(file.read())))
+    at = next(at for at, _, fields in chunks[1:] if fields[0] % 2)
+    return damage(this, partition, at + 7)
+
+
 def block(this: Case, partition: Partition) -> Callable[[], None]:
     this.side.blocked = True
     return lambda: setattr(this.side, "blocked", False)
@@ -72,15 +81,17 @@ def start(this: Case, partition: Partition) -> Callable[[], None]:
     return lambda: known.__setitem__((partition.topic_id, partition.index), partition.log_start_offset)
 
 
-@pytest.mark.parametrize("why", [block, start, damage, damage_epoch])
+@pytest.mark.parametrize("why", [block, start, damage, damage_epoch, damage_begin])
 def test_what_cannot_be_pushed_again_now_is_tried_later_and_not_reported(
     why: Callable[[Case, Partition], Callable[[], None]],
 ) -> None:
     async def go(this: Case) -> None:
         lost = first_lost(this)
+        appended = this.live_in(list(this.metadata.table.vsegs))
         mend = why(this, concerned(this, lost))
         assert await this.look() == 1
         assert not this.reported, "there is no copy of it"
+        assert this.side.chunks() <= appended, "nor is a copy made of what nobody appended"
         mend()
         await this.rewriting.look()
         assert not this.reported, "not at once"
