@@ -136,8 +136,9 @@ def settle(partition: Partition) -> None:
 
 
 def replace(partition: Partition, producers: Producers, offset: int) -> None:
-    """``producers`` are those at ``offset``; what was kept of a later one stays in mind, and of the same one:
-    where other brokers led before, the index of a segment does not know all of them."""
+    """``producers`` are those at ``offset``, where the fold begins. What was kept of a later one stays in
+    mind, and of the same one: where others led before, the index of a segment does not know all of them.
+    What was kept of an earlier one is older than chunks that are gone, and would miss those sequences."""
     kept = partition.producers.kept
     producers.kept = kept if kept is not None and offset <= kept[0] else None
     partition.producers = producers

@@ -52,6 +52,7 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     log_start = entry.log_start if entry is not None else 0
     if not names:
         partition.begin(_first_offset(entry, runs))
+        kept_producers.replace(partition, Producers(), partition.log_end_offset)
         partition.log_start_offset = max(log_start, partition.log_start_offset)
     else:
         partition.has_directory = True
@@ -191,6 +192,7 @@ def _restore_state(partition: Partition, first: int) -> int:
             partition.epochs = EpochCache.decode(epochs)
             before.max_ts, before.max_ts_base = summary.max_ts, summary.max_ts_base
             return number
+    kept_producers.replace(partition, Producers(), partition.segments[0].base_offset)
     return 0
 
 

@@ -98,3 +98,24 @@ def test_nothing_is_kept_without_producers(tmp_path: Path) -> None:
     log.partition().append(batch(b"x"))
     log.partition().delete_records(-1)
     assert not kept(log).exists()
+
+
+@pytest.mark.parametrize("left_as", [LeftAs.CLEAN, LeftAs.KILLED, LeftAs.POWER_LOST])
+@pytest.mark.parametrize("later", [[], [0]])
+def test_what_was_kept_before_records_that_are_deleted_is_nothing_any_more(
+    tmp_path: Path, left_as: LeftAs, later: list[int]
+) -> None:
+    """It was not written again, because its producers had expired, or had not reached the medium: what they
+    sent since, which nobody can learn any more, must not be missed in their sequences (S13)."""
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"})
+    append(log, 7, 0, 1, 2)
+    log.partition().delete_records(-1)
+    append(log, 7, 3, 4)
+    log.partition().producers.expire(1 << 62, 0)
+    log.partition().delete_records(-1)
+    append(log, 9, *later)
+    for segment in log.partition().segments if log.partition().flush() else ():
+        segment.sync()
+    restart(log, left_as, 5)
+    assert (log.partition().log_start_offset, log.partition().log_end_offset) == (5, 5 + len(later))
+    assert append(log, 7, 5) == [(5 + len(later), False)]
