@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from random import Random
 from types import SimpleNamespace
@@ -55,6 +56,12 @@ class Inode:
     def sync(self) -> None:
         self.pending.clear()
 
+    def copy(self) -> Inode:
+        """Another file with the same in it."""
+        other = Inode()
+        other.data, other.length = self.data[:], self.length
+        return other
+
     def lose_power(self, random: Random) -> None:
         """Each unsynced write is there, or is not, or in part, whatever the others are."""
         pending, self.pending = self.pending, []
@@ -77,6 +84,11 @@ class Inode:
         self.pending.clear()
 
 
+_Change = tuple[str, str, str, Inode | None, Inode | None]
+_Left = tuple[dict[str, dict[str, Inode]], dict[str, list[_Change]], int | None]
+"""Folders, changes and room of a machine."""
+
+
 class Machine:
     """The file system of one node, and the boot that its kernel is in."""
 
@@ -86,7 +98,7 @@ class Machine:
         self.random = random
         self.boots = 0
         self.folders: dict[str, dict[str, Inode]] = {}
-        self.changes: dict[str, list[tuple[str, str, str, Inode | None, Inode | None]]] = {}
+        self.changes: dict[str, list[_Change]] = {}
         """By folder, since its last sync: operation, name, other name, inode, inode that was replaced."""
         self.open_files: dict[int, tuple[Inode, str]] = {}
         self.next_fd = node * 10_000_000
@@ -102,8 +114,8 @@ class Machine:
         self.cut_in: str | None = None
         """The next write of a path with this in it kills who writes, with a part of it done: see `on_cut`."""
         self.on_cut: Callable[[], object] = lambda: None
-        self.is_cut = False
-        """It has: whatever else that callback does, nothing becomes of it."""
+        self._left: _Left | None = None
+        """What there was when it did: whatever else that callback does is done to copies."""
         self.failures = 0
         self.unreadable: set[Inode] = set()
         """Files that the medium does not give back any more."""
@@ -165,7 +177,9 @@ class Machine:
     def kill(self) -> None:
         """The process is gone, and its descriptors with it."""
         self.open_files.clear()
-        self.is_cut = False
+        if self._left is not None:
+            self.folders, self.changes, self.room = self._left
+            self._left = None
 
     def lose_power(self) -> None:
         """Of each folder's unsynced changes the first ones stay; of files see `Inode.lose_power`."""
@@ -221,9 +235,17 @@ class Machine:
         return self.cut_in is not None and self.cut_in in path
 
     def cut(self) -> None:
-        """Who writes is killed."""
+        """Who writes is killed: nothing becomes of what it does until it knows."""
         self.cut_in = None
-        self.is_cut = True
+        self._left = self.folders, self.changes, self.room
+        copies: dict[Inode, Inode] = defaultdict(Inode)
+        copies.update((one, one.copy()) for names in self.folders.values() for one in names.values())
+        self.folders = {
+            folder: {name: copies[one] for name, one in names.items()}
+            for folder, names in self.folders.items()
+        }
+        self.changes = {}
+        self.open_files = {fd: (copies[one], path) for fd, (one, path) in self.open_files.items()}
         self.on_cut()
 
     def grow(self, by: int) -> int:
@@ -271,8 +293,7 @@ class SimDisk(Disk):
             if machine.full or machine.room == 0:
                 raise _no_room(path)
             inode = Inode()
-            if not machine.is_cut:
-                machine.link(path, inode)
+            machine.link(path, inode)
         machine.next_fd += 1
         machine.open_files[machine.next_fd] = (inode, path)
         return machine.next_fd
@@ -287,8 +308,6 @@ class SimDisk(Disk):
             machine.trouble("write", path)
         data = b"".join(buffers)
         size = len(data)
-        if machine.is_cut:
-            return size
         killed = machine.is_writing(path)
         if killed:
             data = data[: machine.random.randrange(size + 1)]
@@ -318,8 +337,6 @@ class SimDisk(Disk):
         if machine.fail_next is not None:
             machine.trouble("allocate", path)
         more = position + length - inode.length
-        if machine.is_cut:
-            return
         if machine.full or (machine.room is not None and more > machine.room):
             raise _no_room(path)
         if more > 0:
@@ -333,8 +350,6 @@ class SimDisk(Disk):
         inode, path = self.machine.open_files[fd]
         if self.machine.fail_next is not None:
             self.machine.trouble("truncate", path)
-        if self.machine.is_cut:
-            return
         if length < inode.length:
             self.machine.give_back(inode.length - length)
         inode.resize(length)
@@ -343,8 +358,7 @@ class SimDisk(Disk):
         inode, path = self.machine.open_files[fd]
         if self.machine.fail_next is not None:
             self.machine.trouble("sync", path)
-        if not self.machine.is_cut:
-            inode.sync()
+        inode.sync()
 
     def drop_cached(self, fd: int) -> None:
         """What is cached is no part of the model."""
@@ -355,23 +369,20 @@ class SimDisk(Disk):
 
     def is_deleted(self, fd: int) -> bool:
         inode, path = self.machine.open_files[fd]
-        return inode not in self.machine.folders[path.rpartition("/")[0]].values()
+        return inode not in self.machine.folders.get(path.rpartition("/")[0], {}).values()
 
     def rename(self, source: str, target: str) -> None:
         if self.machine.fail_next is not None:
             self.machine.trouble("rename", source)
-        if not self.machine.is_cut:
-            self.machine.rename(source, target)
+        self.machine.rename(source, target)
 
     def unlink(self, path: str) -> None:
         if self.machine.fail_next is not None:
             self.machine.trouble("unlink", path)
-        if not self.machine.is_cut:
-            self.machine.unlink(path)
+        self.machine.unlink(path)
 
     def makedirs(self, path: str) -> None:
-        if not self.machine.is_cut:
-            self.machine.make_folder(path)
+        self.machine.make_folder(path)
 
     def listdir(self, path: str) -> list[str]:
         inside = path + "/"
@@ -381,8 +392,7 @@ class SimDisk(Disk):
     def sync_directory(self, path: str) -> None:
         if self.machine.fail_next is not None:
             self.machine.trouble("folder", path)
-        if not self.machine.is_cut:
-            self.machine.sync_folder(path)
+        self.machine.sync_folder(path)
 
 
 def _no_room(path: str) -> OSError:
@@ -419,8 +429,7 @@ class SimOs:
             if not flags & os.O_CREAT:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
             inode = Inode()
-            if not machine.is_cut:
-                machine.link(path, inode)
+            machine.link(path, inode)
         self.next_fd += 1
         self.files[self.next_fd] = inode, machine
         return self.next_fd
@@ -460,15 +469,11 @@ class SimOs:
         return SimpleNamespace(st_size=inode.length)
 
     def rmdir(self, path: str) -> None:
-        if self.machine(path).is_cut:
-            return
         self.machine(path).folders.pop(path, None)
         self.machine(path).changes.pop(path, None)
 
     def sync(self) -> None:
         machine = self.here()
-        if machine.is_cut:
-            return
         machine.changes.clear()
         for names in machine.folders.values():
             for inode in names.values():

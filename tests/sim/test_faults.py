@@ -214,7 +214,8 @@ def test_who_is_killed_as_it_writes_leaves_a_part_and_nothing_after_it() -> None
         assert disk.pwritev(fd, [data], 0) == len(data), "who is dead does not wonder"
         disk.pwritev(other, [b"after"], 0)
         disk.unlink("/sim/n1/replicas/b")
-        disk.close(disk.open("/sim/n1/replicas/c", create=True))
+        disk.makedirs("/sim/n1/streams")
+        assert not disk.is_deleted(disk.open("/sim/n1/streams/c", create=True)), "as far as it can tell"
         connection.send(lambda: pytest.fail("it had been killed"), back=True)
         loop.call_soon(pytest.fail, "it has been killed")
         done.append(loop.now)
@@ -231,7 +232,7 @@ def test_who_is_killed_as_it_writes_leaves_a_part_and_nothing_after_it() -> None
     assert 0 < part.length < len(data)
     assert bytes(part.data) == data[: part.length]
     assert bytes(whole.data) == b"beforestill there"
-    assert machine.find("/sim/n1/replicas/c") is None
+    assert "/sim/n1/streams" not in machine.folders
     assert disk.open("/sim/n1/replicas/d", create=True), "the next process"
     assert machine.find("/sim/n1/replicas/d") is not None
     loop.bury()
