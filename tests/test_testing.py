@@ -159,6 +159,19 @@ def test_the_fixture_gives_each_test_a_broker(pytester: pytest.Pytester, where: 
     result.assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize(("wanted", "policy"), [("batch", os.SCHED_BATCH), ("normal", os.SCHED_OTHER)])
+def test_a_process_of_its_own_is_scheduled_as_configured(wanted: str, policy: int) -> None:
+    with kafka_broker({"kproto.cpu.scheduling": wanted}, subprocess=True) as broker:
+        assert isinstance(broker, SubprocessBroker)
+        assert os.sched_getscheduler(broker.pid) == policy
+
+
+def test_a_broker_inside_a_test_leaves_its_process_as_it_is() -> None:
+    before = os.sched_getscheduler(0)
+    with kafka_broker():
+        assert os.sched_getscheduler(0) == before
+
+
 @pytest.mark.parametrize("subprocess", [False, True])
 def test_settings_may_be_numbers_and_the_directory_a_path(tmp_path: Path, subprocess: bool) -> None:
     settings = {"num.partitions": 3, "delete.topic.enable": False}

@@ -20,6 +20,7 @@ from kproto.config.definition import (
     at_least,
     between,
     list_of,
+    one_of,
     only,
 )
 from kproto.config.store_url import store_problem
@@ -326,6 +327,14 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "How often changed partitions are checkpointed.",
     ),
     ("kproto.open.files", INT, 512, at_least(16), "Segment files kept open."),
+    (
+        "kproto.cpu.scheduling",
+        STRING,
+        "batch",
+        one_of("batch", "normal"),
+        "batch: when all cores are busy, the broker wakes at the end of others' time slices and finds more "
+        "to do at once (Linux); normal: it interrupts them, which takes more CPU time for the same work.",
+    ),
     (
         "kproto.metadata.store",
         STRING,

@@ -74,6 +74,7 @@ class Settings(NamedTuple):
     kproto_flush_age_ms: int
     kproto_checkpoint_interval_ms: int
     kproto_open_files: int
+    kproto_cpu_scheduling: str
     kproto_metadata_store: str
     values: Mapping[str, ConfigValue]
     explicit: Mapping[str, str]
