@@ -1,5 +1,8 @@
 """`kproto bench cluster`: clusters of four brokers, three copies, the same load on each in turn (A B A B).
 
+Each is alone on the machine while it is measured, started anew and warmed up each time: four idle brokers of
+Apache Kafka take a tenth of two cores.
+
 Many partitions with small chunks and few with large ones, as in KerA's figures 8 to 13, in one topic: records
 of 100 bytes, linger 1 ms, acks=all, four producers and four consumers, Java's or librdkafka's. Broker CPU is
 that of all four processes together. An RPC is what carries copies: a push of kproto to a backup, a fetch of
@@ -9,6 +12,7 @@ after the other on the same cluster.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -169,15 +173,12 @@ def warm(rounds: Sequence[tuple[float, float]], least: float) -> bool:
     return len(costs) > 1 and sum(spent for spent, _ in rounds) >= least and costs[-1] >= costs[-2] * WARM
 
 
-def system_names(clusters: Mapping[str, Cluster], vlogs: tuple[int, ...]) -> list[tuple[str, str, int]]:
-    """(cluster, name in results, virtual logs per broker), in the order of a pair."""
-    found = [(KAFKA, KAFKA, 0)] if KAFKA in clusters else []
-    if KPROTO in clusters:
-        several = len(vlogs) > 1
-        found += [
-            (KPROTO, f"{KPROTO}, {n} vlog{'s' if n > 1 else ''}" if several else KPROTO, n) for n in vlogs
-        ]
-    return found
+def names(system: str, vlogs: tuple[int, ...]) -> list[tuple[str, int]]:
+    """What a system is called in results, for each number of virtual logs per broker (0: it has none)."""
+    if system == KAFKA:
+        return [(KAFKA, 0)]
+    several = len(vlogs) > 1
+    return [(f"{KPROTO}, {n} vlog{'s' if n > 1 else ''}" if several else KPROTO, n) for n in vlogs]
 
 
 def create(target: Target, load: Load, configs: Mapping[str, str] | None = None) -> tuple[Topics, float]:
@@ -187,8 +188,10 @@ def create(target: Target, load: Load, configs: Mapping[str, str] | None = None)
 
 
 def measure_case(
-    clusters: Mapping[str, Cluster],
+    cluster: Cluster,
+    system: str,
     chosen: Case,
+    pair: int,
     scale: Scale,
     vlogs: tuple[int, ...],
     client: str,
@@ -196,32 +199,25 @@ def measure_case(
     out: Path,
     console: Console,
 ) -> None:
-    """A case on all systems, `scale.pairs` times in turn, each cluster's topics made once."""
+    """A case on one system, with topics of its own: once, or for each number of virtual logs."""
     load = replace(
         chosen.load,
         seconds=scale.seconds,
         warmup_seconds=scale.warmup_seconds,
         max_bytes=scale.max_bytes,
     )
-    made: dict[str, tuple[Topics, float]] = {}
-    for pair in range(scale.pairs):
-        for name, system, number in system_names(clusters, vlogs):
-            cluster = clusters[name]
-            with options.noted(f"{chosen.name} on {system}", result.notes, console):
-                if name not in made:
-                    made[name] = create(cluster, load)
-                topics, ready_s = made[name]
-                if isinstance(cluster, KprotoCluster):
-                    cluster.set_vlogs(number)
-                run = run_once(cluster, system, chosen.name, pair, load, topics, client)
-                run.metrics["topics_ready_s"] = ready_s
-                result.runs.append(run)
-                shown = ", ".join(f"{key} {run.metrics[key]:.4g}" for key in SHOWN if key in run.metrics)
-                console.print(f"{chosen.name} {system}: {shown}", highlight=False)
+    with options.noted(f"{chosen.name} on {system}", result.notes, console):
+        topics, ready_s = create(cluster, load)
+        for name, number in names(system, vlogs):
+            if isinstance(cluster, KprotoCluster):
+                cluster.set_vlogs(number)
+            run = run_once(cluster, name, chosen.name, pair, load, topics, client)
+            run.metrics["topics_ready_s"] = ready_s
+            result.runs.append(run)
+            shown = ", ".join(f"{key} {run.metrics[key]:.4g}" for key in SHOWN if key in run.metrics)
+            console.print(f"{chosen.name} {name}: {shown}", highlight=False)
             result.save(out)
-    for name, (topics, _) in made.items():
-        with options.noted(f"deleting the topics of {chosen.name} on {name}", result.notes, console):
-            topics.delete()
+        topics.delete()
 
 
 @click.command()
@@ -264,9 +260,14 @@ def command(
         shown=list(SHOWN),
         notes=[WRITTEN_TWICE],
     )
-    systems = options.systems(only)
-    with options.workspace(data_dir) as work, running(systems, COPIES, work) as clusters:
-        warm_up(clusters, CASES[0].load, warmup, console)
-        for each in cases:
-            measure_case(clusters, each, scale, numbers, client, result, out, console)
+    with options.workspace(data_dir) as work:
+        for pair in range(scale.pairs):
+            for system in options.systems(only):
+                with running([system], COPIES, work) as clusters:
+                    warm_up(clusters, CASES[0].load, warmup, console)
+                    for each in cases:
+                        measure_case(
+                            clusters[system], system, each, pair, scale, numbers, client, result, out, console
+                        )
+                shutil.rmtree(work / system)
     options.finish(result, out, console)

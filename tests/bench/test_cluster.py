@@ -15,10 +15,9 @@ from bench.cluster import (
     MOST_ROUNDS,
     Replication,
     buffer_bytes,
-    system_names,
+    names,
     warm,
 )
-from bench.clusters import Cluster
 from bench.generator import Load
 from bench.librdkafka import percentiles, places, settings
 from bench.results import KAFKA, KPROTO
@@ -68,15 +67,10 @@ def test_disk_bytes_count_blocks_not_lengths(tmp_path: Path) -> None:
     assert 100_000 <= disk_bytes(tmp_path) < 1_000_000
 
 
-def test_systems_in_the_order_of_a_pair() -> None:
-    both = cast("dict[str, Cluster]", {KAFKA: None, KPROTO: None})
-    assert system_names(both, (1,)) == [(KAFKA, KAFKA, 0), (KPROTO, KPROTO, 1)]
-    assert [name for _, name, _ in system_names(both, (1, 4))] == [
-        KAFKA,
-        "kproto, 1 vlog",
-        "kproto, 4 vlogs",
-    ]
-    assert system_names({KPROTO: both[KPROTO]}, (2,)) == [(KPROTO, KPROTO, 2)]
+def test_a_system_is_measured_for_each_number_of_virtual_logs() -> None:
+    assert names(KAFKA, (1, 4)) == [(KAFKA, 0)]
+    assert names(KPROTO, (2,)) == [(KPROTO, 2)]
+    assert names(KPROTO, (1, 4)) == [("kproto, 1 vlog", 1), ("kproto, 4 vlogs", 4)]
 
 
 def test_an_rpc_is_a_push_to_one_backup() -> None:
