@@ -157,11 +157,26 @@ class Narrowing:
             except OSError as error:
                 log.warning("%s cannot be the only copy yet: %s", segment.path, error)
                 return False
-            if not sound:
+            if not sound or not await self._is_on_disk(segment):
                 log.info("%s cannot be the only copy yet: it is damaged", segment.path)
                 return False
             if segment.closed:
                 self._sound[segment] = began
+        return True
+
+    async def _is_on_disk(self, segment: Segment) -> bool:
+        """What is in its file is on the disk, too. It may have been damaged, and mended by a process that was
+        killed before it had synced that: nobody else thinks of it, because it was synced before (rule 36)."""
+        segment.measure()
+        if not segment.flushed:
+            return True
+        try:
+            await in_worker(self._jobs, partial(segment.partition.disk.sync_file, segment.path))
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            self._poison(f"fdatasync of a segment file: {error}")
+            return False
         return True
 
     def _is_believed(self, segment: Segment) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import tempfile
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kproto.directory import LeftAs
+from kproto.disk import Disk
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.checkpointing import Checkpointing
 from kproto.log.epochs import EpochCache
@@ -316,6 +318,29 @@ def test_what_was_read_lately_is_not_read_every_second(case: Case, monkeypatch: 
     closed = [segment for segment in case.log.partition().segments if segment.closed]
     assert closed
     assert [reads.count(segment) for segment in closed] == [1] * len(closed)
+
+
+@pytest.mark.parametrize("problem", [None, errno.EIO, errno.ENOENT])
+def test_what_was_synced_before_is_synced_again(
+    case: Case, monkeypatch: pytest.MonkeyPatch, problem: int | None
+) -> None:
+    """It may have been damaged since, and mended by a process that was killed before it had synced that."""
+    case.taken()
+    case.whole()
+    synced: set[str] = set()
+
+    def sync_file(_: Disk, path: str) -> None:
+        if problem is not None:
+            raise OSError(problem, os.strerror(problem), path)
+        synced.add(path)
+
+    monkeypatch.setattr(Disk, "sync_file", sync_file)
+    case.look()
+    closed = [segment for segment in case.log.partition().segments if segment.closed and segment.size]
+    assert closed
+    assert synced >= {segment.path for segment in closed if problem is None}
+    assert bool(case.told) == (problem is None)
+    assert bool(case.poisoned) == (problem == errno.EIO)
 
 
 @pytest.mark.parametrize("why", ["moves", "led elsewhere", "not served", "another replica", "copies"])

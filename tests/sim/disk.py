@@ -116,6 +116,8 @@ class Machine:
         self.on_cut: Callable[[], object] = lambda: None
         self._left: _Left | None = None
         """What there was when it did: whatever else that callback does is done to copies."""
+        self.torn: set[Inode] = set()
+        """Files that a part of a write is in."""
         self.failures = 0
         self.unreadable: set[Inode] = set()
         """Files that the medium does not give back any more."""
@@ -213,6 +215,7 @@ class Machine:
         self.folders.clear()
         self.changes.clear()
         self.unreadable.clear()
+        self.torn.clear()
         self.make_folder(self.root)
 
     def trouble(self, operation: str, path: str) -> None:
@@ -319,6 +322,7 @@ class SimDisk(Disk):
             raise _no_room(path)
         inode.write(position, data)
         if killed:
+            machine.torn.add(inode)
             machine.cut()
         return size
 

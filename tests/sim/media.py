@@ -135,11 +135,13 @@ class Media:
                 self._is_synced(node, partition, segment, segment.flushed, "the checkpoint")
 
     def _is_synced(self, node: Node, partition: Partition, segment: Any, end: int, who: str) -> None:
-        """What lies below the log start is needed by nobody, and counts as synced (`log.ports`)."""
+        """What lies below the log start is needed by nobody, and counts as synced (`log.ports`). What was
+        damaged, and mended in part when its process was killed, is as the medium should have had it: who
+        gives other copies up for it syncs it."""
         if segment.next_offset <= partition.log_start_offset:
             return
         inode = node.machine.find(segment.path)
-        if inode is not None and is_unsynced(inode, 0, end):
+        if inode is not None and inode not in node.machine.torn and is_unsynced(inode, 0, end):
             self.world.failed(
                 f"36: n{node.number} {partition!r}: {who} takes {end} bytes of the segment at "
                 f"{segment.base_offset} for synced"
