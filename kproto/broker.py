@@ -446,8 +446,9 @@ def _be_patient() -> None:
 
     Most of what a few frames cost is to bring code and data back into the caches of a core that somebody else
     has used meanwhile. On busy cores a broker that waits its turn finds several frames when it wakes.
+    Whoever starts it with another policy (chrt) means that.
     """
-    if sys.platform == "linux":
+    if sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_OTHER:
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 

@@ -166,6 +166,15 @@ def test_a_process_of_its_own_is_scheduled_as_configured(wanted: str, policy: in
         assert os.sched_getscheduler(broker.pid) == policy
 
 
+def test_another_policy_that_a_process_was_started_with_stays() -> None:
+    code = (
+        "import os; from kproto import broker; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0));"
+        "broker._be_patient(); print(os.sched_getscheduler(0))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert int(done.stdout) == os.SCHED_IDLE
+
+
 def test_a_broker_inside_a_test_leaves_its_process_as_it_is() -> None:
     before = os.sched_getscheduler(0)
     with kafka_broker():
