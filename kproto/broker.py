@@ -444,8 +444,8 @@ def _take_descriptors(settings: Settings) -> None:
 def _be_patient() -> None:
     """Interrupt no other process to be woken (SCHED_BATCH), where the system knows that and allows it.
 
-    Most of what a few frames cost is to bring code and data back into the caches of a core that somebody else
-    has used meanwhile. On busy cores a broker that waits its turn finds several frames when it wakes.
+    On busy cores a broker that waits its turn finds several frames when it wakes, which cost less together:
+    code and data come back into the caches of a core that somebody else has used once for all of them.
     Whoever starts it with another policy (chrt) means that.
     """
     if sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_OTHER:
