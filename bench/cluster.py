@@ -12,7 +12,6 @@ after the other on the same cluster.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -206,9 +205,10 @@ def measure_case(
         warmup_seconds=scale.warmup_seconds,
         max_bytes=scale.max_bytes,
     )
-    with options.noted(f"{chosen.name} on {system}", result.notes, console):
-        topics, ready_s = create(cluster, load)
-        for name, number in names(system, vlogs):
+    made: tuple[Topics, float] | None = None
+    for name, number in names(system, vlogs):
+        with options.noted(f"{chosen.name} on {name}", result.notes, console):
+            topics, ready_s = made = made or create(cluster, load)
             if isinstance(cluster, KprotoCluster):
                 cluster.set_vlogs(number)
             run = run_once(cluster, name, chosen.name, pair, load, topics, client)
@@ -216,8 +216,10 @@ def measure_case(
             result.runs.append(run)
             shown = ", ".join(f"{key} {run.metrics[key]:.4g}" for key in SHOWN if key in run.metrics)
             console.print(f"{chosen.name} {name}: {shown}", highlight=False)
-            result.save(out)
-        topics.delete()
+        result.save(out)
+    if made is not None:
+        with options.noted(f"deleting the topics of {chosen.name} on {system}", result.notes, console):
+            made[0].delete()
 
 
 @click.command()
@@ -260,14 +262,12 @@ def command(
         shown=list(SHOWN),
         notes=[WRITTEN_TWICE],
     )
-    with options.workspace(data_dir) as work:
-        for pair in range(scale.pairs):
-            for system in options.systems(only):
-                with running([system], COPIES, work) as clusters:
-                    warm_up(clusters, CASES[0].load, warmup, console)
-                    for each in cases:
-                        measure_case(
-                            clusters[system], system, each, pair, scale, numbers, client, result, out, console
-                        )
-                shutil.rmtree(work / system)
+    for pair in range(scale.pairs):
+        for system in options.systems(only):
+            with options.workspace(data_dir) as work, running([system], COPIES, work) as clusters:
+                warm_up(clusters, CASES[0].load, warmup, console)
+                for each in cases:
+                    measure_case(
+                        clusters[system], system, each, pair, scale, numbers, client, result, out, console
+                    )
     options.finish(result, out, console)

@@ -20,6 +20,7 @@ from bench.cluster import (
 )
 from bench.generator import Load
 from bench.librdkafka import percentiles, places, settings
+from bench.options import systems
 from bench.results import KAFKA, KPROTO
 from bench.topics import LEAST_INDEX, MOST_INDEX, Topics, disk_bytes, index_bytes
 
@@ -65,6 +66,11 @@ def test_disk_bytes_count_blocks_not_lengths(tmp_path: Path) -> None:
     with (tmp_path / "hollow").open("wb") as file:
         file.truncate(50_000_000)
     assert 100_000 <= disk_bytes(tmp_path) < 1_000_000
+
+
+def test_systems_in_the_order_of_a_pair() -> None:
+    assert systems(None) == [KAFKA, KPROTO]
+    assert systems(KPROTO) == [KPROTO]
 
 
 def test_a_system_is_measured_for_each_number_of_virtual_logs() -> None:
