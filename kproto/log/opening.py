@@ -51,9 +51,7 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     names = _names(partition, entry, exact)
     log_start = entry.log_start if entry is not None else 0
     if not names:
-        partition.begin(_first_offset(entry, runs))
-        kept_producers.replace(partition, Producers(), partition.log_end_offset)
-        partition.log_start_offset = max(log_start, partition.log_start_offset)
+        _begin_empty(partition, _first_offset(entry, runs), log_start)
     else:
         partition.has_directory = True
         partition.log_start_offset = max(log_start, names[0].base_offset)
@@ -380,6 +378,14 @@ def _apply(partition: Partition, runs: list[JournalRun]) -> None:
             partition.restore(chunk, fields)
 
 
+def _begin_empty(partition: Partition, offset: int, log_start: int) -> None:
+    """Begin at ``offset``, where nothing is known of producers. ``log_start`` may be above it, no more than
+    what the journal has."""
+    kept_producers.replace(partition, Producers(), offset)
+    partition.begin(offset)
+    partition.log_start_offset = max(log_start, offset)
+
+
 def _restart_at(partition: Partition, offset: int) -> None:
     """The log start was moved behind everything that was found so far: begin again, empty, at ``offset``,
     which is not above it.
@@ -392,7 +398,5 @@ def _restart_at(partition: Partition, offset: int) -> None:
     for segment in partition.segments:
         segment.drop()
     cut_from(partition, 0, f"the log starts at {log_start}")
-    kept_producers.replace(partition, Producers(), offset)
     partition.settled, partition.dirty_from = 0, -1
-    partition.begin(offset)
-    partition.log_start_offset = log_start
+    _begin_empty(partition, offset, log_start)
