@@ -120,7 +120,7 @@ def _copied_more_often(
     image: MetadataImage, table: VlogTable, wider: Collection[tuple[StreamletRecord, int]]
 ) -> Iterator[VsegRecord]:
     """What is there of streamlets that get more copies gets as many by repair; with fewer, it keeps what it
-    has. What can have nothing of them is left alone: with more copies others would wait for it (12c)."""
+    has. What can have nothing of them (12c) is left alone."""
     copies: dict[VsegId, int] = {}
     for record, now in wider:
         least = max(len(record.replicas), TRANSIT_COPIES)
@@ -133,7 +133,7 @@ def _copied_more_often(
                 ):
                     copies[vseg.id] = max(now, copies.get(vseg.id, now))
     for vseg_id, most in sorted(copies.items()):
-        yield table.vsegs[vseg_id]._replace(copies=most)
+        yield table.vsegs[vseg_id].with_more_copies(most)
 
 
 def more_internal_copies(image: MetadataImage, able: Collection[int], most: int) -> list[NewReplicas]:

@@ -110,7 +110,7 @@ def decide_widen(
         for vlog, seq, copies in vlogs:
             for vseg in table.of_owner(epoch):
                 if vseg.id.vlog == vlog and vseg.id.seq <= seq and vseg.copies < copies and not vseg.empty:
-                    decision.puts[vseg.key] = vseg._replace(copies=copies).encode()
+                    decision.puts[vseg.key] = vseg.with_more_copies(copies).encode()
     decision.answer = len(decision.puts)
     return decision
 

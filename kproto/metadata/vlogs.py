@@ -62,6 +62,8 @@ class VsegRecord(NamedTuple):
     lost: bool = False
     """It had no copy any more, and an operator gave it up: leaders push again what they have of it, and what
     none of them has is gone (rule 22)."""
+    fewest: int = 0
+    """The copies it was opened with when it wants more since; else 0."""
 
     @property
     def open(self) -> bool:
@@ -79,9 +81,14 @@ class VsegRecord(NamedTuple):
         return self.lost or self.empty
 
     def may_hold(self, floor: Floor) -> bool:
-        """Whether it may have anything of topics with that floor (rule 12c). Its copies may have become more
-        since it was opened, never fewer."""
-        return self.copies >= floor.copies and self.policy >= floor.policy
+        """Whether it may have anything of topics with that floor (rule 12c): the class it was opened with
+        says so. That it wants more copies since does not bring it chunks of topics that always had as many.
+        """
+        return (self.fewest or self.copies) >= floor.copies and self.policy >= floor.policy
+
+    def with_more_copies(self, copies: int) -> VsegRecord:
+        """The same that wants so many from now on, which are more."""
+        return self._replace(copies=copies, fewest=self.fewest or self.copies)
 
     @property
     def key(self) -> str:
@@ -89,15 +96,18 @@ class VsegRecord(NamedTuple):
 
     def encode(self) -> bytes:
         value = [self.node_id, self.store_id, self.copies, self.policy, self.start, self.end, self.backups]
-        value += [int(self.emptied), 1] if self.lost else [1] * self.emptied
-        return compact(value)
+        marks = [int(self.emptied), int(self.lost), self.fewest]
+        while marks and not marks[-1]:
+            marks.pop()
+        return compact(value + marks)
 
     @classmethod
     def decode(cls, key: str, value: bytes) -> VsegRecord:
         node_id, store_id, copies, policy, start, end, backups, *marks = parse_value(value)
         targets = tuple(CopyTarget(*target) for target in backups)
         own = node_id, store_id, copies, policy, start, end, targets
-        return cls(vseg_of_key(key), *own, *map(bool, marks))
+        emptied, lost, fewest = marks + [0] * (3 - len(marks))
+        return cls(vseg_of_key(key), *own, bool(emptied), bool(lost), fewest)
 
 
 def vseg_key(vseg: VsegId) -> str:

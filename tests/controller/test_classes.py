@@ -8,9 +8,10 @@ from kproto.controller.moves import decide_tidy
 from kproto.controller.reassignment import NewReplicas, decide_reassign
 from kproto.controller.recovery import due_streamlets, stuck
 from kproto.controller.repair import wanted_copies
+from kproto.controller.vsegs import decide_widen
 from kproto.metadata import Change
 from kproto.metadata.records import RECOVERING, Floor, TopicRecord
-from kproto.metadata.vlogs import CopyTarget, VlogTable, moved_from_key
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord, moved_from_key
 
 from .cluster_world import World, cluster
 
@@ -92,6 +93,40 @@ def test_a_topic_that_had_fewer_copies_waits_for_what_they_may_hold() -> None:
     world.fence(late.backups[0].node_id)
     world.seal_all(150)
     assert [record.topic_id for record in world.assign()] == [world.streamlet("many").topic_id]
+
+
+def test_more_copies_are_wanted_and_the_owner_still_has_the_only_one() -> None:
+    """What was noted of its other virtual segments, when topics that always had three copies got other
+    leaders, is not true of one that gets a third copy later (simulated seed 25004895)."""
+    world = two_copies_lost()
+    world.commit_all(world.assign())
+    world.register(1)
+    (answer,) = world.commit(decide_reassign(world.image, world.table, [NewReplicas("few", 0, (1, 3, 4))]))
+    assert answer is None
+    few = world.table.of_owner(1)[0]
+    assert few.copies == 3
+    assert VsegRecord.decode(few.key, few.encode()) == few
+    assert rules.owner_holds(world.image, world.table, few)
+    world.plan()
+    world.now += 100
+    (ask,) = [ask for ask in world.plan().asks if ask.journal]
+    world.answer(ask, 70)
+    world.close()
+    assert [record.leader for record in world.assign()] == [1]
+
+
+def test_what_a_topic_with_more_copies_is_in_is_known_by_the_copies_it_began_with() -> None:
+    world = cluster(5, few=(1, 2, [1]), many=(1, 3, [1]))
+    world.open(1, vlog=0, copies=2)
+    (answer,) = world.commit(decide_reassign(world.image, world.table, [NewReplicas("few", 0, (1, 3, 4))]))
+    assert answer is None
+    (vseg,) = world.table.of_owner(1)
+    assert (vseg.copies, vseg.fewest) == (3, 2)
+    assert vseg.may_hold(world.image.topics["few"].floor)
+    assert not vseg.may_hold(world.image.topics["many"].floor)
+    world.commit(decide_widen(world.image, world.table, 1, vseg.id.owner_epoch, [(0, vseg.id.seq, 4)]))
+    (vseg,) = world.table.of_owner(1)
+    assert (vseg.copies, vseg.fewest) == (4, 2)
 
 
 def test_the_fewest_copies_of_a_topic_are_kept() -> None:
