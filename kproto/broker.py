@@ -241,6 +241,7 @@ class Broker:
         """Open log and virtual logs, and hand the journal of earlier processes to the partitions."""
         settings, loop = self._settings, asyncio.get_running_loop()
         boot = boot_id()
+        self._removals = Worker(loop, "kproto-removals")
         self._vlogs = VlogManager(
             directory.path, settings, self._disk, self._clock, loop, owner_epoch, self._on_poison, boot
         )
@@ -249,6 +250,7 @@ class Broker:
             defer=loop.call_soon,
             on_poison=self._vlogs.poison,
             scan_point=self._vlogs.scan_point,
+            in_background=self._removals.submit,
         )
         if self._member is not None:
             ports.remote = self._member.remote
@@ -385,6 +387,7 @@ class Broker:
             self._vlogs.tick()
             await asyncio.sleep(0.01)
         clean = self._logs.close()
+        self._removals.close()
         self._vlogs.close()
         return clean and self._vlogs.poisoned is None
 

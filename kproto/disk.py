@@ -112,6 +112,9 @@ class Disk:
     def makedirs(self, path: str) -> None:
         os.makedirs(path, exist_ok=True)
 
+    def is_directory(self, path: str) -> bool:
+        return os.path.isdir(path)
+
     def listdir(self, path: str) -> list[str]:
         """Names in ``path``, unsorted; an absent directory is empty."""
         try:

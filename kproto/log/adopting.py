@@ -18,13 +18,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kproto.log.epochs import EpochCache
-from kproto.log.files import FETCHING, SegmentName, parse_name
+from kproto.log.files import SegmentName
 from kproto.log.opening import (
     Trust,
     by_offset,
     check_file,
     cut_from,
     ensure_index,
+    names_in,
     scan,
     segments_of,
     trim,
@@ -150,13 +151,7 @@ def _chunks(taken: TakenOver) -> Iterator[tuple[memoryview, tuple[int, ...]]]:
 
 def _adopt_files(partition: Partition, taken: TakenOver, sealed: EpochCache, entry: Entry | None) -> int:
     """Keep the files that agree with the sealed log; returns where the last of them ends (0: none)."""
-    names: list[SegmentName] = []
-    for file in partition.disk.listdir(partition.directory):
-        name = parse_name(file)
-        if name is not None:
-            names.append(name)
-        elif file.endswith(FETCHING):
-            partition.disk.unlink(f"{partition.directory}/{file}")
+    names = names_in(partition)
     if not names:
         return 0
     partition.has_directory = True

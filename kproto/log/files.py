@@ -18,6 +18,8 @@ CHUNKS: Final = ".chunks"
 INDEX: Final = ".index"
 FETCHING: Final = ".fetching"
 """A segment that is being brought over from other brokers; renamed when it is complete."""
+DELETED: Final = ".deleted"
+"""Of a deleted file of any kind, until a thread has removed it (`trash`)."""
 
 
 class SegmentName(NamedTuple):

@@ -104,7 +104,7 @@ class LogManager:
         self.indexes = IndexCache(INDEXES_KEPT)
         self.suspects: deque[Segment] = deque(maxlen=SUSPECTS_KEPT)
         """Segments whose files were not as they should be when somebody read them (in any thread)."""
-        self.trash = Trash(disk)
+        self.trash = Trash(disk, ports.in_background, lambda: ports.defer(self._remove_more))
         self.flushing = Flushing(clock, settings, ports)
         self.pool = self.flushing.pool
         interval = settings.kproto_checkpoint_interval_ms / 1000
@@ -453,16 +453,18 @@ class LogManager:
         self.latest_ms = now
 
     def _remove_files(self, now: float, deadline: float) -> bool:
-        while self.trash.is_due(now):
+        """True: there is more to do for the loop; while the thread is at it, that goes on by itself."""
+        while not self.trash.busy and self.trash.is_due(now):
             if not self.checkpointing.starts_known:
                 return self.checkpointing.hurry(now)
-            try:
-                self.trash.remove_one()
-            except OSError as error:
-                log.warning("a deleted file stays: %s", error)
+            self.trash.remove_some()
             if self.clock.monotonic() >= deadline:
-                return True
+                return not self.trash.busy
         return False
+
+    def _remove_more(self) -> None:
+        now = self.clock.monotonic()
+        self._remove_files(now, now + SLICE_S)
 
     def _retain_some(self, now: float, deadline: float) -> bool:
         """Retention and expiry of producers, partition by partition."""
@@ -535,6 +537,7 @@ class LogManager:
     def close(self) -> bool:
         """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one,
         when that failed or an earlier process left journal chunks or unsynced files that nobody opened."""
+        self.trash.close()
         opened = {(one.topic_id, one.index): one for one in self.partitions_open()}
         clean = self.flushing.flush_all() and not self.unopened.has_runs
         clean = clean and (self.checkpointing.exact or self.checkpointing.file.proven(opened))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kproto.config.definition import LONG_MAX
 from kproto.log import kept_producers
 from kproto.log.epochs import EpochCache
-from kproto.log.files import SegmentName, parse_name
+from kproto.log.files import DELETED, FETCHING, SegmentName, parse_name
 from kproto.log.index import SparseIndex, decode
 from kproto.log.producers import Producers
 from kproto.log.segment import HOP_WINDOW, NO_TIME, Group, Segment, hop_file, read_file, read_index
@@ -117,8 +117,22 @@ def _names(partition: Partition, entry: Entry | None, exact: bool) -> list[Segme
             return []
         if entry.closed == 0:
             return [SegmentName(entry.group_base, entry.number, entry.base_offset)]
-    found = (parse_name(name) for name in partition.disk.listdir(partition.directory))
-    return sorted((name for name in found if name is not None), key=by_offset)
+    return sorted(names_in(partition), key=by_offset)
+
+
+def names_in(partition: Partition) -> list[SegmentName]:
+    """The segments in its directory. What nobody has finished there goes: files that were being brought over,
+    and those that a process that was killed was about to remove."""
+    names: list[SegmentName] = []
+    for file in partition.disk.listdir(partition.directory):
+        name, path = parse_name(file), f"{partition.directory}/{file}"
+        if name is not None:
+            names.append(name)
+        elif file.endswith(FETCHING):
+            partition.disk.unlink(path)
+        elif file.endswith(DELETED):
+            partition.manager.trash.add(partition.manager.clock.monotonic(), path)
+    return names
 
 
 def by_offset(name: SegmentName) -> tuple[int, int, int]:

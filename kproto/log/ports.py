@@ -81,9 +81,21 @@ class RemoteReader(Protocol):
         ...
 
 
+Done = Callable[[BaseException | None], object]
+InBackground = Callable[[Callable[[], object], Done], object]
+"""Have ``call()`` run where waiting for the disk keeps nobody waiting, then ``done(error or None)`` on the
+loop."""
+
+
 def _at_once(partition: Partition, offset: int) -> None:
     """A log whose log starts need not be known to others."""
     partition.start_at(offset)
+
+
+def _here(call: Callable[[], object], done: Done) -> None:
+    """A log that may be kept waiting."""
+    call()
+    done(None)
 
 
 @dataclass(slots=True)
@@ -104,6 +116,8 @@ class LogPorts:
     """Where the chunks of taken-over partitions are read that are not here (`RemoteRange.load`)."""
     copies: RemoteReader | None = None
     """Where chunks are read that should be here, too, but whose file is damaged."""
+    in_background: InBackground = _here
+    """For what nothing waits for: files of deleted data are removed there."""
     on_log_start: Callable[[Partition, int], object] = _at_once
     """A partition with several copies is to start at an offset: to be stored, then done with
     `Partition.start_at`. Else the next leader might not know, and clients see the log start go back (rules 38

@@ -1,5 +1,9 @@
-"""Files of deleted data: removed ``file.delete.delay.ms`` after the deletion, one at a time, and only once
+"""Files of deleted data: removed ``file.delete.delay.ms`` after the deletion, a few at a time, and only once
 a checkpoint that knows of the deletion is on disk (else a restart could begin before data that is gone).
+
+A file gets another name first, and goes in a thread then: giving back the pages of a large one takes 20 ms,
+and a third of a second while the disk is busy. Its own name is free at once. What a process that was killed
+left under such a name is found when its partition is opened (`opening`, `adopting`).
 
 Directories of partitions that are led elsewhere wait here, too; they can be taken back, with all that waits
 in them: what was deleted may come again, in a file of the same name.
@@ -7,24 +11,52 @@ in them: what was deleted may come again, in a file of the same name.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
 
 from kproto.disk import Disk
+from kproto.log.files import DELETED
+from kproto.log.ports import InBackground
+
+log = logging.getLogger(__name__)
+
+AT_ONCE: Final = 16
+"""Files that the thread is given together; a clean stop waits for them."""
 
 
 class Trash:
     """Paths to remove. Files and whole directories; what is missing already is fine."""
 
-    __slots__ = ("_directories", "_disk", "_now", "_waiting")
+    __slots__ = (
+        "_directories",
+        "_disk",
+        "_in_background",
+        "_looked_into",
+        "_now",
+        "_on_removed",
+        "_waiting",
+        "busy",
+    )
 
-    def __init__(self, disk: Disk) -> None:
+    def __init__(
+        self, disk: Disk, in_background: InBackground, on_removed: Callable[[], object] = int
+    ) -> None:
         self._disk = disk
+        self._in_background = in_background
+        self._on_removed = on_removed
+        self.busy = False
+        """The thread is at it; ``on_removed`` is called when it has done what it was given."""
         self._waiting: dict[str, list[tuple[float, str]]] = {}
         """By directory."""
         self._directories: dict[str, float] = {}
         """Those that may be taken back, in order of time."""
         self._now: deque[str] = deque()
+        self._looked_into: set[str] = set()
+        """Directories of the work list whose files are before them in it, or gone."""
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values())) + len(self._directories) + len(self._now)
@@ -43,9 +75,16 @@ class Trash:
         anew what is to go."""
         self._directories.pop(directory, None)
         self._waiting.pop(directory, None)
+        self._looked_into.discard(directory)
         if self._now:
             inside = directory + os.sep
             self._now = deque(path for path in self._now if path != directory and not path.startswith(inside))
+
+    def close(self) -> None:
+        """Nothing more is begun: the next process finds what is left."""
+        self._waiting.clear()
+        self._directories.clear()
+        self._now.clear()
 
     def is_due(self, now: float) -> bool:
         """Move what is due to the work list; True when there is work."""
@@ -65,17 +104,65 @@ class Trash:
             self._now.append(directory)
         return bool(self._now)
 
-    def remove_one(self) -> None:
-        """Remove one file, or look into one directory. An OSError other than "missing" passes through."""
-        path = self._now.popleft()
+    def remove_some(self) -> None:
+        """Give the thread, which must not be ``busy``, a few files; or look into one directory."""
+        aside: list[str] = []
+        while self._now and len(aside) < AT_ONCE:
+            path = self._now[0]
+            if self._disk.is_directory(path):
+                if not aside:
+                    self._look_into(path)
+                break
+            self._now.popleft()
+            if self._set_aside(path):
+                aside.append(_aside(path))
+        if aside:
+            self.busy = True
+            self._in_background(partial(_unlink, self._disk, aside), self._removed)
+
+    def _look_into(self, directory: str) -> None:
+        """What is in the first one of the work list goes before it."""
+        if directory not in self._looked_into:
+            self._looked_into.add(directory)
+            self._now.extendleft(os.path.join(directory, name) for name in self._disk.listdir(directory))
+            return
+        self._looked_into.discard(directory)
+        self._now.popleft()
         try:
-            self._disk.unlink(path)
+            os.rmdir(directory)
+        except OSError as error:
+            log.warning("a deleted directory stays: %s", error)
+
+    def _set_aside(self, path: str) -> bool:
+        """Free the name of a file; False when nothing is left of it."""
+        if path == _aside(path):
+            return True
+        try:
+            self._disk.rename(path, _aside(path))
+        except FileNotFoundError:
+            return False
+        except OSError:  # a full disk may have no room for the longer name, and more when the file is gone
+            _unlink(self._disk, [path])
+            return False
+        return True
+
+    def _removed(self, error: BaseException | None) -> None:
+        self.busy = False
+        if error is not None:
+            log.error("removing files failed", exc_info=error)
+        self._on_removed()
+
+
+def _aside(path: str) -> str:
+    return path if path.endswith(DELETED) else path + DELETED
+
+
+def _unlink(disk: Disk, paths: Sequence[str]) -> None:
+    """In a thread, but for the case of a full disk."""
+    for path in paths:
+        try:
+            disk.unlink(path)
         except FileNotFoundError:
             pass
-        except (IsADirectoryError, PermissionError):
-            inside = self._disk.listdir(path)
-            if inside:
-                self._now.appendleft(path)
-                self._now.extendleft(os.path.join(path, name) for name in inside)
-            else:
-                os.rmdir(path)
+        except OSError as error:
+            log.warning("a deleted file stays: %s", error)

@@ -17,7 +17,7 @@ from kproto.disk import Disk
 from kproto.log.chunk import ChunkRef
 from kproto.log.manager import LogManager
 from kproto.log.partition import Partition
-from kproto.log.ports import JournalRun, LogPorts
+from kproto.log.ports import InBackground, JournalRun, LogPorts
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
 from kproto.vlog.recovery import ordered
 from kproto.vlog.scan import ScannedChunk
@@ -117,7 +117,9 @@ class Log:
         disk: Disk | None = None,
         automatic: bool = True,
         active_groups: int = 1,
+        in_background: InBackground | None = None,
     ) -> None:
+        self.in_background = in_background
         self.path = path
         self.configs = configs or {}
         self.partitions = partitions
@@ -134,6 +136,7 @@ class Log:
 
     def _start(self, left_as: LeftAs) -> None:
         ports = LogPorts(lambda partition: self.journal, self.deferred.append, self.poisoned.append)
+        ports.in_background = self.in_background or ports.in_background
         self.manager = LogManager(str(self.path), self.disk, self.clock, self.settings, ports, left_as)
         for key in self.journal.stored:
             self.manager.unopened.recovered(*key, self.journal.runs(key))

@@ -16,6 +16,7 @@ from kproto.disk import Buffer, Disk
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log import reader
 from kproto.log.blocks import SIZES, size_class_for
+from kproto.log.files import DELETED
 from kproto.log.index import SparseIndex, Summary, decode, encode
 from kproto.log.partition import Partition
 from kproto.log.reader import FileRange, RemoteRange, complete, load_blocking, load_nowait
@@ -238,8 +239,8 @@ def test_a_file_that_cannot_be_removed_keeps_no_other_one(tmp_path: Path) -> Non
     partition.delete_records(-1)
     for _ in range(4):
         log.tick(6.0)
-    left = [str(path) for path in tmp_path.rglob("*.chunks")]
-    assert left == [disk.stays]
+    left = [str(path) for path in tmp_path.rglob("*.chunks*")]
+    assert left == [disk.stays + DELETED]
     assert not log.poisoned, "space is lost, nothing else"
     log.restart(LeftAs.CLEAN)
     assert log.partition().log_start_offset == 3

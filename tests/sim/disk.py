@@ -388,6 +388,9 @@ class SimDisk(Disk):
     def makedirs(self, path: str) -> None:
         self.machine.make_folder(path)
 
+    def is_directory(self, path: str) -> bool:
+        return path in self.machine.folders
+
     def listdir(self, path: str) -> list[str]:
         inside = path + "/"
         folders = [name[len(inside) :] for name in self.machine.folders if name.startswith(inside)]
