@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
@@ -36,6 +37,8 @@ AHEAD_FROM: Final = 1 << 20
 """Bytes of a group from which on space is taken ahead: as much again as the group has, at most..."""
 AHEAD_BYTES: Final = 8 << 20
 """...this much."""
+UNUSED_BYTES: Final = 1 << 20
+"""More space than this is given back when a segment closes."""
 DIRECTORIES_ABOVE: Final = 3
 """Topic, streams, data directory."""
 
@@ -177,18 +180,26 @@ class Segment:
             if begin < block.position + block.used and block.position < end
         ]
         descriptor = self.partition.open_for_write(self)
-        if self.size > self.allocated:
-            self._allocate_ahead(descriptor)
+        self._allocate_ahead()
         self.partition.disk.pwritev(descriptor, pieces, begin)
 
-    def _allocate_ahead(self, descriptor: int) -> None:
-        """Take space beyond what is about to be written."""
+    def _allocate_ahead(self) -> None:
+        """Have space taken beyond what is about to be written, before half of what there is is used."""
         size = self.size
         stored = self.group.size + size
-        if stored >= AHEAD_FROM:
-            full = max(size, self.partition.config.segment_file_bytes)
-            self.allocated = min(size + min(stored, AHEAD_BYTES), full)
-            self.partition.disk.allocate_ahead(descriptor, self.flushed, self.allocated - self.flushed)
+        ahead = min(stored, AHEAD_BYTES)
+        if stored < AHEAD_FROM or self.closed or self.allocated > size + ahead // 2:
+            return
+        partition = self.partition
+        begin, end = max(self.allocated, self.flushed), min(size + ahead, partition.config.segment_file_bytes)
+        if begin < end:
+            self.allocated = end
+            partition.manager.ports.in_background(partial(self._allocate, begin, end - begin), id)
+
+    def _allocate(self, position: int, length: int) -> None:
+        """In a thread. What a closed one did not need may have been given back already."""
+        if not self.closed:
+            self.partition.disk.allocate_ahead(self.path, position, length)
 
     def sync(self) -> None:
         """fdatasync the file and, the first time, its directory; in a thread. ``synced`` is what was
@@ -241,7 +252,7 @@ class Segment:
 
     def write_index(self) -> None:
         """Write the index file of a closed, flushed segment and give back the space that its chunks did not
-        need. A lost or torn index is rebuilt, so nothing is synced.
+        need, if that is much: it may wait for the disk. A lost or torn index is rebuilt: nothing is synced.
         """
         check(
             self.footer is not None and self.flushed == self.size, f"{self.path} is not ready for its index"
@@ -252,12 +263,13 @@ class Segment:
         )
         content = encode(self.index or SparseIndex(), summary, producers, epochs)
         disk = self.partition.disk
-        if self.allocated > self.size:
+        if self.allocated > self.size + UNUSED_BYTES:
             disk.truncate(self.partition.open_for_write(self), self.size)
         descriptor = disk.open(self.index_path, create=True)
         try:
-            disk.truncate(descriptor, 0)
             disk.pwritev(descriptor, [content], 0)
+            if disk.size(descriptor) > len(content):  # not before: ext4 writes what was empty out on closing
+                disk.truncate(descriptor, len(content))
         finally:
             disk.close(descriptor)
         self.footer = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ import pytest
 from kproto.directory import LeftAs
 from kproto.log.files import parse_name
 from kproto.log.index import FRONT, SparseIndex, Summary, decode, decode_summary, encode
+from kproto.log.ports import Done
 from kproto.log.reader import FileRange, complete, load_blocking, load_nowait
+from kproto.log.segment import UNUSED_BYTES, read_file
 from kproto.wire.batch import hop
 from kproto.wire.crc import crc32c
 from tests.log.support import TOPIC_ID, Log, batch, everything
@@ -88,7 +90,12 @@ def test_a_chunk_that_was_written_ahead_in_part_is_cut_off_by_a_start(tmp_path: 
     assert os.path.getsize(segment.path) == segment.size == len(everything(log.partition()))
 
 
-def test_space_is_taken_ahead_and_given_back_when_the_segment_closes(tmp_path: Path) -> None:
+def room(path: str) -> int:
+    """Bytes that the file system holds for a file beyond its end."""
+    return os.stat(path).st_blocks * 512 - os.path.getsize(path)
+
+
+def test_space_is_taken_ahead_of_what_is_written(tmp_path: Path) -> None:
     log = Log(tmp_path, {"kproto.segment.file.bytes": "4194304"})
     partition = log.partition()
     fill(log, 40, 20_000)
@@ -103,9 +110,47 @@ def test_space_is_taken_ahead_and_given_back_when_the_segment_closes(tmp_path: P
     partition.flush()
     assert segment.closed
     assert segment.allocated <= 4194304
-    for path in files(log)[:-1]:
-        assert os.stat(path).st_blocks * 512 < os.path.getsize(path) + 8192
+    assert all(room(path) < 40_000 for path in files(log)[:-1]), "a segment takes no more than it may have"
     assert len(everything(partition)) == partition.size_bytes()
+
+
+def test_much_space_is_given_back_when_a_segment_closes_early(tmp_path: Path) -> None:
+    background: list[tuple[Callable[[], object], Done]] = []
+    log = Log(
+        tmp_path, {"segment.ms": "1000"}, in_background=lambda call, done: background.append((call, done))
+    )
+    partition = log.partition()
+    for _ in range(2):
+        for _ in range(100):
+            partition.append(batch(20_000, time=START))
+        assert partition.flush()
+    (segment,) = partition.segments
+    assert room(segment.path) < 40_000, "nobody waits for the space"
+    for call, _ in background:
+        call()
+    assert room(segment.path) > UNUSED_BYTES
+    partition.append(batch(b"x", time=START + 2_000))
+    assert partition.flush()
+    assert segment.closed
+    assert room(segment.path) < 40_000
+    for call, _ in background:
+        call()
+    assert room(segment.path) < 40_000, "what comes too late is not done"
+
+
+def test_an_index_that_is_written_again_is_as_long_as_it_should_be(tmp_path: Path) -> None:
+    log = Log(tmp_path, {"segment.ms": "1000"})
+    partition = log.partition()
+    partition.append(batch(b"x", time=START))
+    partition.append(batch(b"x", time=START + 2_000))
+    assert partition.flush()
+    segment = partition.segments[0]
+    content = read_file(segment.index_path, 1 << 20)
+    with open(segment.index_path, "ab") as index:
+        index.write(b"left" * 100)
+    segment.footer = (partition.producers.encode(), partition.epochs.encode())
+    segment.write_index()
+    assert len(read_file(segment.index_path, 1 << 20)) == len(content)
 
 
 def test_a_large_chunk_gets_a_file_of_its_own(tmp_path: Path) -> None:

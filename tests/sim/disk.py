@@ -347,7 +347,7 @@ class SimDisk(Disk):
             machine.grow(more)
             inode.resize(position + length)
 
-    def allocate_ahead(self, fd: int, position: int, length: int) -> None:
+    def allocate_ahead(self, path: str, position: int, length: int) -> None:
         """Room is taken when bytes come."""
 
     def truncate(self, fd: int, length: int) -> None:
