@@ -19,7 +19,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bench import generator, librdkafka, options
+from bench import generator, librdkafka, options, page_cache
 from bench.brokers import Target
 from bench.cases import KIB, WRITTEN_TWICE, Case, Scale
 from bench.clusters import Cluster, KprotoCluster, running
@@ -133,6 +133,7 @@ def run_once(
 ) -> Run:
     """One run the clients' figures, the brokers', what was replicated, what disks hold."""
     watch = Replication(target.pushes if isinstance(target, KprotoCluster) else dict)
+    page_cache.fill(target.directory)
     before = disk_bytes(target.directory)
     measured = CLIENTS[client](target, load, watch.begin, topics, watch.end)
     grown = max(disk_bytes(target.directory) - before, 0) if topics is not None else None

@@ -22,7 +22,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bench import options
+from bench import options, page_cache
 from bench.cases import CASES, FULL, QUICK, RATE_METRICS, THROUGHPUT_METRICS, Case, Scale, scaled
 from bench.clusters import Cluster, running
 from bench.environment import environment
@@ -61,6 +61,7 @@ def warm_up(brokers: dict[str, Cluster], scale: Scale, console: Console) -> None
     """Load on both before anything is measured; the JVM broker compiles itself meanwhile."""
     third = scale.broker_warmup_seconds / 3
     for kind, broker in brokers.items():
+        page_cache.fill(broker.directory)
         seconds = third if kind == "kafka" else min(third, 2.0)
         console.print(f"warming up {broker.name}")
         for load in (Load(928, 1024), Load(16_288, 16_384, partitions=16), Load(1024, 16_384, rate=5_000)):
@@ -105,6 +106,7 @@ def run_cases(
                     hook = profiler(out / f"profile-{case.name.replace('/', '-')}.txt")
                 failures: list[str] = []
                 with options.noted(f"{case.name} on {broker.name}", result.notes, console):
+                    page_cache.fill(broker.directory)
                     run = measure_again(broker, load, hook, failures)
                     metrics = figures(run)
                     made = Run(kind, case.name, pair, asdict(load), metrics, series(run), quantiles(run))

@@ -31,6 +31,8 @@ TIMEOUT_S = 180.0
 DELETE_DELAY_MS = 1000
 KAFKA_DATA = ("data", "*/data")
 """Where a broker of Apache Kafka has a directory for each partition; a cluster's brokers, side by side."""
+KPROTO_STREAMS = "*/streams/*"
+"""Where a broker of kproto has a directory for each topic; a cluster's brokers, side by side."""
 AT_ONCE = 500
 INDEX_BUDGET = 256 << 20
 LEAST_INDEX, MOST_INDEX, INDEX_STEP = 64 << 10, 10 << 20, 4096
@@ -69,14 +71,29 @@ def disk_bytes(directory: Path) -> int:
 
 
 def await_files_gone(target: Target, prefix: str) -> None:
-    """Wait until Apache Kafka has deleted the files of deleted topics whose names begin like that."""
-    directory = directories(target) if target.name == ApacheKafka.name else None
+    """Wait until the files of deleted topics whose names begin like that are deleted, too: what the disk and
+    the page cache get back during the next run would be in its figures."""
+    directory = directories(target)
     deadline = time.monotonic() + TIMEOUT_S
     quiet = 0
     while directory is not None and quiet < 3 and time.monotonic() < deadline:
-        left = any(any(directory.glob(f"{place}/{prefix}-*")) for place in KAFKA_DATA)
-        quiet = 0 if left else quiet + 1
+        quiet = 0 if _files_left(target, directory, prefix) else quiet + 1
         time.sleep(0.2)
+
+
+def _files_left(target: Target, directory: Path, prefix: str) -> bool:
+    """kproto's directories have topic ids for names: there are as many as topics, at most, in the end."""
+    if target.name == ApacheKafka.name:
+        return any(any(directory.glob(f"{place}/{prefix}-*")) for place in KAFKA_DATA)
+    streams = {stream.name for stream in directory.glob(KPROTO_STREAMS)}
+    return len(streams) > len(admin(target).list_topics(timeout=TIMEOUT_S).topics)
+
+
+def admin(target: Target) -> Any:
+    """A client of it."""
+    from confluent_kafka.admin import AdminClient
+
+    return AdminClient({"bootstrap.servers": target.bootstrap, "log_level": 0})
 
 
 class Topics:
@@ -103,13 +120,13 @@ class Topics:
         from confluent_kafka.cimpl import NewTopic
 
         began = time.monotonic()
-        admin = self._admin()
+        client = admin(self.target)
         for first in range(0, len(self.names), AT_ONCE):
             wanted = [
                 NewTopic(name, self.partitions, self.copies, config=dict(self._configs))
                 for name in self.names[first : first + AT_ONCE]
             ]
-            for future in admin.create_topics(wanted, request_timeout=TIMEOUT_S).values():
+            for future in client.create_topics(wanted, request_timeout=TIMEOUT_S).values():
                 future.result(TIMEOUT_S)
         self._write_to_all(value_bytes)
         return time.monotonic() - began
@@ -141,15 +158,10 @@ class Topics:
             raise RuntimeError(f"{self.target.name}: {left} partitions do not answer, {failed[:3]}")
 
     def delete(self) -> None:
-        """Delete them and wait until Apache Kafka has deleted their files."""
-        admin = self._admin()
+        """Delete them and wait until their files are deleted."""
+        client = admin(self.target)
         for first in range(0, len(self.names), AT_ONCE):
             names = self.names[first : first + AT_ONCE]
-            for future in admin.delete_topics(names, request_timeout=TIMEOUT_S).values():
+            for future in client.delete_topics(names, request_timeout=TIMEOUT_S).values():
                 future.result(TIMEOUT_S)
         await_files_gone(self.target, self.name)
-
-    def _admin(self) -> Any:
-        from confluent_kafka.admin import AdminClient
-
-        return AdminClient({"bootstrap.servers": self.target.bootstrap, "log_level": 0})

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bench import options
+from bench import options, page_cache
 from bench.brokers import Usage
 from bench.cases import WRITTEN_TWICE
 from bench.clusters import Cluster
@@ -340,6 +340,7 @@ class Comparison:
     def measure(self, system: str, path: Path, pair: int, hooks: Hooks) -> Run:
         """One run of one workload; the OpenMessaging result file is written, too."""
         cluster = self._clusters[system]
+        page_cache.fill(cluster.directory)
         watch = Watch(cluster)
         watched = replace(hooks, begin=watch.begin, end=watch.end)
         outcome = self._once(system, path, self._scale.of(read_workload(path)), watched)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import clusters
+from bench import clusters, page_cache
 from bench.brokers import Usage
 from bench.clusters import Cluster
 from bench.environment import environment
@@ -80,6 +80,8 @@ class Suite:
         title = f"{result.name} {case.name}"
         for _ in range(ATTEMPTS):
             raw = Raw(self.raw, self.run_name, system, title, pair) if self.raw else None
+            if not isinstance(self.targets[system], Remote):
+                page_cache.fill(self.targets[system].directory)
             try:
                 outcome = run(self.targets[system], case, raw, self.ours)
             except Exception as failure:

@@ -103,12 +103,15 @@ def test_a_case_that_fails_again_and_again_is_noted_and_the_others_go_on(
         return Measured({**LOAD, "produce_requests": 1}, 6.0, 10.0, 50_000_000)
 
     monkeypatch.setattr(single_broker, "measure", no_measure)
+    filled: list[Path] = []
+    monkeypatch.setattr(single_broker.page_cache, "fill", filled.append)
     cases = chosen(("1p-16KB", "1p-1MB", "64p-64KB"))
     results = results_of(cases, QUICK)
-    brokers: dict[str, Any] = {KPROTO: SimpleNamespace(name="kproto")}
+    brokers: dict[str, Any] = {KPROTO: SimpleNamespace(name="kproto", directory=tmp_path)}
     single_broker.run_cases(brokers, cases, QUICK, results, tmp_path, False, Console(quiet=True))
     kept = load_result(tmp_path / "single-throughput.json")
     assert [run.case for run in kept.runs] == ["1p-16KB", "64p-64KB", "1p-16KB-100B"]
+    assert filled == [tmp_path] * len(cases)
     assert calls.count(1 << 20) == ATTEMPTS
     assert kept.notes == [
         "1p-16KB, repeated after a failure: message size too large",
