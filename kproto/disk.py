@@ -21,7 +21,24 @@ NO_SPACE: Final = NO_DESCRIPTOR | {errno.ENOSPC, errno.EDQUOT}
 """No room, or no descriptor for another file: nothing is lost, and it may be otherwise a second later."""
 PATIENCE_S: Final = 60.0
 RETRY_S: Final = 0.05
+PAGE: Final = 4096
+"""What the kernel keeps of files in memory, and reads from them, at least."""
+_ZEROS: Final = memoryview(bytes(PAGE))
 _KEEP_SIZE: Final = 1
+
+
+def rest_of_page(begin: int, length: int, limit: int) -> memoryview:
+    """Zeros for behind a write of ``length`` bytes at ``begin`` into a file that was used before: to the end
+    of the page in which it ends, or to ``limit``, the file's size; none when it begins inside that page, whose
+    rest the write before has zeroed.
+
+    When memory has not kept such a page, the kernel reads it from the disk before a part of it is written,
+    and whoever writes waits: 0.1 s and more while the disk is busy.
+    """
+    end = begin + length
+    if -begin % PAGE >= length:
+        return _ZEROS[:0]
+    return _ZEROS[: min(-end % PAGE, limit - end)]
 
 
 class Disk:

@@ -13,6 +13,7 @@ from errno import EIO
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from kproto.disk import rest_of_page
 from kproto.replica.copies import NO_FILE, Copy
 from kproto.replica.rules import Presence
 from kproto.replica.stored_file import SUFFIX
@@ -60,7 +61,9 @@ class CopyFiles:
             if reserved < size:
                 self.disk.allocate(fd, reserved, size - reserved)
                 reserved = size
-            wrote = self.disk.pwritev(fd, pieces, 0, length)
+            rest = rest_of_page(0, length, reserved)
+            length += len(rest)
+            wrote = self.disk.pwritev(fd, (*pieces, rest), 0, length)
             if wrote != length:
                 raise OSError(EIO, f"{wrote} of {length} bytes went out")
             if source != path:

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kproto.disk import NO_SPACE
+from kproto.disk import NO_SPACE, rest_of_page
 from kproto.log.due import BYTES_A_TURN
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 from kproto.replica.copies import NO_FILE, Copy
@@ -384,9 +384,15 @@ class ReplicaStore:
             if at + header.length > copy.reserved:
                 self._reserve(copy, at + header.length)
             part = frame[begin:] if begin else frame
-            wrote = self.disk.pwritev(copy.fd, (part,), at + begin, len(part))
-            if wrote != len(part):
-                raise OSError(errno.EIO, f"{wrote} of {len(part)} bytes went out")
+            length = len(part)
+            pieces: tuple[memoryview, ...] = (part,)
+            if begin + length == header.length:
+                rest = rest_of_page(at + begin, length, copy.reserved)
+                pieces = part, rest
+                length += len(rest)
+            wrote = self.disk.pwritev(copy.fd, pieces, at + begin, length)
+            if wrote != length:
+                raise OSError(errno.EIO, f"{wrote} of {length} bytes went out")
         except OSError as error:
             return self._failed(copy, error)
         if not begin:

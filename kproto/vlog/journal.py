@@ -4,7 +4,8 @@ Files live in one directory. ``<owner epoch>-<vlog>-<vseg>.journal`` (hexadecima
 ``spare-<n>.journal`` wait. A segment whose chunks are all in synced segment files gives its file back; the
 next segment takes it over by rename, so that its page-cache pages are warm (a cold page costs several times
 a warm one) and its space is reserved already. The contents are not erased: a frame belongs to a segment only
-by its identity and chain (see ``frame``).
+by its identity and chain (see ``frame``). Where memory is scarce those pages are cold all the same;
+so what is written goes on with zeros to the end of its page (`rest_of_page`).
 
 A power loss may take renames back that were not synced, and what was written since only in part. A file of a
 class that syncs would then be damaged, under its old name, where a start expects no damage (rule 24c). So it
@@ -28,6 +29,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
+from kproto.disk import rest_of_page
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE, encode_file_header
 
@@ -72,9 +74,14 @@ class JournalFile:
         self.pins = 0
         """Threads that are using the descriptor; the file must stay open meanwhile."""
 
-    def write(self, pieces: Sequence[Buffer], position: int, length: int) -> None:
-        """Write a frame at vlog ``position``; OSError leaves it unwritten as far as anybody may know."""
-        wrote = self._disk.pwritev(self.fd, pieces, self.base + position, length)
+    def write(self, pieces: Sequence[Buffer], position: int, length: int, *, last: bool = True) -> None:
+        """Write a frame, or a part of one, at vlog ``position``; OSError leaves it unwritten as far as
+        anybody may know. ``last``: nothing that counts is behind it, so that zeros may follow."""
+        begin = self.base + position
+        if last and (rest := rest_of_page(begin, length, self.size)):
+            pieces = (*pieces, rest)
+            length += len(rest)
+        wrote = self._disk.pwritev(self.fd, pieces, begin, length)
         if wrote != length:
             check(False, f"frame at {position} of {self.path}: {wrote} of {length} bytes went out")
 
@@ -206,7 +213,7 @@ class Journal:
         header, chain = encode_file_header(
             vlog, self.owner_epoch, vseg, start, file.size, copies, policy, self._boot_id
         )
-        self._disk.pwritev(file.fd, [header], 0)
+        self._disk.pwritev(file.fd, [header, rest_of_page(0, len(header), file.size)], 0)
         self._disk.rename(file.path, path)
         file.path = path
         file.base = FILE_HEADER_SIZE - start

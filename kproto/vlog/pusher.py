@@ -314,14 +314,15 @@ class Pusher:
         older: Sequence[LogSegment] = ()
         pieces, length = frame.pieces, frame.length
         try:
-            if length > BYTES_A_TURN:
+            whole = length <= BYTES_A_TURN
+            if not whole:
                 if self._write_ahead(file, frame):
                     self.wake()
                     return None
                 pieces, length = pieces[:1], len(pieces[0])
             if self.older:
                 older = self.older.flush(frame.ends)
-            file.write(pieces, frame.position, length)
+            file.write(pieces, frame.position, length, last=whole)
         except OSError as error:
             self._space.failed(error)
             return None

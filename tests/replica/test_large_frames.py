@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from kproto.disk import Buffer
+from kproto.disk import PAGE, Buffer
 from kproto.log import due
 from kproto.net.connection import SCRATCH_BYTES
 from kproto.replica import store as store_module
@@ -93,6 +93,29 @@ def test_others_to_the_same_copy_wait_for_it(policy: FlushPolicy) -> None:
     assert later == [[(Push.STORE, owner.frames[-1][0])], [(Push.STORE, owner.end)]]
     assert stored_bytes(station, owner) == wire_bytes(owner)
     assert not station.store.copies[VSEG].pins
+
+
+@pytest.mark.parametrize("sizes", [(10,), (3000, 10, 500), (5000, 9 * PAGE, 60), (8 * PAGE + 90, 700)])
+def test_behind_a_frame_are_zeros_to_the_end_of_its_page_and_former_contents_from_there(
+    sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also behind one that is written in turns, whose parts do not zero one another."""
+    monkeypatch.setattr(store_module, "BYTES_A_TURN", 2 * PAGE + 100)
+    station, owner = Station(), Owner(VSEG)
+    filled(station, owner, 1)
+    copy = station.store.copies[VSEG]
+    content = station.disk.content(copy.path)
+    used = -(-(copy.base + copy.end) // PAGE) * PAGE
+    content[used:] = b"\xff" * (len(content) - used)
+    assert len(content) > used + sum(sizes) + 2 * PAGE
+    for size in sizes:
+        begin(station, owner, owner.push([PART], [size]))
+        station.loop.run()
+        assert stored_bytes(station, owner) == wire_bytes(owner)
+        end = copy.base + copy.end
+        used = max(used, -(-end // PAGE) * PAGE)
+        assert content[end:used] == bytes(used - end)
+        assert content[used:] == b"\xff" * (len(content) - used)
 
 
 @small_turns

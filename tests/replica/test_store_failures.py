@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kproto.disk import Disk
+from kproto.disk import PAGE, Disk
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.copy_files import SPARE_BYTES
 from kproto.replica.rules import Presence, Push
@@ -20,7 +20,7 @@ from kproto.replica.stored_file import inspect
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from tests.descriptors import NoDescriptor
-from tests.replica.support import OTHER, Metadata, Owner, Station
+from tests.replica.support import ME, OTHER, Metadata, Owner, Station
 from tests.replica.test_store import PART, SYNCED, VSEG, filled, stored_bytes, wire_bytes
 
 
@@ -73,6 +73,22 @@ def test_an_end_closes_the_files_that_were_kept_for_later() -> None:
     assert not station.disk._open
     station.restart()
     assert not station.store.copies, "a spare is no copy"
+
+
+def test_what_a_spare_had_is_zero_behind_the_first_frame_to_the_end_of_its_page() -> None:
+    """So that the next frames need nothing of it (`rest_of_page`)."""
+    station, owner, next_one = Station(), Owner(VSEG, size=4 << 20), Owner(VsegId(5, 1, 3))
+    station.push(owner.first, owner.push([PART], [SPARE_BYTES], fill=255))
+    metadata = Metadata(5)
+    metadata.put(owner.record(None, [OTHER]))
+    metadata.put(next_one.record(None, [ME, OTHER]))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    station.push(next_one.first, next_one.push([PART], [500]))
+    content, end = station.file(next_one.vseg), FILE_HEADER_SIZE + next_one.end
+    assert end < PAGE
+    assert content[end:PAGE] == bytes(PAGE - end)
+    assert set(content[PAGE:SPARE_BYTES]) == {255}
 
 
 @pytest.mark.parametrize(("presence", "kept"), [(Presence.READABLE, 1), (Presence.UNREADABLE, 0)])

@@ -6,7 +6,10 @@ import os
 import threading
 from pathlib import Path
 
+import pytest
+
 from kproto.disk import Buffer
+from kproto.vlog import pusher
 from kproto.vlog.frame import FRAME_SIZE
 from kproto.vlog.journal import SPARE_PREFIX
 from tests.vlog.conftest import TestLoop
@@ -70,7 +73,7 @@ def test_neighbours_in_a_block_are_one_piece(tmp_path: Path, loop: TestLoop) -> 
     for part in (one, one, one, two, two):
         part.append()
     loop.turn()
-    assert pieces == [1, 3], "the file header; then one head and one piece for each partition"
+    assert pieces == [2, 4], "the file header; then one head and one piece for each partition; zeros behind"
 
 
 def test_large_partitions_go_to_their_segment_file_small_ones_to_the_journal(
@@ -231,3 +234,18 @@ def test_topics_with_virtual_logs_of_their_own(tmp_path: Path, loop: TestLoop) -
     assert len({id(part.vlog) for part in shared}) == 1
     assert len({id(part.vlog) for part in own}) == 2
     assert not {id(part.vlog) for part in own} & {id(part.vlog) for part in shared}
+
+
+def test_the_head_of_a_frame_that_is_written_in_turns_keeps_the_chunks_behind_it(
+    tmp_path: Path, loop: TestLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes last, and enters pages that they are in."""
+    monkeypatch.setattr(pusher, "BYTES_A_TURN", 20_000)
+    world = World.start(str(tmp_path), loop, kproto__direct__bytes="0")
+    parts = [world.partition(index=index) for index in range(100)]
+    for part in parts:
+        part.append()
+    loop.until(lambda: all(part.high_watermark for part in parts))
+    found = world.recover()
+    for part in parts:
+        assert recovered_bytes(world, found, part) == part.chunks

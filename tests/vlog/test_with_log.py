@@ -20,7 +20,7 @@ import pytest
 from kproto.clock import ManualClock
 from kproto.config import load
 from kproto.directory import LeftAs
-from kproto.disk import Buffer, Disk
+from kproto.disk import PAGE, Buffer, Disk
 from kproto.log import due
 from kproto.log.manager import LogManager
 from kproto.log.partition import Partition
@@ -533,7 +533,7 @@ class Sizes(PowerDisk):
 
     def largest(self, suffix: str) -> list[int]:
         """Sizes of the large writes of such files."""
-        return [size for of, size in self.writes if of == suffix and size > 1000]
+        return [size for of, size in self.writes if of == suffix and size > 2 * PAGE]
 
 
 def large_batch_sent(
@@ -565,8 +565,8 @@ def test_a_large_batch_is_written_in_turns_and_the_head_of_its_frame_comes_last(
         node.loop.turn()
     node.loop.until(node.drained)
     assert node.acked == {key: 2, ("t", 1): 1}
-    assert [size for size in disk.largest(where)[:4] if size != 100_000] == []
-    assert max(size for _, size in disk.writes) <= 100_000
+    assert [size for size in disk.largest(where)[:4] if not 100_000 <= size < 100_000 + PAGE] == []
+    assert max(size for _, size in disk.writes) < 100_000 + PAGE
     node.kill()
     node.die()
 
