@@ -29,7 +29,7 @@ _KEEP_SIZE: Final = 1
 
 def rest_of_page(begin: int, length: int, limit: int) -> memoryview:
     """Zeros for behind a write of ``length`` bytes at ``begin`` into a file that was used before: to the end
-    of the page in which it ends, or to ``limit``, the file's size; none when it begins inside that page, whose
+    of the page in which it ends, or to ``limit``, the file size; none when it begins inside that page, whose
     rest the write before has zeroed.
 
     When memory has not kept such a page, the kernel reads it from the disk before a part of it is written,
