@@ -49,6 +49,7 @@ SHOWN = (
     "publish_p99_ms",
     "peak_rss_mb",
     "disk_mb",
+    "stolen_percent",
 )
 CLIENTS: Mapping[str, Callable[..., Measured]] = {
     "java": generator.measure,

@@ -134,7 +134,7 @@ def last_words(output: str, code: int) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Short runs, one pair: 75 minutes on two cores.")
+@click.option("--quick", is_flag=True, help="Short runs, one pair: 85 minutes on two cores.")
 @click.option(
     "--only",
     multiple=True,

@@ -18,6 +18,7 @@ from typing import Any
 
 from bench.brokers import ApacheKafka, Target
 from bench.jars import generator_classpath
+from bench.stolen import Stolen
 from bench.topics import Topics
 
 HEAP_MB = 1024
@@ -91,6 +92,8 @@ class Measured:
     broker_cpu_s: float
     wall_s: float
     peak_rss_bytes: int
+    stolen_percent: float = 0.0
+    """See `bench.stolen`."""
     ready_s: float | None = None
     """From the order for the topics until each partition had acknowledged a record; None: they were there."""
     more: dict[str, float] = field(default_factory=dict)
@@ -130,6 +133,7 @@ def figures(measured: Measured) -> dict[str, float]:
         "client_cpu_s_per_gb": load["generator_cpu_s"] / gigabytes,
         "client_cpu_s_per_million": load["generator_cpu_s"] / millions,
         "peak_rss_mb": measured.peak_rss_bytes / 1e6,
+        "stolen_percent": measured.stolen_percent,
     }
     for prefix, name in LATENCIES.items():
         for quantile in ("p50", "p99", "p999", "max"):
@@ -201,7 +205,8 @@ def _measure(
     if broker.name == ApacheKafka.name:
         command.append(f"jvms={','.join(map(str, broker.pids))}")
     begin = end = broker.usage()
-    began = ended = 0.0
+    began = ended = withheld = 0.0
+    stolen = Stolen()
     result: dict[str, Any] | None = None
     with tempfile.TemporaryFile("w+") as errors:
         with exact_timers():
@@ -209,12 +214,12 @@ def _measure(
         try:
             for line in process.stdout or ():
                 if line.startswith("BEGIN"):
-                    begin, began = broker.usage(), time.monotonic()
+                    begin, began, stolen = broker.usage(), time.monotonic(), Stolen()
                     broker.reset_peak()
                     if during is not None:
                         during(broker.pid, load.seconds)
                 elif line.startswith("END"):
-                    end, ended = broker.usage(), time.monotonic()
+                    end, ended, withheld = broker.usage(), time.monotonic(), stolen.percent()
                     if ended_hook is not None:
                         ended_hook()
                 elif line.startswith("RESULT "):
@@ -236,4 +241,5 @@ def _measure(
             f"{broker.name}: {result['acked_total']} acked, {result['consumed_total']} consumed"
         )
     more = rpcs(result, load.value_bytes, load.replicas)
-    return Measured(result, end.cpu_s - begin.cpu_s, ended - began, end.peak_rss_bytes, more=more)
+    cpu_s = end.cpu_s - begin.cpu_s
+    return Measured(result, cpu_s, ended - began, end.peak_rss_bytes, withheld, more=more)

@@ -24,6 +24,7 @@ from typing import Any
 
 from bench.brokers import Target
 from bench.generator import Load, Measured
+from bench.stolen import Stolen
 from bench.topics import Topics
 
 SAMPLE_EVERY = 16
@@ -252,8 +253,10 @@ def _run(
         during(broker.pid, load.seconds)
     broker.reset_peak()
     before, begin, began = _all(everybody, "begin"), broker.usage(), time.monotonic()
+    stolen = Stolen()
     time.sleep(load.seconds)
-    wall, end, after = time.monotonic() - began, broker.usage(), _all(everybody, "end")
+    wall, withheld = time.monotonic() - began, stolen.percent()
+    end, after = broker.usage(), _all(everybody, "end")
     if ended is not None:
         ended()
     sent = sum(answer["done"] for answer in _all(producers, "finish"))
@@ -275,7 +278,7 @@ def _run(
         "end_to_end_us": None,
         "acked_total": sent,
     }
-    return Measured(result, end.cpu_s - begin.cpu_s, wall, end.peak_rss_bytes)
+    return Measured(result, end.cpu_s - begin.cpu_s, wall, end.peak_rss_bytes, withheld)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ EXPLAINING = (
     "disk_mb",
     "backlog",
     "sent",
+    "stolen",
 )
 """How these names begin: they depend on how much was done, or are means and no ends."""
 LESS_IS_BETTER = ("_s", "_ms", "_us", "_mb", "_percent", "cores", "_per_million", "_per_gb")

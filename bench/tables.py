@@ -28,6 +28,7 @@ HEADINGS = {
     "rpcs_per_s": "RPCs/s",
     "chunks_per_rpc": "chunks/RPC",
     "disk_mb": "disk MB",
+    "stolen_percent": "host took %",
 }
 UNITS = {"_ms": "ms", "_us": "µs", "_s": "s", "_mb": "MB", "_gb": "GB", "_percent": "%"}
 PERCENTILE = re.compile(r"\bp(\d\d)(\d+)\b")

@@ -33,6 +33,7 @@ SHOWN: Final = (
     "publish_p50_ms",
     "peak_rss_mb",
     "disk_mb",
+    "stolen_percent",
 )
 DISK_LIMIT: Final = 12e9
 """Bytes below a cluster's directory from which on its topics are made anew."""

@@ -24,6 +24,7 @@ from bench.omb.result import Period
 from bench.omb.runner import TOPIC_PREFIX, Hooks, Outcome, run
 from bench.omb.settings import Driver, Workload, read_driver, read_workload
 from bench.results import Result, Run
+from bench.stolen import Stolen
 from bench.topics import await_files_gone, modest_files
 from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH
 
@@ -39,7 +40,10 @@ FIXED, MAX, SEARCH, BACKLOG = "fixed", "max", "sustainable", "backlog"
 BEYOND_REACH = 1_000_000
 """Records per second; from here on a producerRate means: as fast as it goes."""
 
-COSTS = ("cpu_s_per_million", "peak_rss_mb", "disk_mb", "client_rpcs_per_s", "client_cpu_s_per_million")
+COSTS = (
+    *("cpu_s_per_million", "peak_rss_mb", "disk_mb"),
+    *("client_rpcs_per_s", "client_cpu_s_per_million", "stolen_percent"),
+)
 LATENCIES = ("publish_p50_ms", "publish_p99_ms", "publish_p999_ms", "e2e_p50_ms", "e2e_p99_ms")
 SHOWN = {
     FIXED: ("published_per_s", *LATENCIES, "intended_p99_ms", *COSTS),
@@ -74,6 +78,8 @@ MOST_BUFFER, LEAST_BUFFER = 32 << 20, 1 << 20
 """Of one producer; the most is Kafka's default."""
 WARMUP_OF_SEARCH = 5
 """The search begins at 10,000 records per second and doubles every three seconds."""
+WARMUP_OF_RATES = 4
+"""What the clients' JVMs take to be compiled would count as latency, most of all on few cores."""
 FREE_BYTES_MIN = 8 << 30
 FREE_TIMEOUT_S = 120.0
 
@@ -138,7 +144,9 @@ def warmup_factor(workload: Workload) -> int:
     if workload.producerRate == 0:
         return WARMUP_OF_SEARCH
     each = workload.producersPerTopic + workload.subscriptionsPerTopic * workload.consumerPerSubscription
-    return WARMUP_OF_MANY if workload.topics * each >= MANY_CLIENTS else 1
+    if workload.topics * each >= MANY_CLIENTS:
+        return WARMUP_OF_MANY
+    return WARMUP_OF_RATES if kind_of(workload) == FIXED else 1
 
 
 def modest_buffers(workload: Workload) -> dict[str, str]:
@@ -160,16 +168,18 @@ class Watch:
     cluster: Cluster
     usage: tuple[Usage, Usage] | None = None
     written: int = 0
-    _before: tuple[Usage, int] | None = field(default=None, init=False)
+    stolen_percent: float = 0.0
+    _before: tuple[Usage, int, Stolen] | None = field(default=None, init=False)
 
     def begin(self) -> None:
         """Count from now."""
         self.cluster.reset_peak()
-        self._before = (self.cluster.usage(), written_bytes(self.cluster.pids))
+        self._before = (self.cluster.usage(), written_bytes(self.cluster.pids), Stolen())
 
     def end(self) -> None:
         """Until now."""
         if self._before is not None:
+            self.stolen_percent = self._before[2].percent()
             self.usage = (self._before[0], self.cluster.usage())
             self.written = written_bytes(self.cluster.pids) - self._before[1]
 
@@ -186,6 +196,7 @@ class Watch:
             "cpu_s_per_gb": cpu * 1e9 / max(during.acked_bytes, 1),
             "peak_rss_mb": after.peak_rss_bytes / 1e6,
             "disk_mb": self.written / 1e6,
+            "stolen_percent": self.stolen_percent,
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,12 @@ HOW_TO_READ = (
 )
 
 
+LATE = re.compile(r"_p(\d\d)(\d*)_")
+"""In the name of a latency: which percentile."""
+WITHHELD = (
+    "The machine's host kept it from running for a larger share of these runs than this percentile leaves "
+    'out ("host took %"): what it shows are those stops.'
+)
 AGAIN = frozenset(("analysis",))
 """Suites that look at runs of others once more: what they find is counted there."""
 MOST_AMOUNTS = 2
@@ -84,13 +91,21 @@ def findings(results: Iterable[Result], reasons: Sequence[Reason]) -> list[Findi
 
 
 def why(result: Result, verdict: Verdict, reasons: Sequence[Reason]) -> str:
-    """All sentences that match."""
+    """All sentences that match, and `WITHHELD` where the figures say so."""
     place = f"{anchor(result)}/{verdict.case}"
-    return " ".join(
+    found = [
         reason.why
         for reason in reasons
         if fnmatchcase(place, reason.case) and fnmatchcase(verdict.metric, reason.metric)
-    )
+    ]
+    return " ".join([*found, WITHHELD] if withheld(result, verdict) else found)
+
+
+def withheld(result: Result, verdict: Verdict) -> bool:
+    """The machine stood still for more of kproto's runs than this percentile leaves out: of a p99, 1 %."""
+    level = LATE.search(verdict.metric)
+    beyond = 100 - float(f"{level[1]}.{level[2] or 0}") if level else 100.0
+    return result.medians(verdict.case, verdict.system).get("stolen_percent", 0.0) > beyond
 
 
 def lost(found: Iterable[Finding]) -> list[Finding]:

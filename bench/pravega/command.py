@@ -15,8 +15,8 @@ from bench.pravega.cases import BURST, MODES, PARTITIONS, SIZES, Case, Scale, ca
 from bench.pravega.compare import Suite, notes_of, result_of, running
 from bench.results import KPROTO
 
-FULL = Scale(seconds=10, warmup_s=5)
-QUICK = Scale(seconds=2, warmup_s=3, window_s=0.5)
+FULL = Scale(seconds=10, warmup_s=15)
+QUICK = Scale(seconds=2, warmup_s=8, window_s=0.5)
 PAIRS = 3
 BROKER_WARMUP_S = 20.0
 
@@ -38,7 +38,7 @@ BROKER_WARMUP_S = 20.0
 @click.option("--workers", type=click.IntRange(1), default=1, help="Client processes.")
 @click.option("--pairs", type=click.IntRange(1), help="Runs of each case on each system. Default: 3.")
 @click.option("--seconds", type=float, help="Measured, of each run. Default: 10.")
-@click.option("--warmup", "warmup_s", type=float, help="Seconds of each run before that. Default: 5.")
+@click.option("--warmup", "warmup_s", type=float, help="Seconds of each run before that. Default: 15.")
 @click.option("--window", "window_s", type=float, help="Seconds per point of the series. Default: 1.")
 @click.option("--broker-warmup", type=float, help="Seconds of load on a fresh broker. Default: 20.")
 @click.option(

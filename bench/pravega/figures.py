@@ -15,7 +15,10 @@ from bench.workers import END_TO_END as RECEIVED_TIMES
 from bench.workers import INTENDED, PUBLISH, Counters
 
 TABLE = {**PERCENTILES, "p75": 75.0, "p95": 95.0}
-COSTS = ["cpu_s_per_million", "peak_rss_mb", "disk_mb", "rpcs_per_s", "client_cpu_s_per_million"]
+COSTS = [
+    *("cpu_s_per_million", "peak_rss_mb", "disk_mb"),
+    *("rpcs_per_s", "client_cpu_s_per_million", "stolen_percent"),
+]
 CSV_LEVELS = (50, 75, 95, 99, 99.9, 99.99)
 CSV_HEAD = (
     *("system", "case", "pair", "what", "part", "seconds", "records", "records_per_s", "mb_per_s"),

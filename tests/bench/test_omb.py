@@ -17,6 +17,7 @@ from bench.omb.compare import (
     SEARCH,
     SHOWN,
     WARMUP_OF_MANY,
+    WARMUP_OF_RATES,
     WARMUP_OF_SEARCH,
     WORKLOADS,
     DiskError,
@@ -318,20 +319,22 @@ def test_scaled_workloads_keep_their_shape(workload: Workload) -> None:
     assert Scale(None, None, 1, 0.25).of(backlog).consumerBacklogSizeGB == 0.25
 
 
-def test_many_clients_and_a_search_warm_up_longer_unless_a_time_was_asked_for() -> None:
-    one, many, search = (
+def test_rates_many_clients_and_a_search_warm_up_longer_unless_a_time_was_asked_for() -> None:
+    one, fastest, many, search = (
         read_workload(WORKLOADS / f"{stem}-1kb.yaml")
         for stem in (
             "fixed-1-topic-100-partitions",
+            "max-1-topic-100-partitions",
             "max-100-topics-1-partition",
             "sustainable-1-topic-16-partitions",
         )
     )
     wanted = [QUICK.warmup_minutes or 0, scale_of(QUICK, None, 0.01, None, None).warmup_minutes]
-    assert QUICK.of(one).warmupDurationMinutes == wanted[0]
+    assert QUICK.of(one).warmupDurationMinutes == wanted[0] * WARMUP_OF_RATES
+    assert QUICK.of(fastest).warmupDurationMinutes == wanted[0]
     assert QUICK.of(many).warmupDurationMinutes == wanted[0] * WARMUP_OF_MANY
     assert QUICK.of(search).warmupDurationMinutes == wanted[0] * WARMUP_OF_SEARCH
-    for workload in (one, many, search):
+    for workload in (one, fastest, many, search):
         assert scale_of(QUICK, None, 0.01, None, None).of(workload).warmupDurationMinutes == wanted[1] == 0.01
 
 

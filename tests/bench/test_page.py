@@ -245,6 +245,18 @@ def test_reasons_are_found_by_case_and_metric() -> None:
         story.read_reasons('[[reason]]\ncase = "x"')
 
 
+@pytest.mark.parametrize(("taken", "said"), [(0.0, set()), (0.9, {"p999"}), (1.1, {"p99", "p999"})])
+def test_what_the_host_took_is_a_reason_for_percentiles_that_leave_out_less(
+    taken: float, said: set[str]
+) -> None:
+    result = workloads()
+    for run in result.runs:
+        run.metrics["publish_p50_ms"], run.metrics["publish_p999_ms"] = 0.5, 9.0
+        run.metrics["stolen_percent"] = taken if run.system == KPROTO else 0.0
+    found = [one for one in story.findings([result], []) if story.WITHHELD in one.why]
+    assert {one.verdict.metric for one in found} == {f"publish_{level}_ms" for level in said}
+
+
 def test_the_reasons_that_are_shipped_can_be_read() -> None:
     assert all(reason.why for reason in story.read_reasons(REASONS_FILE.read_text()))
 
