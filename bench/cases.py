@@ -45,8 +45,8 @@ FULL = Scale(seconds=15, warmup_seconds=4, broker_warmup_seconds=30, pairs=3, ma
 QUICK = Scale(seconds=5, warmup_seconds=2, broker_warmup_seconds=8, pairs=1, max_bytes=1.5e9)
 
 WARMUP_OF_RATES = 20
-"""Seconds longer: until its JVM has compiled it, the load falls up to half a second behind its schedule, and its
-compiler takes one core for ten seconds and more, which on two cores is the other one's latency."""
+"""Seconds longer: until its JVM has compiled it, the load falls up to half a second behind its schedule, and
+its compiler takes one core for ten seconds and more, which on two cores is the other one's latency."""
 
 CPU_PER_GB_TARGETS = {16 * KIB: 1 / 5, 64 * KIB: 1 / 3, 1024 * KIB: 1 / 2}
 
