@@ -28,6 +28,7 @@ Load:
     workers.py      java/Worker.java: any number of producers and consumers in several processes
     librdkafka.py   the same load as generator.py's, by librdkafka
     page_cache.py   memory full of page cache before a run, where the machine is virtual
+    stolen.py       how long the host kept the machine from running
     rawclient.py    the few requests that start-up and recovery measurements send
     spread.py       a topic over the brokers of a cluster, filled by them
     selftest.py     what the load reaches against a sink that does nothing
@@ -54,7 +55,7 @@ Afterwards:
 Parts of kproto by themselves, for whoever tunes them: `python -m bench.micro_log` and its sisters.
 
 Import order, each from those before it: ``results tables options``, ``jars brokers environment quorum topics
-clusters peers``, ``rawclient spread page_cache generator librdkafka histogram workers cases``,
+clusters peers``, ``rawclient spread page_cache stolen generator librdkafka histogram workers cases``,
 ``spark_connector analysis``, then the suites ``selftest single_broker cluster omb kera pravega startup idle
 recovery stall failover``, ``page``, ``everything``, ``cli``, and ``micro_log micro_net micro_peers
 micro_replica micro_request micro_vlog micro_many micro_wire``. All may import kproto, which imports nothing

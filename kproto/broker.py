@@ -435,6 +435,7 @@ def _take_descriptors(settings: Settings) -> None:
         raise StartError(
             f"{limit} open files are allowed (ulimit -n), and {descriptors.FEWEST} are needed at least"
         )
+    descriptors.make_room(limit)
     shares = descriptors.share(limit, settings.kproto_open_files)
     if shares.segments < settings.kproto_open_files:
         log.warning(

@@ -8,6 +8,7 @@ last ones are for files, connections to and from other brokers have some of thes
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import resource
 from typing import Final, NamedTuple
@@ -18,6 +19,7 @@ OTHER_FILES: Final = 256
 """Journals, copies, metadata, what threads read: besides segment files, and more where more is allowed."""
 FEWEST_SEGMENTS: Final = 16
 MOST: Final = 1 << 30
+_ROOM: Final = 1 << 14
 
 
 class Shares(NamedTuple):
@@ -54,6 +56,23 @@ def raise_limit() -> int:
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return allowed()
+
+
+def make_room(limit: int) -> None:
+    """Have the kernel's table of descriptors large from the start on, for up to 16,384 of them (128 KB).
+
+    It doubles whenever it is full. In a process of one thread that is a copy; in one of several the kernel
+    lets every core pass through the scheduler first (RCU), and who opened the file, the event loop, waits 10
+    to 20 ms for that. So: before there are threads. Where it cannot be done, the table grows as ever.
+    """
+    highest = min(limit, _ROOM) - 1
+    with contextlib.suppress(OSError):
+        null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            # It takes the first free one from there on: nobody else's is closed.
+            os.close(fcntl.fcntl(null, fcntl.F_DUPFD_CLOEXEC, highest))
+        finally:
+            os.close(null)
 
 
 def share(limit: int, segments: int, taken: int = 0) -> Shares:
