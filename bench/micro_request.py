@@ -12,7 +12,6 @@ The second table is a consumer that reads back what has long been in files.
 from __future__ import annotations
 
 import struct
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ import crc32c
 from rich.console import Console
 from rich.table import Table
 
+from bench import options
 from bench.brokers import Kproto
 from bench.rawclient import RawClient, varint
 from kproto.wire.framing import parse_response_frame, request_frame
@@ -244,7 +244,7 @@ def catch_up(broker: Kproto, shape: Shape, rounds: int, megabytes: float) -> tup
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where the broker keeps its data.")
 def main(rounds: int, pattern: str, data_dir: Path | None) -> None:
     """Broker CPU per chunk."""
-    work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
+    work = options.new_directory("kproto-bench-", data_dir)
     broker = Kproto(work / "broker")
     tables = []
     try:

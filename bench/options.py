@@ -47,12 +47,17 @@ def console() -> Console:
     return Console(width=None if sys.stdout.isatty() else 160)
 
 
-@contextmanager
-def workspace(data_dir: Path | None) -> Iterator[Path]:
-    """A new directory for the brokers' data, below ``data_dir``; deleted at the end."""
+def new_directory(prefix: str, data_dir: Path | None) -> Path:
+    """A new directory for the brokers' data, below ``data_dir``, which is made if need be."""
     if data_dir is not None:
         data_dir.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix="kproto-bench-", dir=data_dir))
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=data_dir))
+
+
+@contextmanager
+def workspace(data_dir: Path | None) -> Iterator[Path]:
+    """The same, deleted at the end."""
+    work = new_directory("kproto-bench-", data_dir)
     try:
         yield work
     finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -229,7 +228,7 @@ def command(
     )
     failures = []
     for kind in reversed(options.systems(only)):
-        work = Path(tempfile.mkdtemp(prefix="kproto-failover-", dir=data_dir))
+        work = options.new_directory("kproto-failover-", data_dir)
         console.print(f"{kind}: seed {seed}, data in {work}", highlight=False)
         settings = kproto_settings(pairs, metadata) if kind == KPROTO else _parsed(kafka_pairs)
         settings = session_settings(kind, session_ms) | settings
