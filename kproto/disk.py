@@ -25,6 +25,8 @@ PAGE: Final = 4096
 """What the kernel keeps of files in memory, and reads from them, at least."""
 _ZEROS: Final = memoryview(bytes(PAGE))
 _KEEP_SIZE: Final = 1
+NO_DATA: Final = 1 << 62
+"""Behind the end of every file."""
 
 
 def rest_of_page(begin: int, length: int, limit: int) -> memoryview:
@@ -75,6 +77,14 @@ class Disk:
     def pread(self, fd: int, length: int, position: int) -> bytes:
         """Read up to ``length`` bytes; shorter only at the end of the file."""
         return os.pread(fd, length, position)
+
+    def next_data(self, fd: int, position: int) -> int:
+        """The first place from ``position`` on that somebody may have written, whatever is there: space that
+        was only reserved is skipped where the file system can tell. A large number when there is none."""
+        try:
+            return os.lseek(fd, position, os.SEEK_DATA)
+        except OSError as error:
+            return NO_DATA if error.errno == errno.ENXIO else position
 
     def allocate(self, fd: int, position: int, length: int) -> None:
         """Reserve space so that later writes inside the range cannot meet a full disk."""

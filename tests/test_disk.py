@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kproto.disk import Disk
+from kproto.disk import NO_DATA, Disk
 from tests.descriptors import NoDescriptor, no_descriptor
 
 __all__ = ["no_descriptor"]
@@ -127,3 +127,16 @@ def test_a_file_that_cannot_be_advised_is_no_error() -> None:
     Disk().drop_cached(reader)
     os.close(reader)
     os.close(writer)
+
+
+def test_space_that_was_only_reserved_is_no_data(tmp_path: Path) -> None:
+    disk = Disk()
+    fd = disk.open(str(tmp_path / "file"), create=True)
+    try:
+        disk.allocate(fd, 0, 1 << 20)
+        disk.pwritev(fd, [b"x"], 300_000)
+        assert 0 <= disk.next_data(fd, 0) <= 300_000
+        assert disk.next_data(fd, 300_000) == 300_000
+        assert disk.next_data(fd, 1 << 20) == NO_DATA
+    finally:
+        disk.close(fd)

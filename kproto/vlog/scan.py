@@ -128,6 +128,10 @@ class JournalReader:
             begin = 0
         return memoryview(self._window)[begin : begin + length]
 
+    def written_from(self, at: int) -> int:
+        """The first file position from ``at`` on that may have been written; the size when there is none."""
+        return min(self._disk.next_data(self._fd, at), self.size)
+
     def was_begun(self, owner_epoch: int, vlog: int, vseg: int) -> bool:
         """The first frame of a virtual segment is there, whatever became of the header before it."""
         first = decode_frame_header(self.view(FILE_HEADER_SIZE, FRAME_SIZE))
@@ -194,16 +198,16 @@ class FileScan:
         return named or (len(head) == FRAME_SIZE and FRAME.unpack(head)[7] == self.chain)
 
     def later(self) -> FrameHeader | None:
-        """The first frame after `position` whose head is sound; looks until the file ends or was never
-        written."""
-        mine = self._header
+        """The first frame after `position` whose head is sound. Looks through all that was ever written: a
+        chunk may be zeros, too."""
+        mine, reader = self._header, self._reader
         pattern = identity(mine.vlog, mine.owner_epoch, mine.vseg)
         at = FILE_HEADER_SIZE + self.position - mine.start + 1
-        zeros = bytes(min(_WINDOW, max(self._reader.size - at, 0)))
-        while at < self._reader.size:
-            window = bytes(self._reader.view(at, _WINDOW))
-            if window == (zeros if len(window) == len(zeros) else bytes(len(window))):
-                return None
+        while at < reader.size:
+            window = bytes(reader.view(at, _WINDOW))
+            if not window.strip(b"\0"):
+                at = reader.written_from(at + max(len(window) - len(pattern), 1))
+                continue
             hit = window.find(pattern)
             while hit >= 0:
                 header = self._sound_head(at + hit - IDENTITY_AT)

@@ -11,7 +11,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from kproto.disk import Buffer, Disk
+from kproto.disk import NO_DATA, Buffer, Disk
 from kproto.metadata.records import BROKERS, FENCED, BrokerRecord
 from kproto.metadata.store import Change
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
@@ -180,6 +180,9 @@ class MemoryDisk(Disk):
     def pread(self, fd: int, length: int, position: int) -> bytes:
         self.fail("read")
         return bytes(self._open[fd].data[position : position + length])
+
+    def next_data(self, fd: int, position: int) -> int:
+        return position if position < len(self._open[fd].data) else NO_DATA
 
     def allocate(self, fd: int, position: int, length: int) -> None:
         self.fail("allocate")

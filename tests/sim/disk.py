@@ -16,7 +16,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from kproto.disk import Buffer, Disk
+from kproto.disk import NO_DATA, Buffer, Disk
 
 
 class Inode:
@@ -334,6 +334,9 @@ class SimDisk(Disk):
             self.machine.failures += 1
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)
         return inode.read(position, length)
+
+    def next_data(self, fd: int, position: int) -> int:
+        return position if position < len(self.machine.open_files[fd][0].data) else NO_DATA
 
     def allocate(self, fd: int, position: int, length: int) -> None:
         machine = self.machine

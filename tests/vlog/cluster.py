@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from kproto.clock import ManualClock
 from kproto.config import TopicConfig, load
 from kproto.config.topic_configs import topic_config
-from kproto.disk import Buffer, Disk
+from kproto.disk import NO_DATA, Buffer, Disk
 from kproto.metadata.vlogs import CopyTarget
 from kproto.vlog.crossing import Crossing
 from kproto.vlog.frame import (
@@ -74,6 +74,9 @@ class MemoryDisk(Disk):
 
     def pread(self, fd: int, length: int, position: int) -> bytes:
         return bytes(self.files[fd][position : position + length])
+
+    def next_data(self, fd: int, position: int) -> int:
+        return position if position < len(self.files[fd]) else NO_DATA
 
     def allocate(self, fd: int, position: int, length: int) -> None:
         if self.full:

@@ -418,6 +418,20 @@ def test_spare_files_of_an_earlier_process_are_used(tmp_path: Path, loop: TestLo
     second.manager.close()
 
 
+@pytest.mark.parametrize("fill", [0, 1])
+def test_damage_before_a_long_run_of_zeros_hides_nothing(tmp_path: Path, loop: TestLoop, fill: int) -> None:
+    """A chunk of zeros is no unwritten space: what is acked behind it proves the damage (24c)."""
+    world = World.start(str(tmp_path), loop, **INLINE, kproto__virtual__segment__bytes=str(8 << 20))
+    zeros = world.partition(index=fill, flush__messages="1")
+    other = world.partition(index=7, flush__messages="1")
+    for part, size in ((other, 500), (zeros, 3 << 20), (other, 500)):
+        pushes(world, loop, part, 1, size)
+    second = FILE_HEADER_SIZE + FRAME_SIZE + ENTRY_SIZE + 500
+    overwrite(only_file(world), second + 50, b"\xff")
+    with pytest.raises(JournalCorruptError):
+        world.recover()
+
+
 def test_a_sound_frame_of_another_history_is_not_believed(tmp_path: Path, loop: TestLoop) -> None:
     """Same virtual log, segment and position, but chained to another frame (rule 6)."""
     worlds = [World.start(str(tmp_path / name), loop, **INLINE) for name in ("one", "other")]
