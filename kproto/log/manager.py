@@ -339,6 +339,7 @@ class LogManager:
         """
         taken = taken_over(leader_epoch, snapshot, chunks, log_start)
         self.release(topic_id, index)
+        self.trash.take_back(self.directory_of(topic_id, index))  # it may be long until somebody opens it
         self.unopened.take(topic_id, index, taken)
         self.leadership.taken_over(topic_id, index, leader_epoch)
         return taken.end
@@ -522,8 +523,9 @@ class LogManager:
         due = self.clock.monotonic() + partition.config.file_delete_delay_ms / 1000
         for segment in segments:
             self.files.close(segment.path)
-            self.trash.add(due, segment.path)
+            # An index without chunks would be found by nobody if the process were killed in between.
             self.trash.add(due, segment.index_path)
+            self.trash.add(due, segment.path)
         self.checkpointing.sync_soon(partition)
 
     def random_below(self, limit: int) -> int:

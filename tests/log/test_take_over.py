@@ -449,3 +449,24 @@ def test_retention_where_there_are_copies_waits_until_the_store_knows(tmp_path: 
     assert set(wanted) == {1}
     partition.start_at(1)
     assert partition.log_start_offset == 1
+
+
+def test_files_stay_when_it_leads_again_though_nobody_opens_the_partition(tmp_path: Path) -> None:
+    """They went when the time was over that the files of a partition are kept that is led elsewhere."""
+    log = Replicated(tmp_path, Sealed())
+    log.lead(ME)
+    log.take_over(0)
+    chunk = batch(5000, time=START)
+    log.partition().append(memoryview(bytearray(chunk)))
+    log.sealed.add(chunk, log.epoch)
+    log.journal.push()
+    log.partition().flush()
+    files = sorted(path.name for path in tmp_path.rglob("*.chunks"))
+    assert files
+    log.lead(OTHER)
+    log.tick(10.0)
+    log.lead(ME)
+    log.take_over(1)
+    for _ in range(10):
+        log.tick(100.0)
+    assert sorted(path.name for path in tmp_path.rglob("*.chunks")) == files

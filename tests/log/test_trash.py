@@ -192,3 +192,35 @@ def test_after_a_stop_nothing_more_is_begun(tmp_path: Path) -> None:
     background.work()
     assert not trash.is_due(0.0)
     assert len(os.listdir(tmp_path)) == AT_ONCE
+
+
+class Killed(Exception):
+    """The process ends here."""
+
+
+def test_a_kill_between_the_files_of_a_segment_leaves_none_for_ever(tmp_path: Path) -> None:
+    class Killing(Disk):
+        armed = False
+
+        def rename(self, source: str, target: str) -> None:
+            super().rename(source, target)
+            if self.armed:
+                raise Killed
+
+    disk = Killing()
+    log = Log(tmp_path, {"segment.ms": "1000", "file.delete.delay.ms": "0"}, disk=disk)
+    partition = log.partition()
+    for number in range(3):
+        partition.append(batch(5000, time=1_700_000_000_000 + number * 10_000))
+        partition.flush()
+    partition.delete_records(2)
+    disk.armed = True
+    with pytest.raises(Killed):
+        log.tick(6.0)
+    disk.armed = False
+    log.restart(LeftAs.KILLED)
+    log.partition()
+    for _ in range(5):
+        log.tick(60.0)
+    stems = {path.name.split(".")[2] for path in (tmp_path / "streams").rglob("*") if path.is_file()}
+    assert stems == {f"{2:020}"}
