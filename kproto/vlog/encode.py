@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kproto.vlog.frame import DIRECT, ENTRY, ENTRY_SIZE, FRAME_SIZE, seal
 from kproto.vlog.virtual_segment import Frame
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from kproto.log.chunk import ChunkRef
     from kproto.vlog.virtual_log import VirtualLog
     from kproto.vlog.virtual_segment import VirtualSegment
+
+
+FEW_PIECES: Final = 8
+SMALL_PIECE: Final = 4096
+"""Bytes. More pieces than those, smaller ones on average, are joined: they are about to be given to the
+kernel by the journal and for each backup, which takes it longer every time than to copy them once."""
 
 
 def encode(
@@ -68,6 +74,8 @@ def encode(
         open_block, begin, stop = block, start, start + size
     if open_block is not None:
         pieces.append(memoryview(open_block)[begin:stop])
+    if len(pieces) > FEW_PIECES and length < len(pieces) * SMALL_PIECE:
+        pieces[1:] = [b"".join(pieces[1:])]
     position = segment.end
     chain = seal(
         head,
