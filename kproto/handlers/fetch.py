@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -93,8 +93,7 @@ class Fetcher:
         """One request; see :data:`kproto.handlers.context.RawHandle`."""
         request = parse(version, frame, position)
         if version < FIRST_WITH_SESSIONS:
-            partitions = [FetchPartition(*one) for one in request.wanted]
-            context = FetchContext(partitions, None, incremental=False)
+            context = FetchContext.once(request.wanted)
         else:
             try:
                 context = self.sessions.open(
@@ -120,8 +119,9 @@ class Fetcher:
 class _Fetch:
     """One Fetch request until it is answered.
 
-    It is answered once: by :meth:`_answer`, which also ends all waiting. While it waits it is in the
-    waiters of its partitions, in the exchange's ``interrupt`` and in the fetcher's deadlines.
+    It is answered once: by :meth:`_answer`, which also ends all waiting. While it waits it is told of news by
+    its session, or counts them in each partition, and is in the exchange's ``interrupt`` and in the fetcher's
+    deadlines.
     """
 
     __slots__ = (
@@ -138,6 +138,7 @@ class _Fetch:
         "_min_bytes",
         "_size",
         "_version",
+        "_waits",
         "_watches",
         "done",
         "read_committed",
@@ -168,12 +169,13 @@ class _Fetch:
         """Whether nothing has to be loaded for the answer."""
         self.done = False
         self._awake = False
-        self._watches: list[tuple[Partition, Callable[[], None]]] = []
+        self._waits = False
+        self._watches: list[tuple[Partition, _Watch]] = []
 
     def begin(self) -> None:
         """Read; answer at once if that is enough, else wait."""
         self._read()
-        if self._enough() or self._max_wait_ms <= 0 or not self._context.partitions:
+        if self._enough() or self._max_wait_ms <= 0 or not self._context.session.partitions:
             self._answer()
         else:
             self._wait()
@@ -202,8 +204,14 @@ class _Fetch:
     # --- reading -----------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Read every partition as far as the limits allow."""
+        """Read every partition that may have news as far as the limits allow; those that have none leave
+        the session's list of them.
+        """
+        session = self._context.session
         image = self._fetcher.services.image()
+        if session.image is not image:
+            session.image = image
+            session.all_news()
         committed = self.read_committed
         incremental = self._context.incremental
         left = -1
@@ -211,7 +219,8 @@ class _Fetch:
         total = 0
         self._failed = False
         self._answers = answers = []
-        for wanted in self._context.partitions:
+        news: list[FetchPartition] = []
+        for wanted in session.news:
             try:
                 partition = wanted.partition
                 if partition is None or wanted.image is not image:
@@ -227,6 +236,9 @@ class _Fetch:
                         and wanted.sent_high_watermark == high_watermark
                         and wanted.sent_log_start == log_start
                     ):
+                        wanted.is_news = False
+                        if wanted.watched is not partition:
+                            wanted.watch()
                         continue
                     pieces, size = NOTHING, 0
                 else:
@@ -245,7 +257,9 @@ class _Fetch:
             except Exception as error:
                 self._failed = True
                 found = self._refused(wanted, error_of(error)[0])
+            news.append(wanted)
             answers.append((wanted, found))
+        session.news = news
         self._size = total
         self._in_memory = in_memory
 
@@ -278,15 +292,18 @@ class _Fetch:
 
     def _wait(self) -> None:
         """Be called when there is news; with min.bytes above 1 only when the news add up to that."""
-        wake = self.wake
-        each = self._min_bytes > 1
-        for wanted in self._context.partitions:
-            partition: Partition = wanted.partition  # type: ignore[assignment]  # it was just read
-            callback = _Watch(self, partition, wanted) if each else wake
-            partition.waiters.append(callback)
-            self._watches.append((partition, callback))
+        session = self._context.session
+        if self._min_bytes > 1:
+            for wanted in session.partitions.values():
+                partition: Partition = wanted.partition  # type: ignore[assignment]  # it was just read
+                watch = _Watch(self, partition, wanted)
+                partition.waiters.append(watch)
+                self._watches.append((partition, watch))
+        else:
+            session.wait(self.wake)
         self._exchange.interrupt = self._interrupt
         self._fetcher.deadlines.add(self._max_wait_ms, self)
+        self._waits = True
 
     def wake(self) -> None:
         """News of one of the partitions."""
@@ -324,12 +341,13 @@ class _Fetch:
 
     def _stop_waiting(self) -> None:
         self.done = True
-        if not self._watches:
+        if not self._waits:
             return
         self._exchange.interrupt = None
         self._fetcher.deadlines.end(self._max_wait_ms, self)
-        for partition, callback in self._watches:
-            partition.waiters.remove(callback)
+        self._context.session.rest(self.wake)
+        for partition, watch in self._watches:
+            partition.waiters.remove(watch)
         self._watches = []
 
     # --- answering ---------------------------------------------------------------------------------
@@ -401,7 +419,6 @@ class _Fetch:
     def _send(self, loaded: dict[int, memoryview]) -> None:
         """Tell the news, with ``loaded`` (by identity of the range) in place of the ranges."""
         context = self._context
-        session = context.session
         topics: list[tuple[str | bytes, list[AnyAnswer]]] = []
         last: str | bytes | None = None
         leaders: set[int] = set()
@@ -411,18 +428,16 @@ class _Fetch:
             _, error, high_watermark, _, log_start, _, size, leader = found
             if size:
                 served.append(wanted)
-            if session is not None:
-                news = wanted.news(high_watermark, log_start, size, error)
-                if context.incremental and not news:
-                    continue
+            news = wanted.news(high_watermark, log_start, size, error)
+            if context.incremental and not news:
+                continue
             if leader is not None:
                 leaders.add(leader[0])
             if wanted.topic != last:
                 topics.append((wanted.topic, []))
                 last = wanted.topic
             topics[-1][1].append(found)
-        if session is not None:
-            session.served(served)
+        context.session.served(served)
         pieces, size = answer(
             self._version,
             self._correlation_id,

@@ -1,5 +1,7 @@
 """Incremental fetch sessions (KIP-227): what a client fetches is remembered, so requests and answers carry
-changes only.
+changes only. The broker looks at changes only, too: a partition that has nothing to tell stays out of
+`Session.news` until its log calls `FetchPartition.hear`, so that a fetch costs what it brings, not what it
+might have brought.
 
 Pure: no clock, no socket. A session lives in one of ``max.incremental.fetch.session.cache.slots`` slots.
 When they are taken, a session unused for two minutes makes room, or else the smallest one that is older
@@ -11,7 +13,7 @@ mixing them is FETCH_SESSION_TOPIC_ID_ERROR.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kproto.errors import ErrorCode, KafkaError
@@ -34,11 +36,16 @@ Wanted = tuple[PartitionKey, int, int, int]
 
 
 class FetchPartition:
-    """One partition a client fetches: what it asked for, and in a session what it was last told."""
+    """One partition a client fetches: what it asked for, and in a session what it was last told.
+
+    Invariant: it is in ``session.news``, or its log has nothing that the client was not told and will call
+    `hear` when that changes.
+    """
 
     __slots__ = (
         "image",
         "index",
+        "is_news",
         "key",
         "leader_epoch",
         "max_bytes",
@@ -46,10 +53,15 @@ class FetchPartition:
         "partition",
         "sent_high_watermark",
         "sent_log_start",
+        "session",
         "topic",
+        "watched",
     )
 
-    def __init__(self, key: PartitionKey, offset: int, max_bytes: int, leader_epoch: int) -> None:
+    def __init__(
+        self, session: Session, key: PartitionKey, offset: int, max_bytes: int, leader_epoch: int
+    ) -> None:
+        self.session = session
         self.key = key
         self.topic, self.index = key
         self.offset = offset
@@ -61,6 +73,36 @@ class FetchPartition:
         self.partition: Partition | None = None
         self.image: MetadataImage | None = None
         """The image in which ``partition`` was found; with another one it must be found again."""
+        self.is_news = False
+        """It is in ``session.news``."""
+        self.watched: Partition | None = None
+        """The log that calls `hear`."""
+
+    def watch(self) -> None:
+        """Have the log call `hear`."""
+        partition = self.partition
+        if self.watched is not partition:
+            self.unwatch()
+            if partition is not None:
+                partition.waiters.append(self.hear)
+                self.watched = partition
+
+    def unwatch(self) -> None:
+        if self.watched is not None:
+            self.watched.waiters.remove(self.hear)
+            self.watched = None
+
+    def hear(self) -> None:
+        """There is news of the partition. When that was known already and no fetch waits, whoever comes next
+        will look, and no more has to be heard until then."""
+        session = self.session
+        if not self.is_news:
+            self.is_news = True
+            session.news.append(self)
+        elif not session.waiting:
+            self.unwatch()
+        for wake in session.waiting:
+            wake()
 
     def news(self, high_watermark: int, log_start: int, size: int, error: int) -> bool:
         """Whether an incremental answer must mention this partition; notes what it will be told."""
@@ -77,55 +119,110 @@ class FetchPartition:
 
 
 class Session:
-    """The partitions of one client, in the order in which they are served next (least recently served
-    first)."""
+    """The partitions of one client. Without a slot of the cache (id 0) it lives for one request."""
 
-    __slots__ = ("created", "epoch", "id", "partitions", "used", "with_ids")
+    __slots__ = (
+        "created",
+        "ended",
+        "epoch",
+        "id",
+        "image",
+        "news",
+        "partitions",
+        "used",
+        "waiting",
+        "with_ids",
+    )
 
-    def __init__(self, session_id: int, with_ids: bool, wanted: Iterable[FetchPartition], now: float) -> None:
+    def __init__(self, session_id: int, with_ids: bool, wanted: Iterable[Wanted], now: float) -> None:
         self.id = session_id
         self.with_ids = with_ids
-        self.partitions: dict[PartitionKey, FetchPartition] = {one.key: one for one in wanted}
+        self.partitions: dict[PartitionKey, FetchPartition] = {}
+        self.news: list[FetchPartition] = []
+        """Partitions to look at, in the order in which they are served next (least recently served first)."""
+        self.waiting: list[Callable[[], object]] = []
+        """What to call when something becomes news: fetches that wait."""
+        self.image: MetadataImage | None = None
+        """When it is not the newest one any more, everything is to be looked at."""
         self.epoch = 1
         """Epoch the next request must carry."""
         self.created = now
         self.used = now
+        self.ended = False
+        self.update(wanted, ())
 
-    def update(self, wanted: Iterable[Wanted], forgotten: Iterable[PartitionKey]) -> None:
+    def update(self, wanted: Iterable[Wanted], forgotten: Sequence[PartitionKey]) -> None:
         """Apply the changes an incremental request carries."""
-        partitions = self.partitions
+        partitions, news = self.partitions, self.news
         for key, offset, max_bytes, leader_epoch in wanted:
             known = partitions.get(key)
             if known is None:
-                partitions[key] = FetchPartition(key, offset, max_bytes, leader_epoch)
+                known = partitions[key] = FetchPartition(self, key, offset, max_bytes, leader_epoch)
             else:
                 known.offset = offset
                 known.max_bytes = max_bytes
                 known.leader_epoch = leader_epoch
+            if not known.is_news:
+                known.is_news = True
+                news.append(known)
         for key in forgotten:
-            partitions.pop(key, None)
+            gone = partitions.pop(key, None)
+            if gone is not None:
+                gone.unwatch()
+                gone.is_news = False
+        if forgotten:
+            self.news = [one for one in news if one.is_news]
+
+    def all_news(self) -> None:
+        """Have everything looked at."""
+        for one in self.partitions.values():
+            if not one.is_news:
+                one.is_news = True
+                self.news.append(one)
 
     def served(self, some: list[FetchPartition]) -> None:
-        """Data of these, in the session's order, was sent: next time the others come first."""
-        partitions = self.partitions
-        if len(some) == len(partitions):
-            return  # there are no others
-        for one in some:
-            if partitions.pop(one.key, None) is not None:
-                partitions[one.key] = one
+        """Data of these, in the order of ``news``, was sent: next time the others come first."""
+        if len(some) < len(self.news):
+            last = set(some)
+            self.news = [one for one in self.news if one not in last] + [one for one in some if one.is_news]
+
+    def wait(self, wake: Callable[[], object]) -> None:
+        """Call ``wake()`` for all news, until `rest`."""
+        self.waiting.append(wake)
+        for one in self.news:
+            one.watch()
+
+    def rest(self, wake: Callable[[], object]) -> None:
+        if wake in self.waiting:
+            self.waiting.remove(wake)
+        if self.ended:
+            self.end()
+
+    def end(self) -> None:
+        """Nothing is to be heard any more, unless a fetch still waits."""
+        self.ended = True
+        if not self.waiting:
+            for one in self.partitions.values():
+                one.unwatch()
 
 
 class FetchContext:
-    """What one request fetches, and how its answer is told. ``session`` is None without one."""
+    """What one request fetches, and how its answer is told."""
 
-    __slots__ = ("incremental", "partitions", "session", "session_id")
+    __slots__ = ("incremental", "session", "session_id")
 
-    def __init__(self, partitions: list[FetchPartition], session: Session | None, incremental: bool) -> None:
-        self.partitions = partitions
+    def __init__(self, session: Session, incremental: bool) -> None:
         self.session = session
+        self.session_id = session.id
         self.incremental = incremental
         """Only partitions with news are answered."""
-        self.session_id = NO_SESSION if session is None else session.id
+
+    @classmethod
+    def once(cls, wanted: Iterable[Wanted]) -> FetchContext:
+        """Of a request without a session."""
+        session = Session(NO_SESSION, False, wanted, 0.0)
+        session.ended = True
+        return cls(session, incremental=False)
 
 
 class SessionCache:
@@ -157,10 +254,11 @@ class SessionCache:
         FETCH_SESSION_TOPIC_ID_ERROR.
         """
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
-            self._sessions.pop(session_id, None)
-            partitions = [FetchPartition(*one) for one in wanted]
-            session = self._create(with_ids, partitions, now) if epoch == INITIAL_EPOCH else None
-            return FetchContext(partitions, session, incremental=False)
+            before = self._sessions.pop(session_id, None)
+            if before is not None:
+                before.end()
+            session = self._create(with_ids, wanted, now) if epoch == INITIAL_EPOCH else None
+            return FetchContext.once(wanted) if session is None else FetchContext(session, incremental=False)
         found = self._sessions.get(session_id)
         if found is None:
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -171,13 +269,14 @@ class SessionCache:
         found.update(wanted, forgotten)
         del self._sessions[session_id]
         if not found.partitions:
-            return FetchContext([], None, incremental=False)
+            found.end()
+            return FetchContext.once(())
         self._sessions[session_id] = found
         found.used = now
         found.epoch = 1 if epoch == MAX_EPOCH else epoch + 1
-        return FetchContext(list(found.partitions.values()), found, incremental=True)
+        return FetchContext(found, incremental=True)
 
-    def _create(self, with_ids: bool, wanted: list[FetchPartition], now: float) -> Session | None:
+    def _create(self, with_ids: bool, wanted: list[Wanted], now: float) -> Session | None:
         """A new session; None when there is no room."""
         if not self._make_room(len(wanted), now):
             return None
@@ -204,5 +303,6 @@ class SessionCache:
 
     def _evict(self, session: Session) -> bool:
         del self._sessions[session.id]
+        session.end()
         self.evictions += 1
         return True

@@ -406,6 +406,47 @@ def test_a_session_tells_only_what_is_new(kafka):
     assert kafka.fetch(topic_id, (1, 1), **session, session_epoch=4).responses == []
 
 
+def test_a_session_is_told_of_what_it_does_not_look_at(broker, kafka):
+    name, topic_id = kafka.create(3)
+    session = kafka.fetch(topic_id, (0, 0), (1, 0), (2, 0), session_epoch=0).session_id
+    read = [0, 0, 0]
+    with Kafka(broker.host, broker.port) as consumer:
+
+        def poll(epoch: int, *moved: int, **limits: int) -> None:
+            parts = [(index, read[index]) for index in moved]
+            request = fetch_request(
+                topic_id, *parts, session_id=session, session_epoch=epoch, max_wait_ms=LONG_MS, **limits
+            )
+            consumer.send(1, 18, request)
+
+        def told() -> dict[int, int]:
+            found = {p.partition_index: len(values(p)) for p in consumer.receive().responses[0].partitions}
+            for index, count in found.items():
+                read[index] += count
+            return found
+
+        poll(1)
+        await_waiters(topic_id, 3)
+        kafka.stored(name, chunk_of(b"while it waits"), 1)
+        assert told() == {1: 1}
+        for _ in range(3):
+            kafka.stored(name, chunk_of(b"while nobody waits"), 2)
+        poll(2, 1)
+        assert told() == {2: 3}
+        poll(3, 2, min_bytes=100)
+        await_waiters(topic_id, 6)
+        for index in range(3):
+            kafka.stored(name, chunk_of(b"with another image, counted", b"x" * 20), index)
+        assert told() == {0: 2}
+        kafka.create()
+        poll(4, 0)
+        assert told() == {1: 2, 2: 2}
+        poll(5, 1, 2)
+        await_waiters(topic_id, 3)
+        kafka.stored(name, chunk_of(b"at last"), 0)
+        assert told() == {0: 1}
+
+
 def test_a_session_forgets_and_adds(kafka):
     name, topic_id = kafka.create(3)
     for partition in range(3):
