@@ -347,7 +347,6 @@ READING = (
     ABORTED,
     Allowed("isolation 2 ", "Kafka fails inside; we take unknown levels for read uncommitted"),
     Allowed("limit -1 ", "Kafka fails inside; we take it for 0"),
-    Allowed("(two partitions, small|partition twice) ", "Kafka answers the last one only, we answer each"),
     Allowed(
         "last epoch (0 at the end|1|5) ",
         "the last fetched epoch is said by replicas only; we have none that fetch",
