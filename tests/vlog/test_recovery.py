@@ -407,6 +407,9 @@ def test_spare_files_of_an_earlier_process_are_used(tmp_path: Path, loop: TestLo
         pushes(first, loop, part, 1, 100_000)
         part.segment.flush(part.segment.end)
         part.segment.sync()
+    first.manager._sync_worker.close()
+    first.manager._clean_worker.close()  # of the first nothing is on its way while the second looks
+    loop.turn()
     spares = {spare.path for spare in first.manager.journal.spares}
     second = World.start(str(tmp_path), loop, epoch=2, **SMALL)
     assert {spare.path for spare in second.manager.journal.spares} <= spares
