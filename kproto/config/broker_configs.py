@@ -229,7 +229,8 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         INT,
         10_000,
         at_least(0),
-        "How long a lost copy may stay away before it is made anew elsewhere.",
+        "How long a lost copy may stay away before it is made anew elsewhere, unless a recovery waits for it "
+        "and its owner is here.",
     ),
     (
         "kproto.controller.grace.ms",

@@ -17,6 +17,7 @@ from kproto.controller import rules
 from kproto.controller.decision import carry_out
 from kproto.controller.fencing import decide_fence
 from kproto.controller.recovery import (
+    awaited,
     awaits_preferred,
     being_rebuilt,
     decide_assign,
@@ -355,8 +356,9 @@ class ControllerLoop:
         if self._due:
             held = self._hold()
             await self._assign_due()
-        if self._due or self._rebuilt:
-            self._stuck += stuck(controller.image, controller.table, self._due, self._rebuilt)
+        waiting = awaited(controller.image, controller.table, self._due, self._rebuilt)
+        self._stuck += stuck(waiting)
+        self._upkeep.hurry({vseg.id for vseg in waiting})
         self._due += held
 
     async def _assign_due(self) -> None:

@@ -91,7 +91,7 @@ def decide_assign(
     """Give streamlets whose sources are sealed a leader to recover them, at most 100 at a time (19b).
 
     The answer: the new records. ``due`` may be older than the image. ``load`` counts streamlets per leader
-    and is kept up to date. Streamlets that cannot be recovered yet are left as they are: see :func:`stuck`.
+    and is kept up to date. Streamlets that cannot be recovered yet are left as they are: see :func:`awaited`.
     """
     decision: Decision[list[StreamletRecord]] = Decision([])
     sources = Sources(image, table)
@@ -112,14 +112,15 @@ def decide_assign(
     return decision
 
 
-def stuck(
+def awaited(
     image: MetadataImage,
     table: VlogTable,
     due: Iterable[StreamletRecord],
     rebuilt: Mapping[tuple[int, ...], Sequence[StreamletRecord]] = MappingProxyType({}),
-) -> list[str]:
-    """One line for each virtual segment without which streamlets cannot be recovered; nothing is given up.
-    Of those that are ``rebuilt`` (`being_rebuilt`) the last copies may have gone since somebody was told to.
+) -> Counter[VsegRecord]:
+    """The virtual segments without which streamlets cannot be recovered, and how many streamlets that are;
+    nothing is given up. Of those that are ``rebuilt`` (`being_rebuilt`) the last copies may have gone since
+    somebody was told to.
     """
     sources = Sources(image, table)
     waiting: Counter[VsegRecord] = Counter()
@@ -140,6 +141,11 @@ def stuck(
                 and record.leader not in sources.candidates(record)
             ):
                 waiting.update(sources.orphans(record))
+    return waiting
+
+
+def stuck(waiting: Counter[VsegRecord]) -> list[str]:
+    """One line for each virtual segment that is `awaited`."""
     lines = []
     for vseg, count in sorted(waiting.items()):
         holders = sorted({vseg.node_id, *(target.node_id for target in vseg.backups)})

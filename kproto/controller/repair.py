@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -106,12 +106,15 @@ class Repairs:
             if for_want and repair.source == repair.vseg.node_id:
                 self.denials.by_owner(repair.vseg.id)
 
-    def plan(self, image: MetadataImage, table: VlogTable, now: float) -> RepairPlan:
-        """What to copy now; the oldest virtual segments first."""
+    def plan(
+        self, image: MetadataImage, table: VlogTable, now: float, awaited: Set[VsegId] = frozenset()
+    ) -> RepairPlan:
+        """What to copy now: first what recoveries wait for (`recovery.awaited`), which has no time for copies
+        to return when their owner is here and may have it; else the oldest virtual segments."""
         without = self.denials.without_copy(image, table)
         short = [
             vseg
-            for _, vseg in sorted(table.vsegs.items())
+            for _, vseg in sorted(table.vsegs.items(), key=lambda each: (each[0] not in awaited, each[0]))
             if vseg.id in without or _is_short(image, table, vseg)
         ]
         ids = {vseg.id for vseg in short}
@@ -128,9 +131,9 @@ class Repairs:
         load = Counter(target.node_id for vseg in table.vsegs.values() for target in vseg.backups)
         for vseg in short:
             since = self._missing.setdefault(vseg.id, now)
-            ready = max(
-                since + self._delay if may_return(image, vseg) else since, self._retry_at.get(vseg.id, 0.0)
-            )
+            urgent = vseg.id in awaited and rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
+            waits = may_return(image, vseg) and not urgent
+            ready = max(since + self._delay if waits else since, self._retry_at.get(vseg.id, 0.0))
             if now < ready:
                 looks.append(ready)
             elif vseg.id not in self._busy and len(self._busy) + len(orders) < AT_ONCE:

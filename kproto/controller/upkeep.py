@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from kproto.config import Settings
     from kproto.controller.controller import Controller
     from kproto.metadata import BrokerRecord
+    from kproto.metadata.vlogs import VsegId
 
 log = logging.getLogger(__name__)
 
 CANNOT_WRITE: Final = "the controller cannot write its decisions"
 UPKEEP_SECONDS: Final = 1.0
-"""Between two looks, at least, unless a repair ended..."""
+"""Between two looks, at least, unless a repair ended or is waited for..."""
 UPKEEP_REST: Final = 20.0
 """...and in times of what the last one took..."""
 UPKEEP_REST_MOST: Final = 10.0
@@ -58,15 +59,16 @@ class Upkeep:
 
     __slots__ = (
         "_arranger",
+        "_awaited",
         "_begin",
         "_changes",
         "_clock",
         "_controller",
         "_peers",
-        "_repaired",
         "_repairs",
         "_seen",
         "_short",
+        "_soon",
     )
 
     def __init__(
@@ -89,8 +91,9 @@ class Upkeep:
         """Images and the like that may lack other copies than those before them..."""
         self._seen = 0
         """...and how many of them there were at the last look."""
-        self._repaired = asyncio.Event()
-        """A repair ended: there is room for the next."""
+        self._soon = asyncio.Event()
+        """A repair ended, so that there is room for the next, or somebody waits for one."""
+        self._awaited: Set[VsegId] = frozenset()
 
     def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
         """The members changed."""
@@ -99,6 +102,13 @@ class Upkeep:
     def look_again(self) -> None:
         """There is a new image, or something lacks copies that no record shows."""
         self._changes += 1
+
+    def hurry(self, awaited: Set[VsegId]) -> None:
+        """Recoveries wait for copies of these: `Repairs.plan`."""
+        if not awaited <= self._awaited:
+            self.look_again()
+            self._soon.set()
+        self._awaited = awaited
 
     def repairs(self) -> dict[str, int]:
         """How many are under way, and how many virtual segments lacked copies at the last look: it came
@@ -135,11 +145,11 @@ class Upkeep:
             await asyncio.sleep(rest)
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(UPKEEP_SECONDS - rest, 0.0)):
-                    await self._repaired.wait()
-            self._repaired.clear()
+                    await self._soon.wait()
+            self._soon.clear()
 
     def _order_repairs(self, now: float) -> float | None:
-        plan = self._repairs.plan(self._controller.image, self._controller.table, now)
+        plan = self._repairs.plan(self._controller.image, self._controller.table, now, self._awaited)
         self._short, self._seen = plan.short, self._changes
         for repair in plan.orders:
             self._repairs.ordered(repair)
@@ -174,7 +184,7 @@ class Upkeep:
         finally:
             self._repairs.ended(repair, done, self._clock.monotonic(), for_want, answered)
             self.look_again()
-            self._repaired.set()
+            self._soon.set()
 
     def _is_late(self, asked: float) -> bool:
         """What was made for this question may have been given up again, because nobody listed it."""

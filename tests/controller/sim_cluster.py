@@ -125,10 +125,13 @@ class SimCluster:
         (outcome,) = await self.controller.delete_topics([TopicRef(name)])
         assert outcome.error is None
 
-    async def write(self, node: int, seq: int, start: int, end: int, copies: int = 3) -> VsegRecord:
+    async def write(
+        self, node: int, seq: int, start: int, end: int, copies: int = 3, exclude: Sequence[int] = ()
+    ) -> VsegRecord:
         """An owner opens a virtual segment and pushes to all its backups."""
         broker = self.brokers[node]
-        args = {"vlog": 0, "seq": seq, "copies": copies, "policy": 0, "start": start, "exclude": []}
+        args = {"vlog": 0, "seq": seq, "copies": copies, "policy": 0, "start": start}
+        args["exclude"] = list(exclude)
         await self.controller.proposals.handle(node, broker.epoch, "open_vseg", args)
         vseg = self.controller.table.vsegs[VsegId(broker.epoch, 0, seq)]
         for target in vseg.backups:
@@ -213,7 +216,8 @@ class SimCluster:
         if broker.directory.copies.get(repair.record.id, -1) >= (repair.record.end or 0):
             return InternalError.NONE, b""
         source = self.brokers[repair.source].directory
-        if not self.brokers[repair.source].up or repair.record.id not in source.copies:
+        held = source.copies.get(repair.record.id, source.journals.get(repair.record.id))
+        if not self.brokers[repair.source].up or held is None:
             return InternalError.REFUSED, b""
         if broker.minutes:
             if repair.record.id not in broker.repairs:
@@ -221,7 +225,7 @@ class SimCluster:
             there = broker.repairs.setdefault(repair.record.id, self.loop.now + 60 * broker.minutes)
             if self.loop.now < there:
                 return InternalError.WAIT, b""
-        broker.directory.copies[repair.record.id] = source.copies[repair.record.id]
+        broker.directory.copies[repair.record.id] = held
         return InternalError.NONE, b""
 
     async def _beats(self) -> None:

@@ -6,7 +6,7 @@ from kproto.controller import rules
 from kproto.controller.leader_choice import ElectionType, examine, losses
 from kproto.controller.moves import decide_tidy
 from kproto.controller.reassignment import NewReplicas, decide_reassign
-from kproto.controller.recovery import due_streamlets, stuck
+from kproto.controller.recovery import awaited, due_streamlets, stuck
 from kproto.controller.repair import wanted_copies
 from kproto.controller.vsegs import decide_widen
 from kproto.metadata import Change
@@ -39,7 +39,7 @@ def test_topics_with_more_copies_come_back_while_two_copies_are_lost() -> None:
         assert [record.topic_id for record in due_streamlets(world.image)] == [
             world.streamlet("few").topic_id
         ]
-        assert len(stuck(world.image, world.table, due_streamlets(world.image))) == closed
+        assert len(stuck(awaited(world.image, world.table, due_streamlets(world.image)))) == closed
 
 
 def test_the_owner_that_is_back_has_still_a_copy_of_what_was_not_given_away() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from kproto.controller import rules
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves
-from kproto.controller.recovery import due_streamlets, stuck
+from kproto.controller.recovery import awaited, due_streamlets, stuck
 from kproto.controller.repair import wanted_copies
 from kproto.controller.retiring import decide_retire
 from kproto.controller.sources import owner_has
@@ -74,7 +74,7 @@ def test_who_gave_it_away_cannot_lead_it_again_without_a_copy(give: object) -> N
     if record.leader in world.image.brokers:
         world.fence(record.leader)
     assert world.assign() == []
-    (line, *_) = stuck(world.image, world.table, due_streamlets(world.image))
+    (line, *_) = stuck(awaited(world.image, world.table, due_streamlets(world.image)))
     assert "1/0/0" in line
 
 

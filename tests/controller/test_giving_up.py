@@ -14,7 +14,7 @@ from kproto.controller.denials import Denials
 from kproto.controller.freeing import Unneeded, decide_emptied, decide_free
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.proposals import Proposals
-from kproto.controller.recovery import stuck
+from kproto.controller.recovery import awaited, stuck
 from kproto.controller.repair import Repair, Repairs, decide_repaired
 from kproto.controller.sources import Sources
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
@@ -62,7 +62,7 @@ def test_recoveries_go_on_without_it_and_nothing_else_is_given_up() -> None:
     assert hopeless(world.image, world.table, world.streamlet("other"), Denials()) == []
     world.commit_all(world.assign())
     assert world.assign() == []
-    assert len(stuck(world.image, world.table, [world.streamlet("t")])) == 1
+    assert len(stuck(awaited(world.image, world.table, [world.streamlet("t")]))) == 1
     assert give_up(world) == [gone.id]
     assert give_up(world) == [], "once"
     record = world.table.vsegs[gone.id]

@@ -12,6 +12,7 @@ from kproto.controller.giving_up import decide_give_up
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves
 from kproto.controller.recovery import (
     Attempt,
+    awaited,
     awaits_preferred,
     being_rebuilt,
     choose_leader,
@@ -185,12 +186,12 @@ def test_no_copy_of_a_closed_one_is_here_so_the_streamlet_waits() -> None:
     world.seal_all(150)
     assert world.assign() == []
     due = due_streamlets(world.image)
-    assert stuck(world.image, world.table, due) == [
+    assert stuck(awaited(world.image, world.table, due)) == [
         "1 streamlets wait for virtual segment 1/0/0: no broker with a copy is here; copies were on "
         f"1, {first.backups[0].node_id}"
     ]
     world.register(first.backups[0].node_id)
-    assert stuck(world.image, world.table, due) == []
+    assert stuck(awaited(world.image, world.table, due)) == []
     (record,) = world.assign()
     assert record.leader != 1
 
@@ -203,16 +204,16 @@ def test_what_a_member_cannot_rebuild_any_more_is_told() -> None:
     world.fence(1)
     world.seal_all(150)
     (record,) = world.assign()
-    assert stuck(world.image, world.table, [], being_rebuilt(world.image)) == []
+    assert stuck(awaited(world.image, world.table, [], being_rebuilt(world.image))) == []
     for target in first.backups:
         world.register(target.node_id, store="another")
     assert record.leader in world.image.brokers
     assert due_streamlets(world.image) == []
-    (line,) = stuck(world.image, world.table, [], being_rebuilt(world.image))
+    (line,) = stuck(awaited(world.image, world.table, [], being_rebuilt(world.image)))
     assert line.startswith("1 streamlets wait for virtual segment 1/0/0: no broker with a copy is here")
     (lost,) = world.commit(decide_give_up(world.image, world.table, [record], no_owner_has_any(world)))
     assert lost.id == first.id
-    assert stuck(world.image, world.table, [], being_rebuilt(world.image)) == []
+    assert stuck(awaited(world.image, world.table, [], being_rebuilt(world.image))) == []
     assert world.commit_all([world.streamlet("t")]) == [True]
     assert being_rebuilt(world.image) == {}
 
@@ -410,6 +411,32 @@ def test_what_is_held_for_preferred_leaders_is_not_looked_for_record_by_record(
 
     run_virtual(run())
     assert compared <= partitions
+
+
+def test_a_recovery_has_no_time_for_lost_copies_to_return_when_the_owner_is_here() -> None:
+    """All that have what a broker handed over die at once; its journal has it: a copy is made at once."""
+
+    async def run() -> None:
+        cluster = SimCluster(4)
+        await cluster.start()
+        await cluster.topic("t", 8, 2)
+        await cluster.write(2, 0, 0, 100, copies=2, exclude=[1])
+        cluster.kill(2)
+        await cluster.sleep(1)
+        await cluster.restart(2)
+        (vseg,) = cluster.controller.table.vsegs.values()
+        assert vseg.end == 100
+        cluster.kill(3, 4)
+        await cluster.sleep(1)
+        image = cluster.controller.image
+        (vseg,) = cluster.controller.table.vsegs.values()
+        await cluster.stop()
+        assert [copy.node_id for copy in vseg.backups] == [1, 2]
+        assert sorted(image.brokers) == [1, 2]
+        assert due_streamlets(image) == []
+        assert all(record.state == ONLINE for record in image.every_streamlet())
+
+    run_virtual(run())
 
 
 def test_the_controller_tells_what_a_member_cannot_rebuild() -> None:

@@ -172,6 +172,37 @@ def test_when_all_backups_are_gone_the_owner_gives_its_journal() -> None:
     assert world.table.vsegs[vseg.id].backups == (order.target,)
 
 
+def test_what_a_recovery_waits_for_comes_first_and_at_once_from_its_owner() -> None:
+    world, first = closed_one(copies=2, brokers=5)
+    world.open(1, 2, 200, 2)
+    second = world.table.vsegs[VsegId(first.id.owner_epoch, first.id.vlog, 1)]
+    for copy in {*first.backups, *second.backups}:
+        world.fence(copy.node_id)
+    repairs = Repairs(DELAY)
+
+    def planned(*awaited: VsegId) -> list[VsegId]:
+        plan = repairs.plan(world.image, world.table, world.now, set(awaited))
+        return [order.vseg.id for order in plan.orders]
+
+    assert planned() == []
+    assert planned(second.id) == [second.id]
+    world.now += DELAY
+    assert planned() == [first.id, second.id]
+    assert planned(second.id) == [second.id, first.id]
+
+
+def test_what_a_recovery_waits_for_may_return_while_its_owner_is_away() -> None:
+    """Each of those who are here would be asked once whether it has one (17): not before there is need."""
+    world, vseg = closed_one(copies=2, brokers=4)
+    repairs = Repairs(DELAY)
+    world.fence(1)
+    world.fence(vseg.backups[0].node_id)
+    world.seal_all(150)
+    assert repairs.plan(world.image, world.table, world.now, {vseg.id}).orders == []
+    world.now += DELAY
+    assert repairs.plan(world.image, world.table, world.now, {vseg.id}).orders != []
+
+
 def test_a_failed_repair_is_tried_again_later() -> None:
     world, vseg = closed_one()
     repairs = Repairs(0)

@@ -77,7 +77,7 @@ class Walk:
 
     def add(self) -> None:
         index = self.random.randrange(PARTITIONS)
-        if index not in self.inside:
+        if index not in self.inside | self.forgotten:
             self.inside.add(index)
             self.changed.add(index)
 
@@ -96,7 +96,7 @@ class Walk:
         expected = {i for i in self.inside if self.epoch == 0 or self.logs[i].has_news()}
         waits = self.random.random() < 0.5
         named = sorted(self.changed & self.inside) if self.epoch else sorted(self.inside)
-        gone = sorted(self.forgotten - self.inside)
+        gone = sorted(self.forgotten)
         request = fetch_request(
             self.topic_id,
             *[(i, self.logs[i].offset) for i in named],
