@@ -17,7 +17,7 @@ from kproto.controller.denials import Denials
 from kproto.controller.sources import Sources, owner_has
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
-from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
+from kproto.metadata.vlogs import VlogTable, VsegRecord
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def hopeless(
     return [
         vseg
         for vseg in Sources(image, table, denials).orphans(record)
-        if not rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
+        if not rules.owner_is_here(image, vseg)
         or (
             denials.owner_has_none(vseg.id)
             and not (owner_has(image, table, record, vseg) and rules.kept_its_power(table, vseg))

@@ -114,9 +114,10 @@ class Repairs:
         without = self.denials.without_copy(image, table)
         short = [
             vseg
-            for _, vseg in sorted(table.vsegs.items(), key=lambda each: (each[0] not in awaited, each[0]))
+            for _, vseg in sorted(table.vsegs.items())
             if vseg.id in without or _is_short(image, table, vseg)
         ]
+        short.sort(key=lambda vseg: vseg.id not in awaited)
         ids = {vseg.id for vseg in short}
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
         at_once, self._denied = without - self._denied, without  # the owner's journal may be gone soon
@@ -131,7 +132,7 @@ class Repairs:
         load = Counter(target.node_id for vseg in table.vsegs.values() for target in vseg.backups)
         for vseg in short:
             since = self._missing.setdefault(vseg.id, now)
-            urgent = vseg.id in awaited and rules.may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
+            urgent = vseg.id in awaited and rules.owner_is_here(image, vseg)
             waits = may_return(image, vseg) and not urgent
             ready = max(since + self._delay if waits else since, self._retry_at.get(vseg.id, 0.0))
             if now < ready:
@@ -202,7 +203,7 @@ def choose_repair(
     pairs = [(source, target) for target in targets for _, source in sources]
     owner = CopyTarget(vseg.node_id, vseg.store_id)
     waits = asked and not sources  # for a listed copy that is busy: it is the better one
-    is_here = rules.may_hold(image, owner)
+    is_here = rules.owner_is_here(image, vseg)
     if is_here and owner not in have and owner.node_id in free and not waits:
         # its journal, kept for this (18b), or still there though others say that they have copies
         pairs += [(owner.node_id, target) for target in targets if target.node_id != owner.node_id]

@@ -56,12 +56,17 @@ def may_hold(image: MetadataImage, target: CopyTarget) -> bool:
     return broker is not None and broker.store_id == target.store_id
 
 
+def owner_is_here(image: MetadataImage, vseg: VsegRecord) -> bool:
+    """The owner's node is a member with its old data directory: its journal may be there yet (18b)."""
+    return may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
+
+
 def owner_holds(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:
     """The owner is back with the same data directory, and nobody else has led its streamlets since (2b, 33).
 
     Its own journal and segment files are then a copy of what the virtual segment holds.
     """
-    return not table.is_moved(vseg) and may_hold(image, CopyTarget(vseg.node_id, vseg.store_id))
+    return not table.is_moved(vseg) and owner_is_here(image, vseg)
 
 
 def is_draining(image: MetadataImage, node_id: int) -> bool:

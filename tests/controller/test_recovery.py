@@ -24,6 +24,7 @@ from kproto.controller.recovery import (
 )
 from kproto.controller.sealing import Sealing
 from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
+from kproto.metadata.vlogs import VsegId
 
 from .cluster_world import PATIENCE, STALL, cluster, no_owner_has_any
 from .sim_cluster import SimCluster
@@ -435,6 +436,24 @@ def test_a_recovery_has_no_time_for_lost_copies_to_return_when_the_owner_is_here
         assert sorted(image.brokers) == [1, 2]
         assert due_streamlets(image) == []
         assert all(record.state == ONLINE for record in image.every_streamlet())
+
+    run_virtual(run())
+
+
+def test_who_begins_to_wait_for_a_copy_is_looked_after_though_nothing_else_changed() -> None:
+    async def run() -> None:
+        cluster = SimCluster(4)
+        await cluster.start()
+        upkeep = cluster.control._upkeep
+        await cluster.sleep(3)
+        before = upkeep.repairs()
+        assert before["seen"] == before["changes"]
+        for _ in range(2):
+            upkeep.hurry({VsegId(1, 0, 0)})
+            assert upkeep.repairs()["changes"] == before["changes"] + 1
+        await cluster.sleep(0.01)
+        assert upkeep.repairs()["seen"] == before["changes"] + 1
+        await cluster.stop()
 
     run_virtual(run())
 
