@@ -44,7 +44,8 @@ Answer = MetadataResponse | bytes
 
 
 def handle(ctx: RequestContext, request: MetadataRequest) -> Steps[Answer | Awaitable[Steps[Answer]]]:
-    """Answer from the image; awaitable only when topics have to be created first, or leaders just died."""
+    """Answer from the image; awaitable when topics have to be created first, and in a cluster, where leaders
+    may just have died."""
     if request.topics is None or (ctx.version == 0 and not request.topics):
         return (yield from _answer_when_led(ctx, request, None))
     if ctx.version in NAMES_ONLY and any(_without_name(topic) for topic in request.topics):
@@ -116,10 +117,11 @@ def _answer_when_led(
 ) -> Steps[Answer | Awaitable[Steps[Answer]]]:
     """While a broker seems to be dead, wait until others lead what it led (`kproto.metadata.suspects`)."""
     suspects = ctx.broker.suspects
-    if suspects is None or not suspects.any or _all_led(_shown_image(ctx), wanted):
+    if suspects is None or wanted == []:
         return (yield from _answer(ctx, request, wanted))
 
     async def wait() -> Steps[Answer]:
+        await suspects.look()
         while suspects.any and not _all_led(_shown_image(ctx), wanted):
             await suspects.change()
         return _answer(ctx, request, wanted)
@@ -165,12 +167,16 @@ def _answer(
     operations = TOPIC_OPERATIONS if request.include_topic_authorized_operations else NOT_ASKED
     on_cluster = CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED
     controller_id = _controller_shown(ctx.broker, image)
+    suspects = ctx.broker.suspects
+    brokers = list(image.brokers.values()) if suspects is None else suspects.listed(image)
     if version >= metadata_wire.FIRST_VERSION:
         entries: list[bytes] = []
         for each in found:
             entries.append(_encoded(image, each, version, shortages))
             yield
-        return metadata_wire.write_response(image, version, controller_id, entries, operations, on_cluster)
+        return metadata_wire.write_response(
+            brokers, image.cluster_id, version, controller_id, entries, operations, on_cluster
+        )
     topics: list[MetadataResponseTopic] = []
     for each in found:
         topics.append(_shown(image, each, operations, shortages, version))
@@ -178,7 +184,7 @@ def _answer(
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=each.node_id, host=each.host, port=each.port, rack=each.rack)
-            for each in image.brokers.values()
+            for each in brokers
         ],
         cluster_id=image.cluster_id,
         controller_id=controller_id,

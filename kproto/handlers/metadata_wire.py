@@ -13,7 +13,7 @@ from typing import Final
 
 from kproto.errors import ErrorCode
 from kproto.handlers.partitions import NO_SHORTAGES, Shortages, leader_of, node_lists
-from kproto.metadata import MetadataImage, TopicRecord
+from kproto.metadata import BrokerRecord, MetadataImage, TopicRecord
 from kproto.metadata.records import NO_LEADER
 
 FIRST_VERSION: Final = 9
@@ -26,7 +26,8 @@ _end_of_topic: Final = Struct(">ix").pack
 
 
 def write_response(
-    image: MetadataImage,
+    brokers: Sequence[BrokerRecord],
+    cluster_id: str,
     version: int,
     controller_id: int,
     topics: Sequence[bytes],
@@ -35,14 +36,14 @@ def write_response(
 ) -> bytes:
     """The whole body, ready to follow the response header.
 
-    ``controller_id`` is whom clients are to ask; ``topics`` are what :func:`topic_entry` and
-    :func:`error_entry` gave; ``operations`` end every one.
+    ``brokers`` are those that clients are told of, ``controller_id`` is whom they are to ask; ``topics`` are
+    what :func:`topic_entry` and :func:`error_entry` gave; ``operations`` end every one.
     """
     end = _end_of_topic(operations)
-    out = [_int32(0), _length(len(image.brokers))]
-    for broker in image.brokers.values():
+    out = [_int32(0), _length(len(brokers))]
+    for broker in brokers:
         out += (_int32(broker.node_id), _text(broker.host), _int32(broker.port), _text(broker.rack), b"\0")
-    out += (_text(image.cluster_id), _int32(controller_id), _length(len(topics)))
+    out += (_text(cluster_id), _int32(controller_id), _length(len(topics)))
     if topics:
         out += (end.join(topics), end)
     if version <= 10:

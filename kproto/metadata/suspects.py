@@ -3,29 +3,44 @@
 A client whose leader dies asks for metadata at once, long before others lead, and how soon it asks again has
 nothing to do with how soon they do: librdkafka waits a whole second when it is told of the dead leader, and
 another one, when that is not up, before it goes to the next. So Metadata waits until there are leaders, for
-`SUSPICION_SECONDS` at most. This is a matter of what clients are shown: nothing is decided by it.
+`SUSPICION_SECONDS` at most, and before that asks who is there (`roll_call`). This is a matter of what clients
+are shown: nothing is decided by it.
+
+A broker that is dead for certain stays among the brokers that clients are told of for `LISTED_SECONDS`,
+though it leads nothing: librdkafka (2.16) loses partitions that move to another leader in the same answer in
+which their old leader is missing, and looks for them a second later, or with its next refresh.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
 
 from kproto.metadata.image import MetadataImage
+from kproto.metadata.records import BrokerRecord
 
 SUSPICION_SECONDS: Final = 0.5
+LISTED_SECONDS: Final = 60.0
 NO_EPOCH: Final = -1
 """No streamlet was committed under it."""
+
+
+async def _nobody_else() -> None:
+    """There is nobody to be asked."""
 
 
 class Suspects:
     """Who is suspected: a node under one broker epoch, until that epoch is over or the suspicion ends."""
 
-    __slots__ = ("_epochs", "_shown", "_shown_of", "_waiting")
+    __slots__ = ("_epochs", "_gone", "_shown", "_shown_of", "_waiting", "look")
 
-    def __init__(self) -> None:
+    def __init__(self, look: Callable[[], Awaitable[object]] = _nobody_else) -> None:
+        self.look = look
+        """``await look()``: whoever has died by now is suspected."""
         self._epochs: dict[int, int] = {}
+        self._gone: dict[int, BrokerRecord] = {}
         self._shown_of: MetadataImage | None = None
         self._shown: MetadataImage | None = None
         self._waiting: list[asyncio.Future[None]] = []
@@ -73,3 +88,16 @@ class Suspects:
             self._shown = replace(image, brokers=brokers, encoded={})
             self._shown_of = image
         return self._shown
+
+    def gone(self, broker: BrokerRecord) -> None:
+        """It is no member any more."""
+        self._gone[broker.node_id] = broker
+
+    def forget(self, broker: BrokerRecord) -> None:
+        """Whoever knew it has been told since that it leads nothing."""
+        if self._gone.get(broker.node_id) is broker:
+            del self._gone[broker.node_id]
+
+    def listed(self, image: MetadataImage) -> list[BrokerRecord]:
+        """The members, and those who were until a moment ago."""
+        return list({**self._gone, **image.brokers}.values())

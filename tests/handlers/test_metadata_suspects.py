@@ -89,3 +89,63 @@ def test_topics_that_it_does_not_lead_are_answered_at_once(
             assert await within(60, asked), "a single copy waits for its broker, there is nobody else"
 
     run(scenario)
+
+
+def test_a_death_that_nobody_has_noticed_is_noticed_by_asking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that lost its leader asks before the broker that it asks has lost anything."""
+    monkeypatch.setattr(member, "SUSPICION_SECONDS", 600.0)
+
+    async def scenario() -> None:
+        async with members(tmp_path, 3) as cluster:
+            await with_topic(cluster)
+            for node_id in (1, 3):
+                own = cluster.brokers[node_id]._member
+                assert own is not None
+                own.peers.on_lost = own.listener.on_closed = None
+            await cluster.kill(2)
+            assert sorted(set(await leaders(cluster))) == [1, 3], "the session of 2 ends after some seconds"
+
+    run(scenario)
+
+
+def test_brokers_alone_are_told_without_asking_anybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks for brokers only, as clients that bootstrap do, is not told who leads."""
+
+    async def scenario() -> None:
+        async with members(tmp_path, 2) as cluster:
+            monkeypatch.setattr(member.ClusterMember, "_look_for_others", pytest.fail)
+            answer = await cluster.call(1, METADATA, VERSION, topics=[])
+            assert sorted(each.node_id for each in answer.brokers) == [1, 2]
+
+    run(scenario)
+
+
+def test_the_dead_leave_the_list_of_brokers_later_than_they_stop_leading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(member, "LISTED_SECONDS", 1.5)
+
+    async def scenario() -> None:
+        async with members(tmp_path, 3) as cluster:
+            await with_topic(cluster)
+            for version in (1, VERSION):
+                answer = await cluster.call(1, METADATA, version, topics=[MetadataRequestTopic(name="t")])
+                assert sorted(each.node_id for each in answer.brokers) == [1, 2, 3]
+            await cluster.kill(2)
+            while 2 in await leaders(cluster):
+                await asyncio.sleep(0.01)
+            for version in (1, VERSION):
+                answer = await cluster.call(1, METADATA, version, topics=[MetadataRequestTopic(name="t")])
+                assert sorted(each.node_id for each in answer.brokers) == [1, 2, 3]
+                assert all(2 not in each.isr_nodes for each in answer.topics[0].partitions)
+                assert all(2 in each.replica_nodes for each in answer.topics[0].partitions)
+            while len(answer.brokers) == 3:
+                answer = await cluster.call(1, METADATA, VERSION, topics=[])
+                await asyncio.sleep(0.05)
+            assert sorted(each.node_id for each in answer.brokers) == [1, 3]
+
+    run(scenario)

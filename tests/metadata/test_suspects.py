@@ -1,5 +1,7 @@
 """What clients are shown while a broker seems to be dead."""
 
+from dataclasses import replace
+
 from kproto.handlers.metadata_wire import topic_entry
 from kproto.handlers.partitions import leader_of
 from kproto.metadata import BrokerRecord, MetadataImage, TopicRecord
@@ -65,3 +67,17 @@ def test_a_broker_that_is_back_is_not_suspected() -> None:
     suspects = Suspects()
     suspects.add(2, 9)
     assert leaders(suspects.shown(IMAGE)) == [1, 2, 2]
+
+
+def test_the_dead_stay_listed_for_a_while() -> None:
+    suspects, three = Suspects(), BrokerRecord(3, 13, "c", 9092, None)
+    suspects.gone(three)
+    assert suspects.listed(IMAGE) == [three, ONE, TWO]
+    back = three._replace(epoch=14, port=9093)
+    with_it = replace(IMAGE, brokers={**IMAGE.brokers, 3: back})
+    assert sorted(suspects.listed(with_it)) == [ONE, TWO, back], "as it is now"
+    suspects.gone(back)
+    suspects.forget(three)
+    assert back in suspects.listed(IMAGE), "that was about the death before"
+    suspects.forget(back)
+    assert suspects.listed(IMAGE) == [ONE, TWO]
