@@ -73,10 +73,12 @@ $(VENV)/bin/python:
 
 $(VENV)/.serve: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q -e '.[uvloop]'
+	@$(BIN)/python -m compileall -q kproto
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q -e '.[dev]'
+	@$(BIN)/python -m compileall -q kproto
 	@touch $@ $(VENV)/.serve
 
 $(BUILD)/debian: compat_tests/setup/debian.sh
