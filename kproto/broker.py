@@ -157,7 +157,7 @@ class Broker:
             port=port,
             table=self._controller.table,
             forward=self._member.forward if self._member is not None else None,
-            suspects=self._member.suspects if self._member is not None else None,
+            suspects=self._member.presence.suspects if self._member is not None else None,
         )
         self._services = services
         self._dispatcher = Dispatcher(services)

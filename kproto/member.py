@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,8 +30,7 @@ from kproto.leaving import Leaving
 from kproto.log.manager import OPENED_PER_LOOK
 from kproto.metadata import BrokerRecord, CopyTarget, MetadataImage, MetadataStore, VlogTable, VsegId
 from kproto.metadata.client import Forward, MetadataClient
-from kproto.metadata.roll_call import RollCall
-from kproto.metadata.suspects import LISTED_SECONDS, SUSPICION_SECONDS, Suspects
+from kproto.metadata.presence import Presence
 from kproto.net.internal import LIMITS, InternalListener
 from kproto.net.peers import Address, Peers
 from kproto.replica.bring_over import BringOver
@@ -152,11 +151,8 @@ class ClusterMember:
         self._starts: dict[tuple[bytes, int], tuple[Partition, int]] = {}
         """Log starts that the store does not know yet, by topic id and partition."""
         self._tasks: dict[asyncio.Task[None], None] = {}
-        self._roll_call = RollCall(self.peers, self._suspect)
+        self.presence = Presence(self.node_id, lambda: self.controller.image, self.peers)
         self.listener.serve(Api.PING, lambda _caller, _body, reply: reply(InternalError.NONE), borrowing=True)
-        self.suspects = Suspects(self._look_for_others)
-        self._members: Mapping[int, BrokerRecord] = {}
-        """As of the last image."""
         self.peers.on_lost = self._lost
         self.listener.on_closed = lambda caller: self._lost(caller.node_id)
 
@@ -363,17 +359,10 @@ class ClusterMember:
         if me is None or me.epoch != self.epoch:
             self.fenced("the metadata has this broker no more")
             return
-        self._note_gone(image)
-        self.suspects.notify()
+        self.presence.on_image(image)
         self.replicas.apply(image, self.table)
         if self._vlogs is not None:
             self._vlogs.members_changed(self._others())
-
-    def _note_gone(self, image: MetadataImage) -> None:
-        before, self._members = self._members, image.brokers
-        for node_id in before.keys() - image.brokers.keys() if before is not image.brokers else ():
-            self.suspects.gone(before[node_id])
-            asyncio.get_running_loop().call_later(LISTED_SECONDS, self.suspects.forget, before[node_id])
 
     def _others(self) -> list[int]:
         """Brokers for copies: those that are being drained only while there are too few others (18)."""
@@ -429,21 +418,9 @@ class ClusterMember:
         leader = self._election.leader
         return (leader.node_id,) if leader is not None else ()
 
-    async def _look_for_others(self) -> None:
-        others = [node_id for node_id in self.controller.image.brokers if node_id != self.node_id]
-        await self._roll_call.hear(others)
-
-    def _suspect(self, node_id: int) -> None:
-        """Clients are not told for a moment that this broker leads anything."""
-        broker = self.controller.image.brokers.get(node_id)
-        if broker is not None and node_id != self.node_id:
-            self.suspects.add(node_id, broker.epoch)
-            loop = asyncio.get_running_loop()
-            loop.call_later(SUSPICION_SECONDS, self.suspects.remove, node_id, broker.epoch)
-
     def _lost(self, node_id: int) -> None:
         """A connection with a broker ended."""
-        self._suspect(node_id)
+        self.presence.lost(node_id)
         acting = self._embedded or self._seat
         if acting is not None:
             acting.lost(node_id)

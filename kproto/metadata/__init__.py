@@ -4,7 +4,8 @@
 from, ``vlogs`` folds them into who has copies of which virtual segment, ``store`` is the ``MetadataStore``
 interface with the backends ``memory``, ``sqlite`` (``reserve``: room on a full disk) and ``etcd`` with its
 parts ``etcd_*``; ``opening`` chooses one. ``client`` is a broker without the controller, ``exchange`` what it
-says to the one that has it, ``suspects`` who is most likely dead, ``roll_call`` how that is found out.
+says to the one that has it; ``presence`` who else is there, ``suspects`` what clients are shown of that,
+``roll_call`` how it is asked.
 May import ``errors check clock trouble disk config wire net``.
 """
 

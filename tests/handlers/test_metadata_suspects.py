@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from kproto import member
 from kproto.broker import Broker
+from kproto.metadata import presence
+from kproto.metadata.roll_call import RollCall
 from kproto.wire.generated.create_topics import CreatableTopic
 from kproto.wire.generated.metadata import MetadataRequestTopic
 from tests.groups.members import Members, members
@@ -47,7 +48,7 @@ async def within(seconds: float, task: "asyncio.Task[Any]") -> bool:
 
 
 def test_the_answer_waits_for_the_next_leader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(member, "SUSPICION_SECONDS", 600.0)
+    monkeypatch.setattr(presence, "SUSPICION_SECONDS", 600.0)
 
     async def scenario() -> None:
         async with members(tmp_path, 3) as cluster:
@@ -77,7 +78,7 @@ def test_a_suspicion_in_vain_ends(tmp_path: Path) -> None:
 def test_topics_that_it_does_not_lead_are_answered_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(member, "SUSPICION_SECONDS", 600.0)
+    monkeypatch.setattr(presence, "SUSPICION_SECONDS", 600.0)
 
     async def scenario() -> None:
         async with members(tmp_path, 3) as cluster:
@@ -95,7 +96,7 @@ def test_a_death_that_nobody_has_noticed_is_noticed_by_asking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A client that lost its leader asks before the broker that it asks has lost anything."""
-    monkeypatch.setattr(member, "SUSPICION_SECONDS", 600.0)
+    monkeypatch.setattr(presence, "SUSPICION_SECONDS", 600.0)
 
     async def scenario() -> None:
         async with members(tmp_path, 3) as cluster:
@@ -117,7 +118,7 @@ def test_brokers_alone_are_told_without_asking_anybody(
 
     async def scenario() -> None:
         async with members(tmp_path, 2) as cluster:
-            monkeypatch.setattr(member.ClusterMember, "_look_for_others", pytest.fail)
+            monkeypatch.setattr(RollCall, "hear", pytest.fail)
             answer = await cluster.call(1, METADATA, VERSION, topics=[])
             assert sorted(each.node_id for each in answer.brokers) == [1, 2]
 
@@ -127,7 +128,7 @@ def test_brokers_alone_are_told_without_asking_anybody(
 def test_the_dead_leave_the_list_of_brokers_later_than_they_stop_leading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(member, "LISTED_SECONDS", 1.5)
+    monkeypatch.setattr(presence, "LISTED_SECONDS", 1.5)
 
     async def scenario() -> None:
         async with members(tmp_path, 3) as cluster:
