@@ -337,7 +337,7 @@ class Cable:
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: bool) -> None:
         try:
             while data := await reader.read(65536):
-                if self.lose_answers if answers else self.lose_requests:
+                if (self.lose_answers if answers else self.lose_requests) and _has_message(data):
                     self.lose_answers = self.lose_requests = self.open = False
                     break
                 writer.write(data)
@@ -351,6 +351,15 @@ class Cable:
         self._server.close()
         for each in self._writers:
             each.close()
+
+
+def _has_message(data: bytes) -> bool:
+    """Whether HEADERS or DATA are among these HTTP/2 frames: a connection says other things, too."""
+    at, kinds = 0, set()
+    while at + 9 <= len(data):
+        kinds.add(data[at + 3])
+        at += 9 + int.from_bytes(data[at : at + 3], "big")
+    return not kinds.isdisjoint((0, 1))
 
 
 @asynccontextmanager
