@@ -4,7 +4,7 @@ Behaviour: all topics for a null list (version 0: for an empty one); a topic ask
 Missing topics are created when broker (``auto.create.topics.enable``) and client (v4+) allow it, and the
 answer waits for that and tells the new topic at once, where Apache Kafka lets the client ask again. A
 partition without a live leader, or whose leader is still rebuilding it, has leader -1 and
-LEADER_NOT_AVAILABLE; for ``isr`` see ``partitions``.
+LEADER_NOT_AVAILABLE; for ``isr`` see ``partitions``. Brokers that have just ended stay listed (`suspects`).
 Version notes: v0 names live replicas only, with REPLICA_NOT_AVAILABLE when others are missing; v1 rack,
 controller; v2 cluster id; v4 allow_auto_topic_creation; v5 offline replicas; v7 leader epoch; v8-10 cluster
 operations, v8+ topic operations (KIP-430); v10 topic ids in the answer, v12 in the request (KIP-516); v13 a
