@@ -6,7 +6,9 @@ kind               arguments                                       answer
 ``open_vseg``      vlog, seq, copies, policy, start, exclude       ``{"backups": [[node, store id], ...]}``
 ``close_vsegs``    ``{"vsegs": [[vlog, seq, end], ...]}``          ``[bool, ...]``
 ``commit``         ``{"streamlets": [[topic, streamlet,            ``[bool, ...]``
-                   leader epoch], ...]}``
+                   leader epoch], ...], "empty": [[topic,
+                   streamlet], ...]}``: those of them without
+                   anything in their sources
 ``handed_over``    ``{"streamlets": [[topic, streamlet, leader     ``[bool, ...]``
                    epoch, began], ...], "upto": [[vlog, seq]]}``
 ``retire``         ``{"vsegs": [[vlog, seq, end], ...]}``          ``{"closed": bool, "more": bool}``
@@ -206,7 +208,8 @@ class Proposals:
 
     async def _commit(self, asked: Asked) -> list[bool]:
         node_id, epoch, _ = asked
-        attempts = _attempts(asked.args)
+        empty = _empty(asked.args)
+        attempts = [each._replace(empty=each[:2] in empty) for each in _attempts(asked.args)]
 
         def decide(image: MetadataImage, table: VlogTable) -> Decision[list[StreamletRecord]]:
             rules.check_member(image, node_id, epoch)
@@ -388,6 +391,12 @@ def _attempts(args: object) -> list[Attempt]:
         )
         for topic, index, leader_epoch in _rows(args, "streamlets")
     ]
+
+
+def _empty(args: object) -> set[tuple[bytes, int]]:
+    """Topic id and streamlet of those that are empty; nothing of the kind in a bare list."""
+    found = rows(args.get("empty", []) if isinstance(args, dict) else [], 2, "empty")
+    return {(topic_id(topic), integer(index, "a streamlet", 0, U32)) for topic, index in found}
 
 
 def _ends(asked: Asked) -> list[tuple[VsegId, int]]:

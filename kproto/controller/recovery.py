@@ -17,11 +17,13 @@ from kproto.metadata.vlogs import VlogTable, VsegRecord
 
 
 class Attempt(NamedTuple):
-    """What a new leader commits: the streamlet and the leader epoch under which it was rebuilt."""
+    """What a new leader commits: the streamlet and the leader epoch under which it was rebuilt. ``empty``: it
+    looked at all sources, and there was never anything of it in any."""
 
     topic_id: bytes
     streamlet: int
     leader_epoch: int
+    empty: bool = False
 
 
 def due_streamlets(image: MetadataImage) -> list[StreamletRecord]:
@@ -173,7 +175,8 @@ def decide_commit(
             done = sources.sealed(record)
             if done:
                 again = epoch in record.sources  # by a move back: see `owner_has`
-                online = (record if again else _pruned(image, table, record)).online(epoch)
+                kept = record if again and not attempt.empty else _pruned(image, table, record, attempt.empty)
+                online = kept.online(epoch)
                 decision.puts[online.key] = online.encode()
         elif record is not None:
             done = done and record.leader_epoch == attempt.leader_epoch
@@ -181,8 +184,11 @@ def decide_commit(
     return decision
 
 
-def _pruned(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> StreamletRecord:
-    """Without the sources that have no virtual segment left: they hold nothing (rule 4). A live owner may
-    still write down what it knew of the streamlet when it handed that over, and lead it again: it stays."""
+def _pruned(image: MetadataImage, table: VlogTable, record: StreamletRecord, empty: bool) -> StreamletRecord:
+    """Without the sources that have no virtual segment left, or nothing of the streamlet because that is
+    ``empty``: they hold nothing (rule 4). A live owner may still write down what it knew of the streamlet
+    when it handed that over, and lead it again: it stays. Else who has many topics without a record, and
+    restarts brokers now and then, would have each of them looked for at every owner there ever was."""
     live = {broker.epoch for broker in image.brokers.values()}
-    return record.read_from(tuple(one for one in record.sources if one in live or one in table.owners))
+    owners = () if empty else table.owners
+    return record.read_from(tuple(one for one in record.sources if one in live or one in owners))

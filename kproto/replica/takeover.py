@@ -1,10 +1,10 @@
 """A new leader rebuilds streamlets from copies of their sources and commits them (rules 25, 27b, 28b, 29).
 
 The controller says what to take over: streamlets that are RECOVERING with this broker as leader. For each of
-their partitions the newest state frame is looked for in the virtual logs of the newest source, then of the
-one before, until it is found; all virtual logs are read in parallel, and for all partitions at once. With the
-chunks behind it that is all the log needs (`LogManager.take_over`); nothing is read of what is older. Then
-one proposal for up to 100 streamlets puts them online.
+their partitions the newest state frame is looked for in the virtual logs of the newest source, then of those
+before, until it is found; all virtual logs are read in parallel, and for all partitions at once. With the
+chunks behind it that is all the log needs (`LogManager.take_over`); nothing is read of what is older, however
+often the partition had another leader. Then one proposal for up to 100 streamlets puts them online.
 
 What arrives while one round is running makes up the next round. What cannot be read now is tried again,
 alone; what has a newer leader epoch by then is dropped.
@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import GapError
+from kproto.log.epochs import EpochCache
 from kproto.metadata.records import ANYWHERE, RECOVERING, Floor, StreamletRecord
 from kproto.replica.messages import PartitionKey, ReadChunk
 from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
 from kproto.replica.survey import Base, Found, ordered, survey
 from kproto.trouble import Trouble
+from kproto.wire.batch import read_header
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -77,6 +79,7 @@ class Part:
         "lost",
         "sources",
         "state",
+        "stride",
     )
 
     def __init__(
@@ -97,6 +100,8 @@ class Part:
         self.all_sources = sources
         self.sources = by_last_time(sources)
         """Owner epochs to look at, the newest last."""
+        self.stride = 1
+        """How many of them are looked at next while there is no state."""
         self.log_start = log_start
         self.state: Base | None = None
         self.chunks: list[ReadChunk] = []
@@ -152,14 +157,51 @@ class Part:
         """No older source has to be looked at."""
         if not self.sources:
             return True
-        return (
-            self.state is not None and may_stop(self.all_sources, self.sources) and self.outcome()[2] is None
-        )
+        if self.state is None:
+            return False
+        state, run, missing = self.outcome()
+        if missing is not None:
+            return False
+        newest = read_header(run[-1].data).leader_epoch if run else EpochCache.decode(state.epochs).last
+        return is_last_leader(newest, self.claim.leader_epoch) or may_stop(self.all_sources, self.sources)
+
+    @property
+    def empty(self) -> bool:
+        """It has nothing in any source, nor ever had."""
+        return not (self.sources or self.state or self.chunks or self.log_start or self.lost)
+
+    def next_sources(self) -> list[int]:
+        """Owner epochs to look at next, which are left no more: those that have to be, else the newest ones,
+        twice as many each time."""
+        chosen = between(self.all_sources, self.sources) if self.state is not None else []
+        if not chosen:
+            chosen = self.sources[-self.stride :]
+            self.stride *= 2
+        self.sources = [epoch for epoch in self.sources if epoch not in chosen]
+        return chosen
+
+    def put_back(self, epoch: int) -> None:
+        """It could not be looked at: it is left, and matters only if those behind it do not tell enough."""
+        self.sources = [one for one in by_last_time(self.all_sources) if one == epoch or one in self.sources]
 
 
 def by_last_time(sources: Sequence[int]) -> list[int]:
     """Owner epochs, each once, in order of the last time that they led."""
     return sorted(dict.fromkeys(sources), key=sources[::-1].index, reverse=True)
+
+
+def is_last_leader(newest: int, leader_epoch: int) -> bool:
+    """Whether the newest chunk that was found, of leader epoch ``newest``, is of who led right before this
+    attempt: then nobody led in between, and what the log has up to there was written by, or known to, its
+    leader (28)."""
+    return newest == leader_epoch - 1
+
+
+def between(sources: Sequence[int], left: Sequence[int]) -> list[int]:
+    """Owners in ``left`` that led after one of the others first did."""
+    first = next((at for at, epoch in enumerate(sources) if epoch not in left), len(sources))
+    later = set(sources[first:])
+    return [epoch for epoch in left if epoch in later]
 
 
 def may_stop(sources: Sequence[int], left: Sequence[int]) -> bool:
@@ -168,8 +210,7 @@ def may_stop(sources: Sequence[int], left: Sequence[int]) -> bool:
     An owner that led the streamlet more than once (12b) has written down states each time, and the newest of
     them may be of an earlier time: who led it in between knows more.
     """
-    first = next(at for at, epoch in enumerate(sources) if epoch not in left)
-    return not any(epoch in left for epoch in sources[first:])
+    return not between(sources, left)
 
 
 def _nobody(_: list[PartitionKey]) -> None:
@@ -295,25 +336,28 @@ class Takeover:
         return parts
 
     async def _look(self, parts: list[Part], failed: dict[Claim, str]) -> None:
-        """Ask the next older source of every partition that is not done."""
+        """Ask the next older sources of every partition that is not done."""
         by_source: dict[tuple[int, bool], list[Part]] = {}
         for part in parts:
             if not part.done:
-                epoch = part.sources.pop()
-                by_source.setdefault((epoch, epoch in part.given), []).append(part)
+                for epoch in part.next_sources():
+                    by_source.setdefault((epoch, epoch in part.given), []).append(part)
         results = await asyncio.gather(
             *(self._source(epoch, wanted) for (epoch, _), wanted in by_source.items()), return_exceptions=True
         )
-        for wanted, result in zip(by_source.values(), results, strict=True):
-            if isinstance(result, NotSealedError):
-                failed.update((part.claim, str(result)) for part in wanted)
-            elif isinstance(result, BaseException):
+        unread: dict[Part, str] = {}
+        for ((epoch, _), wanted), result in zip(by_source.items(), results, strict=True):
+            if isinstance(result, BaseException) and not isinstance(result, NotSealedError):
                 raise result
-            else:
-                failed.update(result)
+            failing = result if isinstance(result, dict) else dict.fromkeys(wanted, str(result))
+            for part in failing:
+                part.put_back(epoch)
+            unread.update(failing)
+        failed.update((part.claim, why) for part, why in unread.items() if not part.done)
 
-    async def _source(self, epoch: int, parts: list[Part], deep: bool = False) -> dict[Claim, str]:
-        """Look at all virtual logs of one owner; returns what cannot be recovered now for want of a copy."""
+    async def _source(self, epoch: int, parts: list[Part], deep: bool = False) -> dict[Part, str]:
+        """Look at all virtual logs of one owner; returns what could not be read for want of a copy, and why:
+        nothing is known of that."""
         floors, given = {part.floor for part in parts}, all(epoch in part.given for part in parts)
         looks: list[tuple[list[Part], Awaitable[Found]]] = []
         for vsegs in sources_of(self._metadata.image, self._metadata.table, epoch, floors, given):
@@ -325,23 +369,25 @@ class Takeover:
             wanted = {part.key: part.needed_from for part in mine}
             looks.append((mine, survey(self._reach, vsegs, wanted, deep)))
         results = await asyncio.gather(*(look for _, look in looks), return_exceptions=True)
-        failed: dict[Claim, str] = {}
+        unread: dict[Part, str] = {}
         for (mine, _), result in zip(looks, results, strict=True):
             if isinstance(result, NoCopyError):
-                failed.update((part.claim, str(result)) for part in mine)
+                unread.update(dict.fromkeys(mine, str(result)))
             elif isinstance(result, BaseException):
                 raise result
-            else:
+        for (mine, _), result in zip(looks, results, strict=True):
+            if isinstance(result, Found):
                 for part in mine:
-                    part.add(result)
-        return failed
+                    if part not in unread:
+                        part.add(result)
+        return unread
 
     async def _finish(self, ready: list[Claim], parts: list[Part], failed: dict[Claim, str]) -> int:
         """Give the log what was found, and commit. Returns how many streamlets are online."""
         of_claim: dict[Claim, list[Part]] = {}
         for part in parts:
             of_claim.setdefault(part.claim, []).append(part)
-        commits: list[Claim] = []
+        commits: dict[Claim, bool] = {}
         starts: dict[Claim, list[list[Any]]] = {}
         for claim in ready:
             mine = of_claim.get(claim, [])
@@ -353,15 +399,16 @@ class Takeover:
                         starts.setdefault(claim, []).append([part.key[0].hex(), part.key[1], part.log_start])
                 if mine and self._is_current(claim):
                     self._hand_over(mine)
-                    commits.append(claim)
+                    commits[claim] = all(part.empty for part in mine)
             except (GapError, NoCopyError, NotSealedError) as error:
                 failed[claim] = str(error)
         committed = 0
-        for at in range(0, len(commits), PER_PROPOSAL):
-            committed += await self._commit(commits[at : at + PER_PROPOSAL], failed)
-        rows = [row for claim in commits if claim not in failed for row in starts.get(claim, ())]
+        rows = list(commits.items())
         for at in range(0, len(rows), PER_PROPOSAL):
-            await self._propose("starts", {"starts": rows[at : at + PER_PROPOSAL]})
+            committed += await self._commit(dict(rows[at : at + PER_PROPOSAL]), failed)
+        begins = [row for claim in commits if claim not in failed for row in starts.get(claim, ())]
+        for at in range(0, len(begins), PER_PROPOSAL):
+            await self._propose("starts", {"starts": begins[at : at + PER_PROPOSAL]})
         self.on_online([part.key for claim in commits if claim not in failed for part in of_claim[claim]])
         return committed
 
@@ -380,10 +427,11 @@ class Takeover:
             data = [chunk.data for chunk in run]
             self._logs.take_over(*part.key, part.claim.leader_epoch, state, data, part.log_start)
 
-    async def _commit(self, claims: list[Claim], failed: dict[Claim, str]) -> int:
-        """Rule 27: the commit point."""
+    async def _commit(self, claims: dict[Claim, bool], failed: dict[Claim, str]) -> int:
+        """Rule 27: the commit point. The claims, and whether there is nothing of them in any source."""
         rows = [[claim.topic_id.hex(), claim.streamlet, claim.leader_epoch] for claim in claims]
-        answers = await self._propose("commit", {"streamlets": rows})
+        empty = [row[:2] for row, is_empty in zip(rows, claims.values(), strict=True) if is_empty]
+        answers = await self._propose("commit", {"streamlets": rows, "empty": empty})
         if answers is None:
             return 0
         for claim, answer in zip(claims, answers, strict=True):

@@ -165,6 +165,24 @@ def test_a_commit_can_be_repeated_but_not_by_others() -> None:
     assert not again.writes
 
 
+@pytest.mark.parametrize("empty", [False, True])
+def test_who_died_is_no_source_of_what_never_had_anything(empty: bool) -> None:
+    """Who lives stays one: it may write down what it knew when it handed the streamlet over."""
+    world = cluster(4, t=(1, 3, [1]))
+    for node in (1, 2):
+        world.open(node)
+    first, second = world.epoch(1), world.epoch(2)
+    record = world.streamlet("t").read_from((first, second, first)).recovering(3)
+    world.commit(Decision(None, {record.key: record.encode()}))
+    world.fence(1)
+    world.seal_all(40)
+    attempt = Attempt(record.topic_id, 0, record.leader_epoch, empty)
+    decision = decide_commit(world.image, world.table, 3, world.epoch(3), [attempt])
+    assert world.commit(decision) == [True]
+    known = (second,) if empty else (first, second, first)
+    assert world.streamlet("t").sources == (*known, world.epoch(3))
+
+
 def test_a_commit_waits_for_a_source_that_is_sealing() -> None:
     """Rule 27b: nothing open may be among the sources."""
     world = cluster(4, t=(1, 3, [1]))

@@ -237,6 +237,8 @@ class Office:
     def __init__(self, world: World) -> None:
         self.world = world
         self.commits: list[int] = []
+        self.empty: set[int] = set()
+        """Streamlets that a leader said are empty."""
         self.refusals = 0
         self.image = MetadataImage()
         self.table = VlogTable()
@@ -256,6 +258,9 @@ class Office:
             self.publish()
             return [True for _ in starts]
         self.commits.append(len(args["streamlets"]))
+        for topic, streamlet in args["empty"]:
+            assert not self.world.truth[bytes.fromhex(topic), streamlet].chunks
+            self.empty.add(streamlet)
         answers = []
         for topic, streamlet, epoch in args["streamlets"]:
             assert topic == TOPIC_ID.hex()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kproto.clock import ManualClock
 from kproto.errors import KafkaError
+from kproto.log.epochs import EpochCache
 from kproto.log.partition import Partition
 from kproto.log.reader import FileRange, RemoteRange, load_blocking
 from kproto.replica import reach, takeover
@@ -111,6 +112,19 @@ def test_all_chunks_of_all_owners(seed: int, owners: int) -> None:
             assert (partition.epochs.epochs, partition.epochs.starts) == (epochs.epochs, epochs.starts)
 
     simulate(seed, owners, go)
+
+
+def test_the_controller_is_told_of_partitions_that_never_had_anything() -> None:
+    async def go(run: Run) -> None:
+        await run.online()
+        bare = {key[1] for key, sealed in run.world.truth.items() if not sealed.chunks}
+        assert run.world.metadata.empty == bare
+        found.append(len(bare))
+
+    found: list[int] = []
+    for seed in range(20):
+        simulate(seed, 1 + seed % 3, go)
+    assert any(found)
 
 
 @given(seed=st.integers(0, 1 << 32), turns=st.lists(st.booleans(), min_size=2, max_size=6))
@@ -279,3 +293,51 @@ def test_deleted_records_behind_the_state_still_tell_about_producers() -> None:
     del part.chunks[1]
     state, run, missing = part.outcome()
     assert (state.end_offset, missing) == (33, None), "freed: then it does not matter"
+
+
+def part_of(sources: list[int], newest: int) -> Part:
+    """A partition that is taken over under leader epoch 9, after its newest source was looked at: chunks of
+    leader epoch ``newest`` are the last that it knows of."""
+    part = Part(Claim(bytes(16), 0, 9), (bytes(16), 0), sources, 0)
+    assert part.next_sources() == [sources[-1]]
+    epochs = EpochCache()
+    epochs.note(newest, 5)
+    part.state = Base(0, 6, epochs.encode())
+    return part
+
+
+def test_however_often_it_moved_only_who_led_last_is_asked() -> None:
+    part = part_of([1, 2, 1, 3, 1, 4, 1], 8)
+    assert part.done
+
+
+def test_who_led_in_between_is_asked_at_once_when_nothing_was_appended_last() -> None:
+    part = part_of([5, 1, 2, 1, 3, 4, 1], 7)
+    assert not part.done
+    assert sorted(part.next_sources()) == [2, 3, 4]
+    assert part.done, "who led before all of them knows nothing newer"
+    assert part.sources == [5]
+
+
+def test_without_a_state_twice_as_many_are_asked_each_time() -> None:
+    part = Part(Claim(bytes(16), 0, 9), (bytes(16), 0), [1, 2, 3, 4, 5], 0)
+    assert [part.next_sources() for _ in range(3)] == [[5], [3, 4], [1, 2]]
+    assert part.done
+    assert part.empty
+    part.log_start = 3
+    assert not part.empty, "it had records once"
+
+
+def test_who_could_not_be_asked_matters_only_when_the_others_do_not_tell_enough() -> None:
+    part = Part(Claim(bytes(16), 0, 9), (bytes(16), 0), [1, 2, 3], 0)
+    assert [part.next_sources() for _ in range(2)] == [[3], [1, 2]]
+    part.put_back(1)
+    assert not part.done
+    assert not part.empty
+    part.state = Base(0, 6)
+    assert part.done, "broker epoch 2 told"
+    part.put_back(2)
+    assert part.sources == [1, 2]
+    part.all_sources = [1, 2, 1, 3]
+    part.sources = [2, 3]
+    assert not part.done, "broker epoch 2 led after 1 had written that down"

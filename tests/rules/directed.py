@@ -59,6 +59,13 @@ DIRECTED: Final = [
         TWICE,
     ),
     Mutation(
+        "whoever knows something led last",
+        "12b, 28",
+        ((kproto.replica.takeover, "is_last_leader"),),
+        _always(True),
+        TWICE,
+    ),
+    Mutation(
         "who gave it away leads it no more",
         "12b, 20",
         ((kproto.metadata.records, "still_given"),),
