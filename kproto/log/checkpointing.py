@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kproto.log.checkpoint import Entry
     from kproto.log.partition import Partition
     from kproto.log.ports import LogPorts
+    from kproto.log.unopened import Key
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ class Checkpointing:
         "_deletions",
         "_next",
         "_ports",
+        "_released",
         "_retry",
         "_slices",
         "_sync",
@@ -61,6 +63,8 @@ class Checkpointing:
         self.exact = left_as is LeftAs.CLEAN and self.file.exact
         """The files are as their entries say (`checkpoint`)."""
         self._changed: dict[Partition, None] = {}
+        self._released: dict[Key, Entry] = {}
+        """Where partitions stood that others lead now: for when they come back, perhaps to a next process."""
         self._deletions = 0
         self._slices = 0
         self._sync = False
@@ -101,6 +105,20 @@ class Checkpointing:
         """``partition`` is no longer here, or was never opened."""
         self._changed.pop(partition, None)
 
+    def released(self, topic_id: bytes, index: int, entry: Entry) -> None:
+        """Another broker leads a partition, which stood where ``entry`` says and is not open any more."""
+        self._released[topic_id, index] = entry
+
+    def opened(self, topic_id: bytes, index: int) -> None:
+        """It is open again."""
+        self._released.pop((topic_id, index), None)
+
+    def forget_topic(self, topic_id: bytes) -> None:
+        """It is deleted."""
+        for key in [key for key in self._released if key[0] == topic_id]:
+            del self._released[key]
+        self.file.forget(topic_id)
+
     def tick(self, now: float, interval: float) -> bool:
         """Write what is due at monotonic time ``now``; True when more is waiting. Seconds both."""
         if now < self._retry or (now < self._next and not self._sync):
@@ -118,8 +136,8 @@ class Checkpointing:
         sync = bool(self._deletions) and last
         if any(one.look_for_deleted(one.segments[-1]) for one in batch if one.segments):
             return False
-        if batch or sync:
-            entries = _entries(batch)
+        if batch or sync or self._released:
+            entries = [*self._left(), *_entries(batch)]
             point = self._ports.scan_point() if last else self.file.point
             try:
                 self.file.write(entries, point, sync=sync)
@@ -128,6 +146,7 @@ class Checkpointing:
                 self._trouble.failed(error.strerror)
                 return False
             self._trouble.over()
+            self._released.clear()
             for partition in batch:
                 del self._changed[partition]
         if not last:
@@ -144,8 +163,11 @@ class Checkpointing:
         partitions = list(opened)
         self._changed.update(dict.fromkeys(partitions))
         _sync_all(partitions)
-        self.file.write(_entries(self._changed), self._ports.scan_point(), sync=True)
+        self.file.write([*self._left(), *_entries(self._changed)], self._ports.scan_point(), sync=True)
         self._deletions = 0
+
+    def _left(self) -> list[tuple[bytes, int, Entry]]:
+        return [(*key, entry) for key, entry in self._released.items()]
 
 
 def _entries(partitions: Iterable[Partition]) -> list[tuple[bytes, int, Entry]]:

@@ -183,7 +183,7 @@ class LogManager:
             self._close(partition)
         delay = stream.config.file_delete_delay_ms / 1000 if stream is not None else self._delete_delay()
         self._known_at_start.pop(topic_id, None)
-        self.checkpointing.file.forget(topic_id)
+        self.checkpointing.forget_topic(topic_id)
         self.unopened.forget(topic_id)
         self.leadership.forget(topic_id)
         self.trash.add(self.clock.monotonic() + delay, stream_directory(self.data_dir, topic_id))
@@ -288,6 +288,7 @@ class LogManager:
             self._close(partition)
             raise
         self.unopened.drop(*key)
+        self.checkpointing.opened(*key)
 
     def size_bytes(self, topic_id: bytes, index: int) -> int:
         """Bytes of a partition, without opening it: by its checkpoint entry and its chunks in the journal.
@@ -368,7 +369,9 @@ class LogManager:
         stream = self.streams.get(topic_id)
         partition = stream.partitions.pop(index, None) if stream is not None else None
         if partition is not None:
-            self.unopened.release(topic_id, index, partition.entry())
+            entry = partition.entry()
+            self.unopened.release(topic_id, index, entry)
+            self.checkpointing.released(topic_id, index, entry)
             self._close(partition, lost=True)
             self.trash.lend(due, partition.directory)
 

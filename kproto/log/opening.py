@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kproto.config.definition import LONG_MAX
 from kproto.log import kept_producers
-from kproto.log.epochs import EpochCache
+from kproto.log.epochs import UNDEFINED, EpochCache
 from kproto.log.files import DELETED, FETCHING, SegmentName, parse_name
 from kproto.log.index import SparseIndex, decode
 from kproto.log.producers import Producers
@@ -235,6 +235,9 @@ def _fold(partition: Partition, segment: Segment, position: int, size: int, fiel
 def check_file(partition: Partition, segment: Segment, trusted: int, ends: bool) -> tuple[int, int]:
     """Fold ``segment``'s file as far as it is good; ``(end offset, end position)``. ``ends`` is that of
     `Trust`."""
+    told = _told_by_index(partition, segment, trusted)
+    if told is not None:
+        return told
     segment.index, segment.max_ts_base, segment.max_ts = SparseIndex(), segment.base_offset, NO_TIME
     segment.indexed = 0
     offset, end = segment.base_offset, 0
@@ -255,6 +258,34 @@ def check_file(partition: Partition, segment: Segment, trusted: int, ends: bool)
         return fields[0], position
     _fold(partition, segment, position, size, fields)
     return offset, end
+
+
+def _told_by_index(partition: Partition, segment: Segment, trusted: int) -> tuple[int, int] | None:
+    """What `check_file` would find out chunk by chunk, from the index of a file that is trusted to its end;
+    None when that does not tell. Chunks behind the last one that the index knows are looked at, the last of
+    the file among them. Who led a partition many times has a file for each of them, which ends a run.
+    """
+    size = os.stat(segment.path).st_size
+    found = decode(read_index(segment.index_path)) if 0 < size <= trusted else None
+    if found is None:
+        return None
+    index, summary, producers, packed = found
+    at = index.positions[-1] if index.positions else 0
+    offset = index.offsets[-1] if index.offsets else segment.base_offset
+    end, epoch = at, UNDEFINED
+    for position, length, fields, chunk in chunks_of(segment.path, 0, at):
+        if fields[0] != offset or chunk is None or crc32c(chunk[CRC_FROM:]) != fields[4]:
+            return None
+        offset, end, epoch = offset + fields[6] + 1, position + length, fields[2]
+    epochs = EpochCache.decode(packed)
+    known = epochs.of_offset(segment.base_offset) != UNDEFINED and epochs.of_offset(offset - 1) == epoch
+    if not known or (end, offset) != (size, summary.next_offset):  # of a file that was brought here, say
+        return None
+    segment.index, segment.indexed = index, at
+    segment.max_ts, segment.max_ts_base = summary.max_ts, summary.max_ts_base
+    partition.epochs = epochs
+    kept_producers.replace(partition, Producers.decode(producers), offset)
+    return offset, size
 
 
 def _is_sound(path: str, position: int, fields: tuple[int, ...]) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import random
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log import opening
 from kproto.log.adopting import GapError
+from kproto.log.partition import Partition
 from kproto.log.reader import complete
 from kproto.log.segment import Group, Segment
 from kproto.wire.batch import hop
@@ -31,6 +34,8 @@ class Stints:
         self.sealed = Sealed()
         self.log = Replicated(path, self.sealed)
         self.sequence = 0
+        self.released: list[Segment] = []
+        """What the partition had here when another broker became its leader."""
 
     def chunk(self) -> memoryview:
         values = [self.random.choice((5, 100, 3000, 20_000))] * self.random.randint(1, 3)
@@ -41,6 +46,7 @@ class Stints:
         return batch(*values, time=START + self.random.randint(-500, 500), producer=producer)
 
     def others(self) -> None:
+        self.released += [each for one in self.log.manager.partitions_open() for each in one.segments]
         self.log.lead(OTHER)
         with pytest.raises(KafkaError) as refused:
             self.log.partition()
@@ -55,6 +61,7 @@ class Stints:
         known = self.random.choice((0, count, self.random.randint(0, count)))
         assert log.take_over(known) == self.sealed.end
         check_all(log, 5)
+        self.released = []
         if self.random.random() < 0.3:
             self.fill()
             check_all(log, 5)
@@ -99,11 +106,11 @@ class Stints:
         """The process ends somehow; journal files of an earlier process do not count."""
         left_as = self.random.choice((LeftAs.KILLED, LeftAs.CLEAN, LeftAs.POWER_LOST))
         if left_as is LeftAs.POWER_LOST:
-            for partition in self.log.manager.partitions_open():
-                for segment in partition.segments:
-                    if 0 <= segment.synced < segment.flushed:
-                        keep = self.random.randint(segment.synced, segment.flushed)
-                        os.truncate(segment.path, keep)
+            opened = [each for one in self.log.manager.partitions_open() for each in one.segments]
+            for segment in opened + self.released:
+                if 0 <= segment.synced < segment.flushed and os.path.exists(segment.path):
+                    keep = self.random.randint(segment.synced, segment.flushed)
+                    os.truncate(segment.path, keep)
         self.log.owner += 1
         self.log.restart(left_as)
 
@@ -131,6 +138,80 @@ def filled(tmp_path: Path, count: int = 20) -> Replicated:
         sealed.add(batch(100, 100, time=START + 10 * i), log.epoch)
     log.lead(ME)
     return log
+
+
+def led_six_times(path: Path) -> Stints:
+    """A hundred records each time, in a file; then another broker leads, and appends one."""
+    stints = Stints(path, 7)
+    log = stints.log
+    for _ in range(6):
+        log.lead(ME)
+        log.take_over(len(stints.sealed.chunks))
+        for _ in range(100):
+            stints.sealed.add(batch(50, time=START), log.epoch)
+            log.partition().append(memoryview(bytearray(batch(50, time=START))))
+            log.run_deferred()
+        log.partition().flush()
+        log.lead(OTHER)
+        stints.sealed.add(batch(50, time=START), log.epoch)
+    log.tick(20.0)
+    return stints
+
+
+def led_again(stints: Stints) -> Partition:
+    stints.log.lead(ME)
+    stints.log.take_over(len(stints.sealed.chunks))
+    return stints.log.partition()
+
+
+@pytest.mark.parametrize("left_as", [None, LeftAs.CLEAN, LeftAs.KILLED])
+def test_what_it_led_before_is_not_looked_through_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_as: LeftAs | None
+) -> None:
+    """Leaders come and go, and processes: what the files here have was known when another broker became the
+    leader, and where each time ended was found out then."""
+    looked: list[int] = []
+    hop_over = opening.chunks_of
+
+    def counted(path: str, trusted: int, at: int = 0) -> Iterator[Any]:
+        for found in hop_over(path, trusted, at):
+            looked.append(found[0])
+            yield found
+
+    stints = led_six_times(tmp_path)
+    if left_as is not None:
+        stints.log.owner += 1
+        stints.log.restart(left_as)
+    monkeypatch.setattr(opening, "chunks_of", counted)
+    assert len(led_again(stints).segments) == 6 + 1
+    assert 0 < len(looked) < 150, "the last time alone is looked at as a whole"
+    check_all(stints.log)
+
+
+def test_an_index_is_not_believed_of_a_file_that_was_never_synced(tmp_path: Path) -> None:
+    """The power was lost: the file has its length, and not what was written into it."""
+    stints = led_six_times(tmp_path)
+    segment = led_again(stints).segments[0]
+    assert segment.synced_offset < segment.next_offset
+    with open(segment.path, "r+b") as changed:
+        changed.seek(segment.size // 2)
+        changed.write(bytes(200))
+    stints.log.owner += 1
+    stints.log.restart(LeftAs.POWER_LOST)
+    led_again(stints)
+    check_all(stints.log)
+
+
+def test_an_index_that_does_not_know_leader_epochs_is_not_asked(tmp_path: Path) -> None:
+    """That of a file that was brought over, above all: its chunks are looked at, and are the log's."""
+    stints = led_six_times(tmp_path)
+    segment = led_again(stints).segments[0]
+    segment.load_index()
+    segment.footer = (b"", b"")
+    segment.write_index()
+    stints.log.lead(OTHER)
+    assert len(led_again(stints).segments) == 6 + 1
+    check_all(stints.log)
 
 
 def test_nothing_is_served_before_it_is_taken_over(tmp_path: Path) -> None:
