@@ -29,8 +29,8 @@ from bench.topics import Topics
 
 SAMPLE_EVERY = 16
 POLL_EVERY = 64
-"""Records between two looks for acknowledgements. With a buffer of millions of records there would be none for
-seconds if only a full one made the producer look."""
+"""Records between two looks for acknowledgements. With a buffer of millions of records there would be none
+for seconds if only a full one made the producer look."""
 CONSUMED_AT_ONCE = 2000
 DRAIN_S = 60.0
 PERCENTS = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p999": 99.9, "max": 100.0}
