@@ -266,7 +266,8 @@ def _told_by_index(partition: Partition, segment: Segment, trusted: int) -> tupl
     the file among them. Who led a partition many times has a file for each of them, which ends a run.
     """
     size = os.stat(segment.path).st_size
-    found = decode(read_index(segment.index_path)) if 0 < size <= trusted else None
+    tells = 0 < size <= trusted and partition.producers.kept is None  # what was kept joins on the way
+    found = decode(read_index(segment.index_path)) if tells else None
     if found is None:
         return None
     index, summary, producers, packed = found
@@ -283,8 +284,7 @@ def _told_by_index(partition: Partition, segment: Segment, trusted: int) -> tupl
         return None
     segment.index, segment.indexed = index, at
     segment.max_ts, segment.max_ts_base = summary.max_ts, summary.max_ts_base
-    partition.epochs = epochs
-    kept_producers.replace(partition, Producers.decode(producers), offset)
+    partition.epochs, partition.producers = epochs, Producers.decode(producers)
     return offset, size
 
 
