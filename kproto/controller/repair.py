@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Sequence, Set
 from functools import partial
 from typing import Final, NamedTuple
@@ -23,6 +23,8 @@ AT_ONCE: Final = 8
 AT_ONCE_PER_BROKER: Final = 2
 RETRY_SECONDS: Final = 5.0
 """A repair that failed is tried again, perhaps elsewhere, after so long."""
+LOOKS_FOR_MORE: Final = 64
+"""Virtual segments looked at, at most, for the place of a repair that ended."""
 
 
 class Repair(NamedTuple):
@@ -69,7 +71,17 @@ class Repairs:
     """Which copies are missing since when, and what is under way. ``delay`` is in seconds; ``denials``: what
     others are told that is learnt here."""
 
-    __slots__ = ("_busy", "_delay", "_denied", "_failed", "_missing", "_retry_at", "denials")
+    __slots__ = (
+        "_busy",
+        "_delay",
+        "_denied",
+        "_failed",
+        "_line",
+        "_load",
+        "_missing",
+        "_retry_at",
+        "denials",
+    )
 
     def __init__(self, delay: float, denials: Denials | None = None) -> None:
         self._delay = delay
@@ -81,6 +93,10 @@ class Repairs:
         """Sources and targets that did not work."""
         self._denied: set[VsegId] = set()
         """Of which a last listed copy was none, as of the last plan."""
+        self._line = deque[VsegId]()
+        """Those that can be copied, as of the last plan, and wait for their turn."""
+        self._load = Counter[int]()
+        """Copies on each broker, about."""
 
     @property
     def running(self) -> int:
@@ -124,12 +140,9 @@ class Repairs:
         self._retry_at = {vseg: at for vseg, at in self._retry_at.items() if vseg in ids - at_once}
         self._failed = {vseg: pairs for vseg, pairs in self._failed.items() if vseg in ids}
         self.denials.forget_owners(ids)
-        orders: list[Repair] = []
         looks: list[float] = []
-        use = Counter[int]()
-        for repair in self._busy.values():
-            use.update((repair.source, repair.target.node_id))
-        load = Counter(target.node_id for vseg in table.vsegs.values() for target in vseg.backups)
+        self._load = Counter(target.node_id for vseg in table.vsegs.values() for target in vseg.backups)
+        self._line.clear()
         for vseg in short:
             since = self._missing.setdefault(vseg.id, now)
             urgent = vseg.id in awaited and rules.owner_is_here(image, vseg)
@@ -137,15 +150,42 @@ class Repairs:
             ready = max(since + self._delay if waits else since, self._retry_at.get(vseg.id, 0.0))
             if now < ready:
                 looks.append(ready)
-            elif vseg.id not in self._busy and len(self._busy) + len(orders) < AT_ONCE:
-                failed = self._failed.get(vseg.id, set())
-                deniers = self.denials.of_last_copy(image, vseg)
-                order = choose_repair(image, table, vseg, load, use, failed, deniers)
-                if order is not None:
-                    orders.append(order)
-                    use.update((order.source, order.target.node_id))
-                    load[order.target.node_id] += 1
+            elif vseg.id not in self._busy:
+                self._line.append(vseg.id)
+        orders = self._choose(image, table, len(self._line))
         return RepairPlan(orders, len(short), min(looks, default=None))
+
+    def more(self, image: MetadataImage, table: VlogTable, done: Repair) -> list[Repair]:
+        """What to copy in the place of one that is ``done``, from what the last plan found: a fraction of a
+        plan's work, which grows with everything that is stored."""
+        self._line.append(done.vseg.id)  # it may lack another one
+        return self._choose(image, table, LOOKS_FOR_MORE)
+
+    def _choose(self, image: MetadataImage, table: VlogTable, looks: int) -> list[Repair]:
+        """As many as have room of the first so many in the line. Those without keep their places."""
+        orders: list[Repair] = []
+        kept: list[VsegId] = []
+        use = Counter[int]()
+        for repair in self._busy.values():
+            use.update((repair.source, repair.target.node_id))
+        for _ in range(min(looks, len(self._line))):
+            full = all(use[node_id] >= AT_ONCE_PER_BROKER for node_id in image.brokers)
+            if full or len(self._busy) + len(orders) >= AT_ONCE:
+                break
+            vseg = table.vsegs.get(self._line.popleft())
+            if vseg is None or not (vseg.id in self._denied or _is_short(image, table, vseg)):
+                continue
+            failed = self._failed.get(vseg.id, set())
+            deniers = self.denials.of_last_copy(image, vseg)
+            order = choose_repair(image, table, vseg, self._load, use, failed, deniers)
+            if order is None:
+                kept.append(vseg.id)
+            else:
+                orders.append(order)
+                use.update((order.source, order.target.node_id))
+                self._load[order.target.node_id] += 1
+        self._line.extendleft(reversed(kept))
+        return orders
 
 
 def _is_short(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Set
+from collections.abc import Callable, Coroutine, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 CANNOT_WRITE: Final = "the controller cannot write its decisions"
 UPKEEP_SECONDS: Final = 1.0
-"""Between two looks, at least, unless a repair ended or is waited for..."""
+"""Between two looks, at least, unless repairs ended or one is waited for..."""
 UPKEEP_REST: Final = 20.0
 """...and in times of what the last one took..."""
 UPKEEP_REST_MOST: Final = 10.0
@@ -92,7 +92,7 @@ class Upkeep:
         self._seen = 0
         """...and how many of them there were at the last look."""
         self._soon = asyncio.Event()
-        """A repair ended, so that there is room for the next, or somebody waits for one."""
+        """A repair failed, or the last one that runs ended, or somebody waits for one."""
         self._awaited: Set[VsegId] = frozenset()
 
     def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
@@ -151,10 +151,13 @@ class Upkeep:
     def _order_repairs(self, now: float) -> float | None:
         plan = self._repairs.plan(self._controller.image, self._controller.table, now, self._awaited)
         self._short, self._seen = plan.short, self._changes
-        for repair in plan.orders:
+        self._order(plan.orders)
+        return plan.look_at
+
+    def _order(self, repairs: Sequence[Repair]) -> None:
+        for repair in repairs:
             self._repairs.ordered(repair)
             self._begin(self._repair(repair))
-        return plan.look_at
 
     async def _repair(self, repair: Repair) -> None:
         """Have one copy made and list it (rule 17)."""
@@ -184,6 +187,9 @@ class Upkeep:
         finally:
             self._repairs.ended(repair, done, self._clock.monotonic(), for_want, answered)
             self.look_again()
+        if done:
+            self._order(self._repairs.more(controller.image, controller.table, repair))
+        if not done or not self._repairs.running:
             self._soon.set()
 
     def _is_late(self, asked: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
@@ -250,6 +251,83 @@ def test_repairs_are_limited_per_broker_and_in_all() -> None:
     use = Counter(node for order in made for node in (order.source, order.target.node_id))
     assert 0 < len(made) <= AT_ONCE
     assert max(use.values()) <= AT_ONCE_PER_BROKER
+
+
+def lacking(brokers: int = 4, wiped: Sequence[int] = (3, 4)) -> World:
+    """Some of the brokers came back without data: virtual segments lack a copy or two."""
+    world = cluster(brokers, t=(1, 3, [1]))
+    for seq in range(40):
+        world.open(1, seq, seq * 10, 3)
+    for node in wiped:
+        world.register(node, store="new")
+    return world
+
+
+@pytest.mark.parametrize(("brokers", "wiped"), [(4, (3, 4)), (20, range(3, 17))])
+def test_the_next_one_is_ordered_when_one_is_done_without_another_plan(
+    brokers: int, wiped: Sequence[int]
+) -> None:
+    """A plan looks at all virtual segments and comes every few seconds when there are many: with two of four
+    brokers without data, 800 virtual segments, it was the one thing that repairs waited for."""
+    world, repairs = lacking(brokers, wiped), Repairs(0)
+    short = repairs.plan(world.image, world.table, world.now).short
+    waiting = orders(world, repairs)
+    made: set[VsegId] = set()
+    while waiting:
+        for order in waiting:
+            repairs.ordered(order)
+        order = waiting[0]
+        assert world.commit(decide_repaired(world.image, world.table, order))
+        repairs.ended(order, True, world.now)
+        made.add(order.vseg.id)
+        waiting = [*waiting[1:], *repairs.more(world.image, world.table, order)]
+        use = Counter(node for each in waiting for node in (each.source, each.target.node_id))
+        assert max(use.values(), default=0) <= AT_ONCE_PER_BROKER
+        assert len(waiting) <= AT_ONCE
+    plan = repairs.plan(world.image, world.table, world.now)
+    assert (plan.orders, plan.short) == ([], 0)
+    assert len(made) == short > AT_ONCE
+
+
+def test_what_needs_no_copy_any_more_loses_its_place() -> None:
+    world, repairs = lacking(), Repairs(0)
+    first, *others = orders(world, repairs)
+    for order in (first, *others):
+        repairs.ordered(order)
+    repairs.ended(first, True, world.now)
+    for node in (3, 4):
+        world.register(node, store=f"store{node}")
+    assert repairs.more(world.image, world.table, first) == [], "those with the copies are back"
+    world, repairs = lacking(), Repairs(0)
+    (first, *_) = orders(world, repairs)
+    world.table.vsegs.clear()
+    assert repairs.more(world.image, world.table, first) == [], "nobody needs them any more"
+
+
+def test_one_that_is_waited_for_keeps_its_place_behind_a_busy_source() -> None:
+    """It was the first in the line and cannot be made now; it is the next one when its source has room."""
+    world = cluster(6, t=(1, 3, [1]))
+    for seq in range(60):
+        world.open(1, seq, seq * 10, 3)
+    world.fence(2)
+    repairs = Repairs(0)
+    short = sorted(vseg.id for vseg in world.table.vsegs.values() if 2 in nodes(vseg.backups))
+    running = orders(world, repairs)
+    for order in running:
+        repairs.ordered(order)
+    first = next(each for each in short if each not in {order.vseg.id for order in running})
+    ordered = []
+    while first not in ordered and running:
+        order = running.pop(0)
+        world.commit(decide_repaired(world.image, world.table, order))
+        repairs.ended(order, True, world.now)
+        more = repairs.more(world.image, world.table, order)
+        ordered += [each.vseg.id for each in more]
+        for each in more:
+            repairs.ordered(each)
+        running += more
+    busy = ordered.index(first)
+    assert busy < AT_ONCE, "others went before only while its source, or all targets, were busy"
 
 
 def disowned(

@@ -21,6 +21,7 @@ from kproto.metadata.records import ONLINE, Floor
 from kproto.metadata.store import Change
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica import messages
+from kproto.replica.rules import Presence
 from kproto.replica.stored_file import file_name, inspect, vseg_of_name
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import (
@@ -341,7 +342,8 @@ class Checks:
             world.count("lost, as the configs of topics allow")
 
     def _look_at_listed(self, record: VsegRecord) -> None:
-        """Rule 23, of one that was closed just now: who is listed has all of it. (Rotten ones aside.)"""
+        """Rule 23, of one that was closed just now: who is listed has all of it. (Rotten ones aside, and
+        those that could not be read a moment ago though they are whole: their broker says so, rule 24.)"""
         assert record.end is not None
         for target in self._copies(record) if not record.empty and not self.world.plan.rot else ():
             node = self.world.nodes[target.node_id]
@@ -349,10 +351,25 @@ class Checks:
                 store = node.store
                 copy = store.copies.get(record.id)
                 if copy is None or (copy.loaded and copy.end < record.end and record.id not in store.limbo):
+                    failed = copy is not None and copy.presence is Presence.UNREADABLE
+                    if failed and self._is_whole(record, node):
+                        self.world.count("listed as a read of it failed")
+                        continue
                     self.world.failed(
                         f"rule 23: vseg {tuple(record.id)} is closed at {record.end}, n{target.node_id} is "
                         f"listed and has {'nothing' if copy is None else copy.end}"
                     )
+
+    def _is_whole(self, record: VsegRecord, node: Node) -> bool:
+        """On its disk, when no read fails."""
+        machine = node.machine
+        path = f"{machine.root}/replicas/{file_name(record.id)}"
+        due, machine.fail_next = machine.fail_next, None
+        try:
+            found = inspect(SimDisk(machine), path, record.id, True)
+        finally:
+            machine.fail_next = due
+        return record.end is not None and found.end >= record.end
 
     def _look_at_gained(self, record: VsegRecord, known: VsegRecord) -> None:
         """Rule 17: a copy is listed only where it was made, and still is."""
