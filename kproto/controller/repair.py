@@ -87,7 +87,8 @@ class Repairs:
         self._delay = delay
         self.denials = denials or Denials()
         self._missing: dict[VsegId, float] = {}
-        self._retry_at: dict[VsegId, float] = {}
+        self._retry_at: dict[VsegId, tuple[float, Repair]] = {}
+        """When, and what failed."""
         self._busy: dict[VsegId, Repair] = {}
         self._failed: dict[VsegId, set[tuple[int, int]]] = {}
         """Sources and targets that did not work."""
@@ -115,7 +116,7 @@ class Repairs:
         self._busy.pop(repair.vseg.id, None)
         if not done:
             if repair.known or not answered:
-                self._retry_at[repair.vseg.id] = now + RETRY_SECONDS
+                self._retry_at[repair.vseg.id] = now + RETRY_SECONDS, repair
             if repair.known or answered:
                 pair = (repair.source, repair.target.node_id)
                 self._failed.setdefault(repair.vseg.id, set()).add(pair)
@@ -137,7 +138,11 @@ class Repairs:
         ids = {vseg.id for vseg in short}
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
         at_once, self._denied = without - self._denied, without  # the owner's journal may be gone soon
-        self._retry_at = {vseg: at for vseg, at in self._retry_at.items() if vseg in ids - at_once}
+        self._retry_at = {
+            vseg: (at, failed)
+            for vseg, (at, failed) in self._retry_at.items()
+            if vseg in ids - at_once and not _is_torn(image, failed)
+        }
         self._failed = {vseg: pairs for vseg, pairs in self._failed.items() if vseg in ids}
         self.denials.forget_owners(ids)
         looks: list[float] = []
@@ -147,7 +152,8 @@ class Repairs:
             since = self._missing.setdefault(vseg.id, now)
             urgent = vseg.id in awaited and rules.owner_is_here(image, vseg)
             waits = may_return(image, vseg) and not urgent
-            ready = max(since + self._delay if waits else since, self._retry_at.get(vseg.id, 0.0))
+            again_at, _ = self._retry_at.get(vseg.id, (0.0, None))
+            ready = max(since + self._delay if waits else since, again_at)
             if now < ready:
                 looks.append(ready)
             elif vseg.id not in self._busy:
@@ -186,6 +192,13 @@ class Repairs:
                 self._load[order.target.node_id] += 1
         self._line.extendleft(reversed(kept))
         return orders
+
+
+def _is_torn(image: MetadataImage, repair: Repair) -> bool:
+    """It failed as one of the two went away: that says nothing about another try, for which recoveries may
+    wait that began with the same death."""
+    source_is_gone = repair.known and repair.source not in image.brokers
+    return source_is_gone or not rules.is_current(image, repair.target.node_id, repair.epoch)
 
 
 def _is_short(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:

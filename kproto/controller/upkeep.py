@@ -69,6 +69,7 @@ class Upkeep:
         "_seen",
         "_short",
         "_soon",
+        "_urgent",
     )
 
     def __init__(
@@ -93,6 +94,8 @@ class Upkeep:
         """...and how many of them there were at the last look."""
         self._soon = asyncio.Event()
         """A repair failed, or the last one that runs ended, or somebody waits for one."""
+        self._urgent = asyncio.Event()
+        """A recovery waits for one: no time to rest."""
         self._awaited: Set[VsegId] = frozenset()
 
     def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
@@ -108,6 +111,7 @@ class Upkeep:
         if not awaited <= self._awaited:
             self.look_again()
             self._soon.set()
+            self._urgent.set()
         self._awaited = awaited
 
     def repairs(self) -> dict[str, int]:
@@ -142,11 +146,11 @@ class Upkeep:
             except KafkaError as error:
                 arranging.failed(error)
             rest = upkeep_rest(self._clock.monotonic() - began)
-            await asyncio.sleep(rest)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(max(UPKEEP_SECONDS - rest, 0.0)):
-                    await self._soon.wait()
-            self._soon.clear()
+            for event, most in ((self._urgent, rest), (self._soon, UPKEEP_SECONDS - rest)):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(max(most, 0.0)):
+                        await event.wait()
+                event.clear()
 
     def _order_repairs(self, now: float) -> float | None:
         plan = self._repairs.plan(self._controller.image, self._controller.table, now, self._awaited)
@@ -191,6 +195,8 @@ class Upkeep:
             self._order(self._repairs.more(controller.image, controller.table, repair))
         if not done or not self._repairs.running:
             self._soon.set()
+        if not done and repair.vseg.id in self._awaited:
+            self._urgent.set()
 
     def _is_late(self, asked: float) -> bool:
         """What was made for this question may have been given up again, because nobody listed it."""
