@@ -194,9 +194,8 @@ class Numbered:
     def check(self) -> tuple[int, int]:
         """Who asks for offset 0 is sent to what is left, which is all there and in its place. The log start
         moves from hole to hole until the leader has everything."""
-        leader = -1
-        while leader < 0:  # for a moment, when it moves to its preferred replica
-            leader = self.leader()
+        # Nobody does for a moment, when it moves to its preferred replica.
+        leader = wait_until("somebody leads", lambda: max(self.leader(), 0))
         wait_until(
             "all is brought over",
             lambda: not told(self.cluster.node(leader), "/recovery/here")["bring_over"].get("partitions"),

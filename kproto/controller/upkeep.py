@@ -35,7 +35,7 @@ CANNOT_WRITE: Final = "the controller cannot write its decisions"
 UPKEEP_SECONDS: Final = 1.0
 """Between two looks, at least, unless repairs ended or one is waited for..."""
 UPKEEP_REST: Final = 20.0
-"""...and in times of what the last one took..."""
+"""...and, unless a recovery waits for one, in times of what the last one took..."""
 UPKEEP_REST_MOST: Final = 10.0
 """...in seconds: it may have waited for a slow store, and missing copies cannot wait so much longer."""
 REPAIR_SECONDS: Final = 120.0
@@ -150,7 +150,8 @@ class Upkeep:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(max(most, 0.0)):
                         await event.wait()
-                event.clear()
+            self._urgent.clear()
+            self._soon.clear()
 
     def _order_repairs(self, now: float) -> float | None:
         plan = self._repairs.plan(self._controller.image, self._controller.table, now, self._awaited)

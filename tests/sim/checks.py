@@ -21,6 +21,7 @@ from kproto.metadata.records import ONLINE, Floor
 from kproto.metadata.store import Change
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica import messages
+from kproto.replica.repair import is_whole
 from kproto.replica.rules import Presence
 from kproto.replica.stored_file import file_name, inspect, vseg_of_name
 from kproto.vlog.classes import FlushPolicy
@@ -363,13 +364,11 @@ class Checks:
     def _is_whole(self, record: VsegRecord, node: Node) -> bool:
         """On its disk, when no read fails."""
         machine = node.machine
-        path = f"{machine.root}/replicas/{file_name(record.id)}"
         due, machine.fail_next = machine.fail_next, None
         try:
-            found = inspect(SimDisk(machine), path, record.id, True)
+            return is_whole(inspect(SimDisk(machine), node.store.path_of(record.id), record.id, True), record)
         finally:
             machine.fail_next = due
-        return record.end is not None and found.end >= record.end
 
     def _look_at_gained(self, record: VsegRecord, known: VsegRecord) -> None:
         """Rule 17: a copy is listed only where it was made, and still is."""
