@@ -99,8 +99,10 @@ class Upkeep:
         self._awaited: Set[VsegId] = frozenset()
 
     def follow(self, brokers: Mapping[int, BrokerRecord], now: float) -> None:
-        """The members changed."""
+        """The members changed: one who came may have what a recovery waits for."""
         self._arranger.follow(brokers, now)
+        if self._awaited:
+            self._urgent.set()
 
     def look_again(self) -> None:
         """There is a new image, or something lacks copies that no record shows."""

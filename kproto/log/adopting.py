@@ -99,7 +99,8 @@ def open_taken_over(
     ``runs`` are chunks in the journal of an earlier process here: what is not in a file may be there.
     """
     sealed = EpochCache.decode(taken.epochs)
-    for _, fields in _chunks(taken):
+    behind = list(_chunks(taken))
+    for _, fields in behind:
         sealed.note(fields[2], fields[0])
     partition.log_start_offset = taken.log_start
     local_end = _adopt_files(partition, taken, sealed, entry)
@@ -109,7 +110,7 @@ def open_taken_over(
     if partition.log_end_offset < taken.base:
         partition.skip_to(taken.base)
     partition.producers = Producers.decode(taken.producers)
-    for chunk, fields in _chunks(taken):
+    for chunk, fields in behind:
         if fields[0] >= partition.log_end_offset:
             partition.restore(chunk, fields)
         elif fields[9] >= 0:

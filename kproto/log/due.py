@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 BYTES_A_TURN: Final = 8 * 1024 * 1024
 """After so many bytes the others wait for the next turn of the event loop: writing holds it up."""
+A_PARTITION: Final = 64 * 1024
+"""Counted for each beside its bytes: opening a file or two takes as long as writing so many."""
 
 
 class Due(dict["Partition", None]):
@@ -42,7 +44,7 @@ class Due(dict["Partition", None]):
                 dirty = partition.dirty_bytes
                 if dirty > BYTES_A_TURN and _write_ahead(partition):
                     break
-                left -= dirty
+                left -= dirty + A_PARTITION
                 del self[partition]
                 self._flush(partition)
         finally:  # one that fails keeps nobody else from being written

@@ -45,6 +45,8 @@ Lookup = Generator["times.Wanted", "list[memoryview]", "times.Found | None"]
 NEVER: Final = 1 << 62
 ADOPT_BYTES: Final = 65_536
 """From this size on, memory that the caller gives away is kept instead of copied."""
+HOPPED_BYTES: Final = 16_384
+"""So much of a file may be without an index where another broker is about to lead: a millisecond of hops."""
 
 _unpack = Struct(">qi4xbIHIqqqhii").unpack_from
 """`HEADER` without the leader epoch, which is stamped; attributes and last offset delta, which are not to be
@@ -178,9 +180,12 @@ class Partition:
 
     def hand_over(self, going: bool) -> None:
         """Refuse appends from now on, because another broker is about to lead (rule 12b), or take them
-        again. Reading goes on."""
+        again. Reading goes on. What is open is closed: should this broker lead again, its index tells what is
+        in the file, which would have to be hopped through."""
         self.handing_over = going
         self.configure(self.config)
+        if going and self.segments[-1].size >= HOPPED_BYTES:
+            self.roll_group()
 
     def begin(self, base_offset: int) -> None:
         """Open the first group of a partition that stores nothing."""

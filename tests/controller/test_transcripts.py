@@ -1,10 +1,10 @@
 """Recoveries as transcripts: what happens to a cluster, and what its controller then does, with times.
 
-A line ``> command`` is executed; the lines behind it are what followed. Commands: ``brokers N``,
-``topic NAME PARTITIONS COPIES``, ``write BROKER SEQ START END [COPIES]`` (a virtual segment that all backups
-have up to END), ``kill``, ``cut`` and ``start BROKER ...``, ``leave BROKER`` (in peace), ``wiped BROKER``
-(start with an empty directory), ``slow BROKER SECONDS`` (its answers), ``copying MINUTES`` (what each copy
-takes), ``limbo BROKER`` (after a power loss), ``accept`` (the loss of whatever is in limbo), ``stubborn
+A line ``> command`` is executed; the lines behind it are what followed. Commands: ``brokers N``, ``topic NAME
+PARTITIONS COPIES``, ``write BROKER SEQ START END [COPIES]`` (a virtual segment that all backups have up to
+END), ``kill``, ``cut`` and ``start BROKER ...``, ``leave BROKER`` (in peace), ``wiped BROKER`` (start with an
+empty directory), ``slow BROKER SECONDS`` (its answers), ``copying MINUTES [BROKER ...]`` (what each copy
+takes there), ``limbo BROKER`` (after a power loss), ``accept`` (the loss of whatever is in limbo), ``stubborn
 BROKER`` (never commits), ``unneeded BROKER`` (needs no closed virtual segment), ``delete TOPIC``,
 ``controller`` (starts anew), ``run SECONDS``, ``state``. With KPROTO_WRITE_TRANSCRIPTS=1 the files are
 written instead of compared.
@@ -72,9 +72,9 @@ class Scene:
     async def do_slow(self, node: str, seconds: str) -> None:
         self.cluster.brokers[int(node)].slow = float(seconds)
 
-    async def do_copying(self, minutes: str) -> None:
-        for broker in self.cluster.brokers.values():
-            broker.minutes = int(minutes)
+    async def do_copying(self, minutes: str, *nodes: str) -> None:
+        for node in map(int, nodes or self.cluster.brokers):
+            self.cluster.brokers[node].minutes = int(minutes)
 
     async def do_limbo(self, node: str) -> None:
         self.cluster.brokers[int(node)].directory.limbo = True

@@ -60,6 +60,19 @@ def test_a_turn_writes_about_so_much_and_the_next_one_goes_on() -> None:
     assert not turns.deferred
 
 
+def test_many_with_little_take_several_turns_too() -> None:
+    """Files are opened for each."""
+    turns = Turns()
+    count = due.BYTES_A_TURN // due.A_PARTITION
+    parts: list[Any] = [Part(1) for _ in range(count + 10)]
+    for part in parts:
+        turns.due.add(part)
+    turns.turn()
+    assert turns.written == parts[:count]
+    turns.turn()
+    assert turns.written == parts
+
+
 def test_one_with_much_more_takes_several_turns() -> None:
     turns = Turns()
     large, small = parts = [Part(due.BYTES_A_TURN * 2 + 5), Part(10)]

@@ -304,7 +304,7 @@ def test_what_is_due_to_be_written_at_once_is_written_a_part_in_each_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many partitions, or a few with very large chunks: others are served in between."""
-    monkeypatch.setattr(due, "BYTES_A_TURN", 100_000)
+    monkeypatch.setattr(due, "BYTES_A_TURN", 200_000)
     log = Log(tmp_path, partitions=5, settings={"kproto.flush.bytes": "40000"})
     partitions = [log.partition(index) for index in range(5)]
     for partition in partitions:

@@ -46,6 +46,10 @@ class Stints:
         return batch(*values, time=START + self.random.randint(-500, 500), producer=producer)
 
     def others(self) -> None:
+        for one in self.log.manager.partitions_open():
+            if self.random.random() < 0.5:
+                one.hand_over(True)
+                self.log.run_deferred()
         self.released += [each for one in self.log.manager.partitions_open() for each in one.segments]
         self.log.lead(OTHER)
         with pytest.raises(KafkaError) as refused:
@@ -80,6 +84,9 @@ class Stints:
             partition.append(memoryview(bytearray(fresh[-1])))
             if self.random.random() < 0.1:
                 partition.flush()
+            if self.random.random() < 0.05:
+                partition.hand_over(True)
+                partition.hand_over(False)
             self.log.run_deferred()
         if self.random.random() < 0.5:
             self.log.tick(self.random.choice((0.1, 20.0, 70.0)))
@@ -140,7 +147,7 @@ def filled(tmp_path: Path, count: int = 20) -> Replicated:
     return log
 
 
-def led_six_times(path: Path) -> Stints:
+def led_six_times(path: Path, size: int = 50, hands_over: bool = False) -> Stints:
     """A hundred records each time, in a file; then another broker leads, and appends one."""
     stints = Stints(path, 7)
     log = stints.log
@@ -148,10 +155,14 @@ def led_six_times(path: Path) -> Stints:
         log.lead(ME)
         log.take_over(len(stints.sealed.chunks))
         for _ in range(100):
-            stints.sealed.add(batch(50, time=START), log.epoch)
-            log.partition().append(memoryview(bytearray(batch(50, time=START))))
+            stints.sealed.add(batch(size, time=START), log.epoch)
+            log.partition().append(memoryview(bytearray(batch(size, time=START))))
             log.run_deferred()
-        log.partition().flush()
+        if hands_over:
+            log.partition().hand_over(True)
+            log.run_deferred()
+        else:
+            log.partition().flush()
         log.lead(OTHER)
         stints.sealed.add(batch(50, time=START), log.epoch)
     log.tick(20.0)
@@ -165,11 +176,13 @@ def led_again(stints: Stints) -> Partition:
 
 
 @pytest.mark.parametrize("left_as", [None, LeftAs.CLEAN, LeftAs.KILLED])
+@pytest.mark.parametrize(("hands_over", "most"), [(False, 150), (True, 50)])
 def test_what_it_led_before_is_not_looked_through_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_as: LeftAs | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_as: LeftAs | None, hands_over: bool, most: int
 ) -> None:
     """Leaders come and go, and processes: what the files here have was known when another broker became the
-    leader, and where each time ended was found out then."""
+    leader, and where each time ended was found out then. The last time alone is looked at as a whole, unless
+    it ended with handing over."""
     looked: list[int] = []
     hop_over = opening.chunks_of
 
@@ -178,13 +191,13 @@ def test_what_it_led_before_is_not_looked_through_again(
             looked.append(found[0])
             yield found
 
-    stints = led_six_times(tmp_path)
+    stints = led_six_times(tmp_path, 200, hands_over)
     if left_as is not None:
         stints.log.owner += 1
         stints.log.restart(left_as)
     monkeypatch.setattr(opening, "chunks_of", counted)
     assert len(led_again(stints).segments) == 6 + 1
-    assert 0 < len(looked) < 150, "the last time alone is looked at as a whole"
+    assert 0 < len(looked) < most
     check_all(stints.log)
 
 

@@ -1,0 +1,75 @@
+"""The controller rests between its looks at missing copies, but not while a recovery waits for one.
+
+Looks take long here.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from kproto.controller import upkeep
+from kproto.metadata.vlogs import VsegId
+
+from .sim_cluster import SimCluster
+from .virtual_time import run_virtual
+
+REST_S = 8.0
+
+
+@pytest.fixture(autouse=True)
+def long_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "upkeep_rest", lambda _: REST_S)
+
+
+async def has_looked(cluster: SimCluster, within_s: float) -> bool:
+    """Whether all changes so far are seen in time."""
+    until = cluster.loop.now + within_s
+    while (found := cluster.control.repairs())["seen"] < found["changes"]:
+        if cluster.loop.now > until:
+            return False
+        await cluster.sleep(0.01)
+    return True
+
+
+def test_what_a_recovery_begins_to_wait_for_is_looked_at_at_once() -> None:
+    async def body() -> None:
+        cluster = SimCluster(4)
+        await cluster.start()
+        await cluster.sleep(3 * REST_S)
+        cluster.control.look_for_copies()
+        assert await has_looked(cluster, REST_S)
+        cluster.control.look_for_copies()
+        assert not await has_looked(cluster, 1), "it rests"
+        cluster.control._upkeep.hurry({VsegId(1, 0, 0)})
+        assert await has_looked(cluster, 0.1)
+        cluster.control.look_for_copies()
+        cluster.control._upkeep.hurry({VsegId(1, 0, 0)})
+        assert not await has_looked(cluster, 1), "it waits for nothing else"
+        await cluster.stop()
+
+    run_virtual(body())
+
+
+def test_who_comes_is_asked_at_once_for_what_a_recovery_waits_for() -> None:
+    """The owner decides alone where its virtual segment ends, and then its disk is lost: the backups, which
+    nobody lists any more, are asked whether they have it all the same (17)."""
+
+    async def body() -> None:
+        cluster = SimCluster(4)
+        await cluster.start()
+        await cluster.topic("t", 4, 3)
+        vseg = await cluster.write(2, 0, 0, 100)
+        cluster.kill(2, 1, 3, 4)
+        await cluster.sleep(1)
+        await cluster.restart(2)
+        await cluster.sleep(12 + REST_S)
+        assert not cluster.controller.table.vsegs[vseg.id].open
+        cluster.kill(2)
+        await cluster.sleep(REST_S + 1)
+        for node in (1, 3, 4):
+            await cluster.restart(node)
+        await cluster.sleep(REST_S / 2)
+        assert cluster.controller.table.vsegs[vseg.id].backups
+        await cluster.stop()
+
+    run_virtual(body())
