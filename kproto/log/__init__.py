@@ -13,8 +13,9 @@ Protocols in ``ports``.
 - A fetched batch: `partition` (``read``) -> `reader` (pieces from blocks and files). By time: `times`. By
   epoch: `epochs`.
 - A start: `checkpoint` -> `opening` (files first, then journal chunks, `kept_producers`), per partition on
-  first use. A partition with several copies: `adopting` (sealed state, files that agree with it, last
-  chunks). `leadership` says which may be opened here, `unopened` what is known of them before.
+  first use. A partition with several copies: `adopting` (sealed state, files that agree with it, as their
+  indexes and the checkpoint tell, last chunks). `leadership` says which may be opened here, `unopened` what
+  is known of them before.
 - `stream`: a topic with open partitions; `files`: names and descriptors.
 
 Compaction is not built; it will rewrite closed groups (a new generation of the same group) beside

@@ -97,6 +97,8 @@ class World:
         """Without a copy, and given up."""
         self.bare: set[VsegId] = set()
         """Without a copy."""
+        self.unsealed: set[VsegId] = set()
+        """Open, though the owner is gone."""
         self.given: dict[tuple[int, int], int] = {}
         """`VlogTable.given_upto`."""
         self.starts: dict[PartitionKey, int] = {}
@@ -181,6 +183,7 @@ class World:
         records = [record for vlog in self.vlogs for record in vlog.records() if record.id not in self.freed]
         records = [one._replace(backups=(), lost=True) if one.id in self.lost else one for one in records]
         records = [one._replace(backups=()) if one.id in self.bare else one for one in records]
+        records = [one._replace(end=None) if one.id in self.unsealed else one for one in records]
         entries = [Entry(record.key, record.encode(), 1) for record in records]
         entries += [Entry(given_key(*vlog), str(seq).encode(), 1) for vlog, seq in self.given.items()]
         for key, sealed in self.truth.items():

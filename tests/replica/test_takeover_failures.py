@@ -18,7 +18,7 @@ from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.replica import takeover
 from kproto.replica.messages import PartitionKey
 from kproto.replica.survey import Base
-from kproto.replica.takeover import NotSealedError, sources_of
+from kproto.replica.takeover import NotSealedError, Part, sources_of
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.side import FIRST_SIDE_ID
 from tests.replica.sealed_world import Chunk, Vlog, World
@@ -371,3 +371,90 @@ def test_what_is_tried_again_is_not_said_again_with_every_try(caplog: pytest.Log
         "commit waits for the controller: NOT_CONTROLLER: nobody is there",
         "commit waits for the controller: it works again",
     ]
+
+
+Turn = tuple[int, tuple[int, ...]]
+"""An owner that leads everything, and the partitions that it appends to."""
+TOLD: tuple[Turn, ...] = ((10, (0, 1)), (11, (0, 1)), (12, ()))
+ONE_TOLD: tuple[Turn, ...] = ((10, (0, 1)), (11, (0,)), (12, ()))
+IN_BETWEEN: tuple[Turn, ...] = ((11, (0, 1)), (10, (0, 1)), (11, ()), (12, ()))
+
+
+def led(world: World, turns: tuple[Turn, ...], unread: str) -> None:
+    """What owner 10 has cannot be read. Each owner writes down what it appends to, and appends once."""
+    vlogs = {epoch: Vlog(epoch, 1) for epoch, _ in turns}
+    for epoch, partitions in turns:
+        world.log.epoch += 1
+        world.epochs.append(epoch)
+        keys = [world.keys[i] for i in partitions]
+        if keys:
+            vlogs[epoch].add([], {key: world.state(key) for key in keys})
+            vlogs[epoch].add([world._chunk(key) for key in keys])
+    world.vlogs += [vlog for vlog in vlogs.values() if vlog.frames]
+    hidden = {record.id for record in vlogs[10].records()}
+    if unread == "no copy":
+        world.bare = hidden
+    else:
+        world.unsealed = hidden
+
+
+def readable(world: World) -> None:
+    world.bare, world.unsealed = set(), set()
+    world.metadata.publish()
+
+
+def looked_at(run: Run) -> list[int]:
+    """The owners that are looked at, as it comes."""
+    looked: list[int] = []
+    source = run.takeover._source
+
+    async def noted(epoch: int, parts: list[Part], deep: bool = False) -> dict[Part, str]:
+        looked.append(epoch)
+        return await source(epoch, parts, deep)
+
+    run.takeover._source = noted  # type: ignore[method-assign]
+    return looked
+
+
+@pytest.mark.parametrize("unread", ["no copy", "not sealed"])
+def test_an_older_owner_that_cannot_be_read_does_not_matter_when_a_newer_one_tells_enough(
+    unread: str,
+) -> None:
+    """Both are looked at together, as the last owner has nothing."""
+
+    async def go(run: Run) -> None:
+        looked = looked_at(run)
+        await run.online()
+        assert looked == [12, 10, 11]
+        assert [row["committed"] for row in run.takeover.rounds] == [2], "at once"
+        readable(run.world)
+        await run.check()
+
+    directed(go, 0, lambda world: led(world, TOLD, unread))
+
+
+@pytest.mark.parametrize("unread", ["no copy", "not sealed"])
+@pytest.mark.parametrize(
+    ("turns", "served"), [(ONE_TOLD, {0}), (IN_BETWEEN, set())], ids=["nothing of one", "it led in between"]
+)
+def test_an_older_owner_that_cannot_be_read_is_waited_for_when_no_newer_one_tells_enough(
+    turns: tuple[Turn, ...], served: set[int], unread: str
+) -> None:
+    """The newer one has nothing of a partition, or led before the older one, too, and knows only of that."""
+
+    async def go(run: Run) -> None:
+        looked = looked_at(run)
+        with pytest.raises(AssertionError, match="too long"):
+            await run.online(20)
+        assert looked[:3] == [12, 10, 11]
+        assert run.world.log.online == served
+        assert run.takeover.rounds[0]["committed"] == len(served), "the rest is put off, for another round"
+        for key in run.world.keys:
+            if key[1] not in served:
+                with pytest.raises(KafkaError):
+                    run.world.log.partition(key[1])
+        readable(run.world)
+        await run.online()
+        await run.check()
+
+    directed(go, 0, lambda world: led(world, turns, unread))
