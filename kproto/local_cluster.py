@@ -20,7 +20,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 FILE: Final = "cluster.json"
 INTERNAL_OFFSET: Final = 1000
@@ -132,9 +132,9 @@ class LocalCluster:
     def state(self, node: Node) -> str:
         """``running``, ``paused`` (SIGSTOP) or ``dead``."""
         found = _process(node.pid) if node.pid else None
-        if found is None or found[1] != node.born or found[0] in "ZX":
+        if found is None or found.born != node.born or found.is_dead:
             return DEAD
-        return PAUSED if found[0] in "Tt" else RUNNING
+        return PAUSED if found.state in "Tt" else RUNNING
 
     # Doing things
 
@@ -240,7 +240,7 @@ class LocalCluster:
                 start_new_session=True,
             )
         found = _process(process.pid)
-        node.pid, node.born = process.pid, found[1] if found is not None else 0
+        node.pid, node.born = process.pid, found.born if found is not None else 0
 
     def _wait_until_up(self, node: Node, deadline: float) -> None:
         while time.monotonic() < deadline and self.state(node) != DEAD:
@@ -279,14 +279,29 @@ class LocalCluster:
         os.replace(path + ".new", path)
 
 
-def _process(pid: int) -> tuple[str, int] | None:
-    """State letter and start time (clock ticks since boot) of a process; None when there is none."""
+class _Process(NamedTuple):
+    """State letter of its first thread, how many threads there are, and its start time (clock ticks since
+    boot)."""
+
+    state: str
+    threads: int
+    born: int
+
+    @property
+    def is_dead(self) -> bool:
+        """It may wait to be reaped. As long as another thread waits for the disk, its files are open and its
+        lock on the data is held."""
+        return self.state in "ZX" and self.threads <= 1
+
+
+def _process(pid: int) -> _Process | None:
+    """None when there is none."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return fields[0], int(fields[19])
+    return _Process(fields[0], int(fields[17]), int(fields[19]))
 
 
 def free_ports(count: int) -> list[int]:
