@@ -341,7 +341,7 @@ class ControllerLoop:
         if sealed is None or broker is None or broker.store_id != ask.target.store_id:
             self._sealing.failed(ask, now)
         else:
-            self._sealing.answered(ask, sealed.position, sealed.limbo, broker.epoch, now, sealed.torn)
+            self._sealing.answered(ask, sealed, broker.epoch, now)
         self._wake.set()
 
     async def _assign(self) -> None:

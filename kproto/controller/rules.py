@@ -260,6 +260,12 @@ def sealed_end(start: int, positions: Sequence[int]) -> int:
     return max(start, min(positions))
 
 
+def has_all(vseg: VsegRecord, position: int, durable: int) -> bool:
+    """A copy that ends at ``position`` has what another one says was ``durable``: what is durable is on every
+    copy, so one that is shorter was damaged where its file does not show it (24c)."""
+    return max(vseg.start, position) >= durable
+
+
 def fence_of(vseg: VsegRecord) -> int:
     """The fence that SEAL carries: pushes of this owner and of all before it are refused (rule 20)."""
     return vseg.id.owner_epoch + 1

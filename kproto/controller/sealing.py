@@ -15,6 +15,7 @@ from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.metadata import MetadataImage
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+from kproto.replica.messages import Sealed
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ class _Copy:
         "answered",
         "asked",
         "asked_at",
+        "durable",
         "epoch",
         "failed_at",
         "failing_since",
@@ -77,6 +79,8 @@ class _Copy:
         self.limbo = False
         self.torn = False
         """It may have acknowledged more than it can show."""
+        self.durable = 0
+        """So much is durable, it says."""
         self.epoch = -1
 
     @property
@@ -250,23 +254,21 @@ class Sealing:
         if copy.failing_since is None:
             copy.failing_since = now
 
-    def answered(
-        self, ask: Ask, position: int, limbo: bool, epoch: int, now: float, torn: bool = False
-    ) -> None:
-        """The copy holds everything up to ``position``; in limbo, nobody knows (rules 3, 22). ``torn``: see
-        `messages.Sealed`.
+    def answered(self, ask: Ask, sealed: Sealed, epoch: int, now: float) -> None:
+        """What the copy holds; in limbo, nobody knows (rules 3, 22).
 
         ``epoch`` is that of the broker that answered: after a restart it is asked again.
         """
         copy = self._known(ask)
         copy.asked, copy.answered = False, True
         progress = self._progress[ask.vseg]
-        if torn and not copy.torn:
+        if sealed.torn and not copy.torn:
             progress.torn_since = now
-        copy.position, copy.limbo, copy.epoch, copy.torn = position, limbo, epoch, torn
+        copy.position, copy.limbo, copy.torn, copy.durable = sealed
+        copy.epoch = epoch
         copy.failing_since = None
         copy.sure_from = copy.asked_at
-        if not limbo and progress.first_answer is None:
+        if not sealed.limbo and progress.first_answer is None:
             progress.first_answer = now
 
     def _known(self, ask: Ask) -> _Copy:
@@ -305,6 +307,8 @@ class Sealing:
         vseg, progress = view.vseg, view.progress
         copies = progress.copies
         eligible = [target for target in vseg.backups if target in copies and copies[target].eligible]
+        durable = max((copies[target].durable for target in eligible), default=vseg.start)
+        eligible = [target for target in eligible if rules.has_all(vseg, copies[target].position, durable)]
         deciding: list[CopyTarget] = []
         if eligible and progress.first_answer is not None:
             missing = not all(map(view.has_answered, view.here))

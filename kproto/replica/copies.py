@@ -49,7 +49,7 @@ class Copy:
         "settled",
         "start",
         "states",
-        "torn",
+        "torn_to",
         "vseg",
     )
 
@@ -66,7 +66,9 @@ class Copy:
         self.chain = 0
         self.policy = int(FlushPolicy.MEMORY)
         self.durable = 0
-        self.damaged = self.proven = self.torn = False
+        self.damaged = self.proven = False
+        self.torn_to = 0
+        """See `Inspection`; what the owner pushes again takes the place of that."""
         self.problem = ""
         self.reserved = 0
         """Bytes of the file, written or not."""
@@ -92,6 +94,11 @@ class Copy:
         self.catalog: tuple[int, Catalog] | None = None
         """The end it was made for, and what every partition has below it."""
 
+    @property
+    def torn(self) -> bool:
+        """It may have acknowledged more than it can show."""
+        return self.torn_to > self.end
+
     def begin(self, fd: int, header: FileHeader, reserved: int) -> None:
         """A new file, without frames yet."""
         self.loaded = self.began_here = True
@@ -114,7 +121,7 @@ class Copy:
         self.durable = found.durable
         self.damaged = found.damaged
         self.proven = found.proven
-        self.torn = found.torn
+        self.torn_to = found.torn_to
         self.last = found.last
         self.states = list(found.states)
         self.reserved = found.size

@@ -58,14 +58,16 @@ class Seal(NamedTuple):
 class Sealed(NamedTuple):
     """Answer to SEAL: the copy holds the vseg up to ``position`` (`NOTHING`: it holds nothing). ``limbo``:
     the copy is not eligible, it may have lost what it acknowledged (rule 22). ``torn``: a frame was begun
-    there that is not sound; it was torn before it was acknowledged, or damaged afterwards (24b, 24c)."""
+    there that is not sound; it was torn before it was acknowledged, or damaged afterwards (24b, 24c).
+    ``durable``: the largest position that a frame of it says is durable."""
 
     position: int
     limbo: bool
     torn: bool = False
+    durable: int = 0
 
     def encode(self) -> bytes:
-        fields = {"position": self.position, "limbo": self.limbo}
+        fields = {"position": self.position, "limbo": self.limbo, "durable": self.durable}
         if self.torn:
             fields["torn"] = True
         return encode_json(fields)
@@ -74,7 +76,8 @@ class Sealed(NamedTuple):
     def decode(cls, body: Buffer) -> Sealed:
         fields = _fields(body)
         position = _count(fields, "position", least=NOTHING)
-        return cls(position, bool(fields.get("limbo")), fields.get("torn") is True)
+        durable = _count(fields, "durable")
+        return cls(position, bool(fields.get("limbo")), fields.get("torn") is True, durable)
 
 
 class Look(NamedTuple):

@@ -165,8 +165,8 @@ class ReplicaService:
                 reply(InternalError.WAIT)  # the first metadata tells; LIMBO would be believed
             else:
                 copy = self.store.copies.get(request.vseg)
-                torn = copy is not None and copy.torn
-                reply(InternalError.NONE, Sealed(position, not usable, torn).encode())
+                torn, durable = (copy.torn, copy.durable) if copy is not None else (False, 0)
+                reply(InternalError.NONE, Sealed(position, not usable, torn, durable).encode())
 
         self.store.seal(request.vseg, request.fence, sealed)
 

@@ -444,7 +444,6 @@ class ReplicaStore:
         copy.end = header.position + header.length
         copy.chain = header.chain
         copy.durable = header.durable
-        copy.torn = False
         copy.last = (header.position, header.chain)
         if header.kind == KIND_STATE:
             copy.states.append(header.position)

@@ -48,8 +48,13 @@ class Inspection(NamedTuple):
     size: int = 0
     """Bytes of the file."""
     problem: str = ""
-    torn: bool = False
-    """A frame was begun behind the sound part: nobody can tell whether it was ever whole."""
+    torn_to: int = 0
+    """Frames were begun behind the sound part, up to here at least: nobody can tell whether they were ever
+    whole. 0: none was."""
+
+    @property
+    def torn(self) -> bool:
+        return self.torn_to > self.end
 
 
 NOT_THERE: Final = Inspection(Presence.MISSING)
@@ -101,10 +106,11 @@ def _inspect(reader: JournalReader, vseg: VsegId, thorough: bool) -> Inspection:
     scan = FileScan(reader, header, *begin)
     for frame in scan.frames():
         heads.append(frame.header)
-    later = scan.later()
     durable = max((head.durable for head in heads), default=0)
-    if later is not None:
+    torn_to = scan.position + 1 if scan.is_torn() else 0
+    for later in scan.all_later():  # a state frame says no more than the chunks before it did
         durable = max(durable, later.durable)
+        torn_to = max(torn_to, later.position + later.length)
     return Inspection(
         Presence.READABLE,
         header,
@@ -116,7 +122,7 @@ def _inspect(reader: JournalReader, vseg: VsegId, thorough: bool) -> Inspection:
         (heads[-1].position, heads[-1].chain) if heads else (-1, 0),
         tuple(head.position for head in heads if head.kind == KIND_STATE),
         reader.size,
-        torn=later is not None or scan.is_torn(),
+        torn_to=torn_to,
     )
 
 

@@ -339,7 +339,8 @@ class _Recovery:
                 if follower is not None and scan.position == follower.start:
                     break
                 later = scan.later()
-                durable = max(scan.durable, later.durable if later else 0, follower.start if follower else 0)
+                durable = max((one.durable for one in scan.all_later()), default=scan.durable)
+                durable = max(durable, scan.durable, follower.start if follower else 0)
                 proven = durable > scan.position
                 self._damage(
                     path, header, scan.position, proven, reader.survives(self._boot), "a frame is damaged"

@@ -190,7 +190,8 @@ class FileScan:
 
     def is_torn(self) -> bool:
         """What follows the sound part was begun as the next frame: it names this virtual segment, or the
-        frame before it. Damage at one place leaves one of them."""
+        frame before it. A bit that changes leaves one of them; what a whole sector was looks like the rest of
+        a former file."""
         mine = self._header
         at = FILE_HEADER_SIZE + self.position - mine.start
         head = bytes(self._reader.view(at, FRAME_SIZE))
@@ -198,8 +199,12 @@ class FileScan:
         return named or (len(head) == FRAME_SIZE and FRAME.unpack(head)[7] == self.chain)
 
     def later(self) -> FrameHeader | None:
-        """The first frame after `position` whose head is sound. Looks through all that was ever written: a
-        chunk may be zeros, too."""
+        """The first frame after `position` whose head is sound."""
+        return next(self.all_later(), None)
+
+    def all_later(self) -> Iterator[FrameHeader]:
+        """Frames after `position` whose heads are sound. Looks through all that was ever written: a chunk may
+        be zeros, too."""
         mine, reader = self._header, self._reader
         pattern = identity(mine.vlog, mine.owner_epoch, mine.vseg)
         at = FILE_HEADER_SIZE + self.position - mine.start + 1
@@ -212,10 +217,9 @@ class FileScan:
             while hit >= 0:
                 header = self._sound_head(at + hit - IDENTITY_AT)
                 if header is not None:
-                    return header
+                    yield header
                 hit = window.find(pattern, hit + 1)
             at += max(len(window) - len(pattern), 1)
-        return None
 
     def _sound_head(self, at: int) -> FrameHeader | None:
         if at < FILE_HEADER_SIZE:

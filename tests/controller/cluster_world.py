@@ -20,6 +20,7 @@ from kproto.controller.vsegs import Opening, decide_open_vseg
 from kproto.metadata import BrokerRecord, Change, MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
+from kproto.replica.messages import Sealed
 
 Answer = TypeVar("Answer")
 SETTINGS = load()
@@ -112,8 +113,11 @@ class World:
             self.sealing.asked(ask, self.now)
         return plan
 
-    def answer(self, ask: Ask, position: int, limbo: bool = False, torn: bool = False) -> None:
-        self.sealing.answered(ask, position, limbo, self.epoch(ask.target.node_id), self.now, torn)
+    def answer(
+        self, ask: Ask, position: int, limbo: bool = False, torn: bool = False, durable: int = 0
+    ) -> None:
+        sealed = Sealed(position, limbo, torn, durable)
+        self.sealing.answered(ask, sealed, self.epoch(ask.target.node_id), self.now)
 
     def close(self) -> list[VsegRecord]:
         """Close whatever can be."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kproto.controller.decision import Decision
 from kproto.controller.rules import UNCLEAN
 from kproto.controller.sealing import RETRY_SECONDS, Sealing, decide_close
@@ -118,6 +120,39 @@ def test_who_has_the_last_frame_whole_and_went_away_is_waited_for() -> None:
     world.now += PATIENCE
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (180, (first.target, second.target))
+
+
+@pytest.mark.parametrize("torn", [False, True])
+def test_who_lacks_what_another_copy_says_was_durable_does_not_decide(torn: bool) -> None:
+    """It was damaged where its file does not show it, and is not listed (24c)."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180, torn=torn, durable=150)
+    world.answer(second, 200, durable=181)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (200, (second.target,))
+
+
+def test_who_has_all_that_was_durable_decides() -> None:
+    """What it lacks was on its way (21)."""
+    world = owner_died()
+    first, second = world.plan().asks
+    world.answer(first, 180, durable=150)
+    world.answer(second, 200, durable=180)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (180, (first.target, second.target))
+
+
+def test_of_what_begins_later_a_copy_may_have_nothing() -> None:
+    """Nothing was ever durable there."""
+    world = cluster(3, t=(1, 3, [1]))
+    world.open(1, 0, 100)
+    world.fence(1)
+    first, second = world.plan().asks
+    world.answer(first, -1)
+    world.answer(second, 200, durable=100)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (100, ())
 
 
 def test_a_fenced_backup_is_not_waited_for() -> None:

@@ -215,7 +215,7 @@ def test_seal_answers_and_fences() -> None:
     backup.hold(owner)
     error, body = backup.ask(Api.SEAL, Seal(VSEG, 6, ME.store_id).encode())
     assert error == 0
-    assert Sealed.decode(body) == Sealed(owner.end, False)
+    assert Sealed.decode(body) == Sealed(owner.end, False, durable=owner.frames[-1][0])
     frame = owner.push([PARTS[0]], [300])
     assert backup.ask(Api.PUSH, b"\0" + frame)[0] == InternalError.FENCED
     assert backup.ask(Api.SEAL, Seal(VSEG, 6, "wiped").encode())[0] == InternalError.UNKNOWN

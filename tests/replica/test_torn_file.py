@@ -55,11 +55,47 @@ def test_who_got_the_frame_again_is_not_torn_any_more() -> None:
     station.file(VSEG)[FILE_HEADER_SIZE + owner.end - 1] ^= 1
     station.restart()
     for torn in (True, False):
-        assert Backup.of(station).ask(Api.SEAL, Seal(VSEG, 0).encode()) == (
-            0,
-            Sealed(owner.frames[1][0] if torn else owner.end, False, torn).encode(),
-        )
+        error, body = Backup.of(station).ask(Api.SEAL, Seal(VSEG, 0).encode())
+        sealed = Sealed.decode(body)
+        assert (error, sealed.position) == (0, owner.frames[1][0] if torn else owner.end)
+        assert sealed.torn is torn
         station.push(None, frame)
+
+
+def with_a_hole(owner: Owner, number: int) -> Station:
+    """A backup that starts again: a byte in the head of a frame is another one, those behind it are sound."""
+    station = Station()
+    station.push(owner.first, owner.frames[0][1])
+    for _, frame in owner.frames[1:]:
+        station.push(None, frame)
+    station.file(VSEG)[FILE_HEADER_SIZE + owner.frames[number][0] + FRAME_SIZE + 5] ^= 1
+    station.restart()
+    return station
+
+
+def test_any_frame_behind_a_hole_may_prove_that_it_was_acknowledged() -> None:
+    """Not only the first one, which may have been on its way together with it (24c)."""
+    for number, proven in ((1, True), (2, True), (3, True), (4, False)):
+        owner = Owner(VSEG)
+        for at in range(5):
+            owner.durable = owner.frames[2][0] if at == 3 else None
+            owner.push([(TOPIC, 0)], [300])
+        station = with_a_hole(owner, number)
+        found = inspect(station.disk, station.store.path_of(VSEG), VSEG, True)
+        assert (found.end, found.torn, found.proven) == (owner.frames[number][0], True, proven), number
+
+
+def test_a_copy_is_torn_until_all_that_was_begun_is_there_again() -> None:
+    """Frames that were acknowledged may be behind the one that the owner pushes again (24c)."""
+    owner = Owner(VSEG)
+    owner.durable = 0
+    for _ in range(4):
+        owner.push([(TOPIC, 0)], [300])
+    station = with_a_hole(owner, 1)
+    for number, torn in ((1, True), (2, True), (3, True), (3, False)):
+        answer = Backup.of(station).ask(Api.SEAL, Seal(VSEG, 0).encode())
+        assert Sealed.decode(answer[1]).torn is torn
+        station.push(None, owner.frames[number][1])
 
 
 def test_a_frame_behind_a_hole_is_one_that_was_begun() -> None:

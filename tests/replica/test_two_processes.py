@@ -117,7 +117,7 @@ def test_what_was_acked_is_there_after_a_kill(tmp_path: Path, policy: FlushPolic
             assert await push(peers, owner, 5) == (PushOutcome.STORED, owner.frames[-1][0])
             assert await push(peers, owner, len(owner.frames) - 1) == (PushOutcome.STORED, owner.end)
             answer = await peers.call(ME.node_id, Api.SEAL, Seal(owner.vseg, 6, ME.store_id).encode())
-            assert Sealed.decode(answer.body) == Sealed(owner.end, False)
+            assert Sealed.decode(answer.body) == Sealed(owner.end, False, durable=owner.frames[-1][0])
             assert (await push(peers, owner, 5)).outcome is PushOutcome.FENCED
             look = Look(owner.vseg, owner.end, parts)
             state = StateAnswer.decode((await peers.call(ME.node_id, Api.STATE, look.encode())).body)

@@ -43,7 +43,7 @@ from kproto.wire.internal import Api, InternalError
 from kproto.wire.push import PushHead
 
 from .clients import Clients
-from .disk import SimDisk
+from .disk import Machine, SimDisk
 from .media import Media
 from .patience import Patience
 from .world import SESSION_S
@@ -83,6 +83,8 @@ class Checks:
         """Partition and leader epoch to the process that served it."""
         self.lost: dict[str, set[VsegId]] = {}
         """Store id to copies that may have lost something."""
+        self.open_rot: set[VsegId] = set()
+        """Virtual segments that were open when a copy of them was damaged."""
         self.gone: set[str] = set()
         """Stores that exist no more."""
         self.accepted: set[VsegId] = set()
@@ -353,7 +355,7 @@ class Checks:
                 copy = store.copies.get(record.id)
                 if copy is None or (copy.loaded and copy.end < record.end and record.id not in store.limbo):
                     failed = copy is not None and copy.presence is Presence.UNREADABLE
-                    if failed and self._is_whole(record, node):
+                    if failed and self._is_whole(record, node.machine, store.path_of(record.id)):
                         self.world.count("listed as a read of it failed")
                         continue
                     self.world.failed(
@@ -361,12 +363,13 @@ class Checks:
                         f"listed and has {'nothing' if copy is None else copy.end}"
                     )
 
-    def _is_whole(self, record: VsegRecord, node: Node) -> bool:
+    def _is_whole(self, record: VsegRecord, machine: Machine, path: str) -> bool:
         """On its disk, when no read fails."""
-        machine = node.machine
+        if machine.find(path) in machine.unreadable:
+            return False
         due, machine.fail_next = machine.fail_next, None
         try:
-            return is_whole(inspect(SimDisk(machine), node.store.path_of(record.id), record.id, True), record)
+            return is_whole(inspect(SimDisk(machine), path, record.id, True), record)
         finally:
             machine.fail_next = due
 
@@ -580,8 +583,20 @@ class Checks:
         for record in self.world.table.vsegs.values():
             if record.open or record.empty or record.id in self.at_owner:
                 continue
-            if record.backups and not self._copies(record):
+            if record.backups and not self._copies(record) and not self._has_unlisted(record):
                 self.world.failed(f"S8: no copy is left of vseg {tuple(record.id)}")
+
+    def _has_unlisted(self, record: VsegRecord) -> bool:
+        """Of one with a copy that was damaged while it was open there is another one, which was late when its
+        end was looked for and is not listed, or its owner's."""
+        if record.id not in self.open_rot:
+            return False
+        journal = f"{JOURNAL_DIRECTORY}/{journal_name(*record.id)}"
+        places = [(machine, f"replicas/{file_name(record.id)}") for machine in self.world.machines.values()]
+        places += [(self.world.machines[record.node_id], name) for name in (journal, journal + KEPT)]
+        there = any(self._is_whole(record, machine, f"{machine.root}/{name}") for machine, name in places)
+        self.world.count("whole where it is not listed", there)
+        return there
 
     def may_kill(self, number: int) -> bool:
         """Processes may die at any time: their disks stay."""
@@ -629,8 +644,7 @@ class Checks:
         )
 
     def may_rot(self, number: int) -> list[VsegId]:
-        """Closed virtual segments that have another copy than the one on a node. (Of open ones the others may
-        be dropped because they are slow when the owner dies, so that this one alone would count.)"""
+        """Closed virtual segments that have another copy than the one on a node."""
         store = self._store(number)
         return [
             vseg
@@ -641,8 +655,26 @@ class Checks:
             and self._copies(record, without=number)
         ]
 
+    def may_rot_open(self) -> list[tuple[int, VsegId]]:
+        """Nodes with copies of open virtual segments of which there is another one, while their owners and
+        all that have copies are here."""
+        nodes = self.world.nodes
+        found: list[tuple[int, VsegId]] = []
+        for record in self.world.table.open_vsegs():
+            copies = self._copies(record)
+            here = [nodes[number] for number in (record.node_id, *(one.node_id for one in record.backups))]
+            alive = all(node.serving and not node.stopping for node in here)
+            if len(copies) < 2 or len(copies) < len(record.backups) or not alive:
+                continue
+            if self.world.epoch_of(here[0]) == record.id.owner_epoch:
+                found += [(target.node_id, record.id) for target in copies]
+        return found
+
     def rotting(self, number: int, vseg: VsegId) -> None:
         """Before the copy of a virtual segment is damaged."""
+        record = self.world.table.vsegs.get(vseg)
+        if record is not None and record.open:
+            self.open_rot.add(vseg)
         self.lost.setdefault(self._store(number), set()).add(vseg)
 
     def losing_power(self, number: int) -> None:

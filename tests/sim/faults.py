@@ -4,13 +4,14 @@ Of the faults that the rules document names (section 3): requests and answers ar
 with connections that are reset (`drop`) and the tries that follow; slow links; cuts of one direction or both;
 swizzle-clog; pauses; kills of one and all, of the controller, in the middle of a write; loss of power of one
 and all, silent until the machine is back, with torn writes; stray writes, flipped bits and unreadable files
-in copies (`rot`), in segments and indexes (`damage`); failing writes, syncs and other operations; full and
-nearly full, slow and lost disks, of backups also while ends are looked for; files that cannot be opened
-because too many are; wall clocks that jump; a store that is slow, away or out of reach of some; a lease that
-is lost by who acts; requests that make no sense or come once more, and answers that are none (`rubbish`).
+in copies, closed (`rot`) and open (`rot_open`), in segments and indexes (`damage`); failing writes, syncs and
+other operations; full and nearly full, slow and lost disks, of backups also while ends are looked for; files
+that cannot be opened because too many are; wall clocks that jump; a store that is slow, away or out of reach
+of some; a lease that is lost by who acts; requests that make no sense or come once more, and answers that are
+none (`rubbish`).
 
-Not here: damage in journals that the machine does not notice, and in segment files of a single copy (the
-client's checksum shows it), monotonic clocks that run at another speed.
+Not here: damage in journals that the machine does not notice, in what came last to an open copy, and in
+segment files of a single copy (the client's checksum shows it), monotonic clocks that run at another speed.
 """
 
 from __future__ import annotations
@@ -22,13 +23,17 @@ from typing import TYPE_CHECKING
 
 from kproto.controller.election import CONTROLLER_LEASE
 from kproto.replica.stored_file import file_name
+from kproto.vlog.frame import FILE_HEADER_SIZE, decode_frame_header
 
 from . import rubbish
 
 if TYPE_CHECKING:
+    from kproto.metadata.vlogs import VsegId
+
     from .checks import Checks
     from .clients import Clients
     from .damage import Damage
+    from .disk import Inode
     from .world import Node, World
 
 
@@ -42,6 +47,7 @@ OPERATIONS = (
     "unlink",
     "folder",
 )
+NAPS = (0.1, 0.4, 0.9, 1.5, 3.0)
 PLACES = ("", "", "/streams/", "/journal/", "/replicas", ".index", "checkpoint", "fences", ".copying")
 
 
@@ -59,6 +65,8 @@ class Faults:
         self.random = world.random
         self.numbers = list(world.nodes)
         self.healed = False
+        self.open_ones = Random(f"open copies {world.seed}")
+        """For what happens to them: other faults are what they would be without."""
         strange = Random(f"strange {world.seed}")
         if strange.random() < 0.5:
             world.network.spoil = lambda api, answer: (
@@ -73,6 +81,8 @@ class Faults:
             await asyncio.sleep(world.plan.calm * 2 * random.random())
             what = random.choices(list(self._kinds()), list(self._kinds().values()))[0]
             what()
+            if world.plan.rot and self.open_ones.random() < 0.4:
+                self.rot_open()
             self.checks.look()
             world.look()
 
@@ -195,7 +205,7 @@ class Faults:
     def _nap(self, number: int) -> None:
         if self.checks.may_kill(number):
             self.world.pause(number)
-            later = self.world.loop.now + self.random.choice((0.1, 0.4, 0.9, 1.5, 3.0))
+            later = self.world.loop.now + self.random.choice(NAPS)
             self.world.loop.deliver(None, later, self.world.resume, number)
 
     def resume_all(self) -> None:
@@ -401,21 +411,56 @@ class Faults:
         does not give it back."""
         number = self._some()
         able = self.checks.may_rot(number)
+        vseg = self.random.choice(able) if able else None
+        inode = None if vseg is None else self._file_of(number, vseg)
+        if vseg is not None and inode is not None and inode.data:
+            self.world.count("rot")
+            self._rot(number, vseg, inode, self.random, len(inode.data))
+
+    def _file_of(self, number: int, vseg: VsegId) -> Inode | None:
         machine = self.world.machines[number]
-        if not able:
-            return
-        vseg = self.random.choice(able)
-        inode = machine.find(f"{machine.root}/replicas/{file_name(vseg)}")
-        if inode is None or not inode.data:
-            return
+        return machine.find(f"{machine.root}/replicas/{file_name(vseg)}")
+
+    def _rot(self, number: int, vseg: VsegId, inode: Inode, random: Random, end: int) -> None:
+        """Somewhere in the first ``end`` bytes of its file."""
+        machine = self.world.machines[number]
         self.checks.rotting(number, vseg)
-        self.world.note(f"n{number}: its copy of {tuple(vseg)} is damaged")
-        self.world.count("rot")
-        kind = self.random.random()
+        kind = random.random()
         if kind < 0.2:
+            told = "unreadable"
             machine.unreadable.add(inode)
         else:
-            machine.rot(inode, self.random.randrange(len(inode.data)), 1 if kind < 0.6 else 512)
+            at, length = random.randrange(end), 1 if kind < 0.6 else 512
+            told = f"{length} bytes at {at} of {end}"
+            machine.rot(inode, at, min(length, end - at))
+        self.world.note(f"n{number}: its copy of {tuple(vseg)} is damaged: {told}")
+
+    def rot_open(self) -> None:
+        """The same of an open one, where a later frame in the file says that it was acknowledged: of the last
+        frame nobody can tell (24b, 24c), and who has it is not waited for very long. Perhaps the owner dies
+        then, or who has the copy begins anew and looks at the file, or another one is late."""
+        random, world = self.open_ones, self.world
+        able = self.checks.may_rot_open()
+        if not able:
+            return
+        number, vseg = random.choice(able)
+        record, inode = world.table.vsegs[vseg], self._file_of(number, vseg)
+        end = 0 if inode is None else proven_bytes(inode, record.start)
+        if inode is None or not end:
+            return
+        world.count("rot of an open copy")
+        self._rot(number, vseg, inode, random, end)
+        if random.random() < 0.5:
+            world.crash(record.node_id)
+        if random.random() < 0.5:
+            world.crash(number)
+            later = world.loop.now + random.choice((0.001, 0.1, 0.5))
+            world.loop.deliver(None, later, world.start, number)
+        if random.random() < 0.3:
+            other = random.choice([one.node_id for one in record.backups if one.node_id != number])
+            world.pause(other)
+            later = world.loop.now + random.choice(NAPS)
+            world.loop.deliver(None, later, world.resume, other)
 
     def change_vlogs(self) -> None:
         """Another kproto.vlogs.per.broker, while everything goes on."""
@@ -447,6 +492,18 @@ class Faults:
         self.damage.heal()
         for number in self.numbers:
             world.start(number)
+
+
+def proven_bytes(inode: Inode, start: int) -> int:
+    """How many bytes of the file of a copy that begins at position ``start`` are durable, as a sound frame in
+    it says."""
+    at, durable = FILE_HEADER_SIZE, start
+    while (header := decode_frame_header(inode.data, at)) is not None:
+        if at != FILE_HEADER_SIZE + header.position - start:
+            break
+        durable = max(durable, header.durable)
+        at += header.length
+    return FILE_HEADER_SIZE + durable - start if durable > start else 0
 
 
 def plan_pace_at_rest(pace: float) -> float:
