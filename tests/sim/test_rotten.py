@@ -130,6 +130,20 @@ def test_it_stays_listed_when_both_lost_their_power(controller_too: bool) -> Non
     play(world, scenario())
 
 
+async def with_an_open_one(world: World) -> tuple[Checks, Clients, VsegRecord]:
+    """Clients have written something, and are done: a virtual segment with three copies is open, and all that
+    it has was acknowledged."""
+    checks = Checks(world)
+    await world.boot()
+    clients = Clients(world)
+    clients.begin()
+    await filled(world, 1)
+    await clients.stop()
+    await asyncio.sleep(1.0)
+    (opened,) = [one for one in world.table.vsegs.values() if one.open and one.copies == 3]
+    return checks, clients, opened
+
+
 @pytest.mark.parametrize("later", [None, 0.3, 3.0])
 def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all(later: float | None) -> None:
     """It was acknowledged, and looks as if it had been torn by a kill. The other backup has it: it lives, or
@@ -137,14 +151,7 @@ def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all(later: float | No
     world = World(0, replace(QUIET, topics=[Topic("three", 1, 3)]))
 
     async def scenario() -> None:
-        checks = Checks(world)
-        await world.boot()
-        clients = Clients(world)
-        clients.begin()
-        await filled(world, 1)
-        await clients.stop()
-        await asyncio.sleep(1.0)
-        (bad,) = [one for one in world.table.vsegs.values() if one.open and one.copies == 3]
+        checks, clients, bad = await with_an_open_one(world)
         target, other = bad.backups
         copies = [world.nodes[each.node_id].store.copies[bad.id] for each in (target, other)]
         end = copies[0].end

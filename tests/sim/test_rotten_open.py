@@ -8,11 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from .checks import Checks
-from .clients import Clients
 from .plan import Topic
 from .reading import Reading
-from .test_rotten import QUIET, copy_of, filled, play
+from .test_rotten import QUIET, copy_of, play, with_an_open_one
 from .world import World
 
 
@@ -23,14 +21,7 @@ def test_the_damaged_copy_does_not_say_where_it_ends(zeros: bool) -> None:
     world = World(0, replace(QUIET, kind="kills" if zeros else "synced", topics=[topic]))
 
     async def scenario() -> None:
-        checks = Checks(world)
-        await world.boot()
-        clients = Clients(world)
-        clients.begin()
-        await filled(world, 1)
-        await clients.stop()
-        await asyncio.sleep(1.0)
-        (bad,) = [one for one in world.table.vsegs.values() if one.open and one.copies == 3]
+        checks, clients, bad = await with_an_open_one(world)
         target, _ = bad.backups
         end = world.nodes[target.node_id].store.copies[bad.id].end
         checks.rotting(target.node_id, bad.id)
