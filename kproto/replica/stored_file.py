@@ -52,10 +52,6 @@ class Inspection(NamedTuple):
     """Frames were begun behind the sound part, up to here at least: nobody can tell whether they were ever
     whole. 0: none was."""
 
-    @property
-    def torn(self) -> bool:
-        return self.torn_to > self.end
-
 
 NOT_THERE: Final = Inspection(Presence.MISSING)
 
@@ -108,7 +104,7 @@ def _inspect(reader: JournalReader, vseg: VsegId, thorough: bool) -> Inspection:
         heads.append(frame.header)
     durable = max((head.durable for head in heads), default=0)
     torn_to = scan.position + 1 if scan.is_torn() else 0
-    for later in scan.all_later():  # a state frame says no more than the chunks before it did
+    for later in scan.later():  # a state frame says no more than the chunks before it did
         durable = max(durable, later.durable)
         torn_to = max(torn_to, later.position + later.length)
     return Inspection(

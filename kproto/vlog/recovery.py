@@ -338,8 +338,8 @@ class _Recovery:
                         mine.append(chunk)
                 if follower is not None and scan.position == follower.start:
                     break
-                later = scan.later()
-                durable = max((one.durable for one in scan.all_later()), default=scan.durable)
+                later = list(scan.later())
+                durable = max((frame.durable for frame in later), default=scan.durable)
                 durable = max(durable, scan.durable, follower.start if follower else 0)
                 proven = durable > scan.position
                 self._damage(
@@ -347,9 +347,9 @@ class _Recovery:
                 )
                 if not proven:
                     break
-                if later is None:
+                if not later:
                     return
-                scan.resume(later)
+                scan.resume(later[0])
         finally:
             reader.close()
         inherited.shorten(FILE_HEADER_SIZE + scan.position - header.start)

@@ -198,11 +198,7 @@ class FileScan:
         named = head.startswith(identity(mine.vlog, mine.owner_epoch, mine.vseg), IDENTITY_AT)
         return named or (len(head) == FRAME_SIZE and FRAME.unpack(head)[7] == self.chain)
 
-    def later(self) -> FrameHeader | None:
-        """The first frame after `position` whose head is sound."""
-        return next(self.all_later(), None)
-
-    def all_later(self) -> Iterator[FrameHeader]:
+    def later(self) -> Iterator[FrameHeader]:
         """Frames after `position` whose heads are sound. Looks through all that was ever written: a chunk may
         be zeros, too."""
         mine, reader = self._header, self._reader

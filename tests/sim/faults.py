@@ -47,7 +47,6 @@ OPERATIONS = (
     "unlink",
     "folder",
 )
-NAPS = (0.1, 0.4, 0.9, 1.5, 3.0)
 PLACES = ("", "", "/streams/", "/journal/", "/replicas", ".index", "checkpoint", "fences", ".copying")
 
 
@@ -204,9 +203,12 @@ class Faults:
 
     def _nap(self, number: int) -> None:
         if self.checks.may_kill(number):
-            self.world.pause(number)
-            later = self.world.loop.now + self.random.choice(NAPS)
-            self.world.loop.deliver(None, later, self.world.resume, number)
+            self._pause(number, self.random)
+
+    def _pause(self, number: int, random: Random) -> None:
+        self.world.pause(number)
+        later = self.world.loop.now + random.choice((0.1, 0.4, 0.9, 1.5, 3.0))
+        self.world.loop.deliver(None, later, self.world.resume, number)
 
     def resume_all(self) -> None:
         for number in self.numbers:
@@ -457,10 +459,9 @@ class Faults:
             later = world.loop.now + random.choice((0.001, 0.1, 0.5))
             world.loop.deliver(None, later, world.start, number)
         if random.random() < 0.3:
-            other = random.choice([one.node_id for one in record.backups if one.node_id != number])
-            world.pause(other)
-            later = world.loop.now + random.choice(NAPS)
-            world.loop.deliver(None, later, world.resume, other)
+            self._pause(
+                random.choice([one.node_id for one in record.backups if one.node_id != number]), random
+            )
 
     def change_vlogs(self) -> None:
         """Another kproto.vlogs.per.broker, while everything goes on."""

@@ -13,7 +13,15 @@ from kproto.disk import Disk
 from kproto.vlog import manager
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.dump import frames, journal_files
-from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE, identity
+from kproto.vlog.frame import (
+    ENTRY_SIZE,
+    FILE_HEADER_SIZE,
+    FRAME_SIZE,
+    FrameHeader,
+    decode_frame_header,
+    identity,
+    seal,
+)
 from kproto.vlog.recovery import JournalCorruptError, Recovered, recover
 from kproto.vlog.scan import Verdict, decide
 from kproto.vlog.scan_point import decode_starts, encode_starts
@@ -107,6 +115,29 @@ def test_damage_below_what_was_durable_is_corruption(tmp_path: Path, loop: TestL
         "others are found behind the damage"
     )
     assert len(found.losses) == 1
+
+
+def test_any_later_frame_proves_that_what_is_damaged_was_durable(tmp_path: Path, loop: TestLoop) -> None:
+    """Not the first one alone, which may have been on its way together with it (24c)."""
+    world = World.start(str(tmp_path), loop, **INLINE)
+    part = world.partition()
+    pushes(world, loop, part, 4)
+    path, length = only_file(world), FRAME_SIZE + ENTRY_SIZE + 200
+    content = bytearray(Path(path).read_bytes())
+    places = range(FILE_HEADER_SIZE, FILE_HEADER_SIZE + 4 * length, length)
+    headers = [decode_frame_header(content, at) for at in places]
+    chain = headers[1].chain  # type: ignore[union-attr]
+    for at, header in list(zip(places, headers, strict=True))[2:]:
+        assert isinstance(header, FrameHeader)
+        durable = header.durable - length if at == places[2] else header.durable
+        head = content[at : at + FRAME_SIZE + ENTRY_SIZE]
+        chain = seal(head, *header[2:6], length, chain, durable, 1)
+        content[at : at + len(head)] = head
+    Path(path).write_bytes(content)
+    assert ends(world, world.recover(), part) == 4, "they are sound"
+    overwrite(path, places[1] + FRAME_SIZE + 5, b"rotten")
+    with pytest.raises(JournalCorruptError, match="only copy"):
+        world.recover()
 
 
 def test_a_damaged_header_is_corruption(tmp_path: Path, loop: TestLoop) -> None:
