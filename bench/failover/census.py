@@ -13,7 +13,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
-from bench.failover.promises import consumer, number_of, value_of
+from bench.failover.promises import UNTOLD, consumer, number_of, value_of
 
 READ_TIMEOUT_S: Final = 300.0
 BATCH: Final = 1000
@@ -29,13 +29,14 @@ class Census:
     lost: int = 0
     """Nowhere in their partition."""
     elsewhere: int = 0
-    """At other offsets than they were acknowledged for, and nowhere else."""
+    """At other offsets than they were acknowledged for, if that was told, and nowhere else."""
     twice: int = 0
     """There more than once."""
     disordered: int = 0
-    """Behind one of the same producer that was sent later. With Apache Kafka idempotent producers may have
-    such ones when leaders change before they have stored anything: a leader that does not know a producer
-    takes whatever sequence number comes first, also of a batch behind others that were refused elsewhere."""
+    """Behind one of the same producer that was sent later, by the offsets that were told. With Apache Kafka
+    idempotent producers may have such ones when leaders change before they have stored anything: a leader
+    that does not know a producer takes whatever sequence number comes first, also of a batch behind others
+    that were refused elsewhere."""
     damaged: int = 0
     """Values that nobody sent."""
 
@@ -53,10 +54,11 @@ class Census:
         for number, offset in acked.items():
             where = places.get(number, [])
             self.lost += not where
-            self.elsewhere += bool(where) and offset not in where
+            self.elsewhere += bool(where) and offset != UNTOLD and offset not in where
             self.twice += len(where) > 1
         newest = -1
-        for number in sorted(acked, key=lambda each: acked[each]):
+        told = [number for number, offset in acked.items() if offset != UNTOLD]
+        for number in sorted(told, key=lambda each: acked[each]):
             self.disordered += number < newest
             newest = max(newest, number)
 

@@ -130,6 +130,8 @@ class ClusterLoad:
         before = self.acked()
 
         def stuck() -> list[int]:
+            failed = [line for load in self.producers for line in load.promises.failed]
+            assert failed == [], failed[:10]
             now = self.acked()
             return [p for p, count in before.items() if now[p] <= count]
 

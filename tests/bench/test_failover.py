@@ -13,7 +13,7 @@ from bench.failover import clusters
 from bench.failover.census import Census
 from bench.failover.clusters import await_whole, session_settings
 from bench.failover.load import FailoverLoad
-from bench.failover.promises import value_of
+from bench.failover.promises import UNTOLD, value_of
 from bench.failover.report import census_run
 from bench.failover.rounds import Round, Rounds
 from bench.failover.whole import Whole
@@ -44,6 +44,8 @@ def test_what_is_gone_or_elsewhere_or_twice_or_damaged_is_counted() -> None:
     assert counted(acked, log_of(3, 0, 1, 1, 2, 3)) == Census(4, 5, elsewhere=2, twice=1)
     torn = {**log_of(3, 0, 1, 2, 3), 1: b"3:1:torn", 4: b"", 5: value_of(4, 5, SIZE), 6: b"3:x:"}
     assert counted(acked, torn) == Census(4, 7, lost=1, damaged=4)
+    assert counted({0: UNTOLD, 1: 1}, log_of(3, 0, 1)) == Census(2, 2)
+    assert counted({0: 0, 1: UNTOLD}, log_of(3, 0)) == Census(2, 1, lost=1)
     overtaken = {124: 0, 125: 1, 0: 2, 1: 3, 126: 4}
     assert counted(overtaken, log_of(3, 124, 125, 0, 1, 126)) == Census(5, 5, disordered=2)
     for one in (
