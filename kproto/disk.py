@@ -86,6 +86,12 @@ class Disk:
         except OSError as error:
             return NO_DATA if error.errno == errno.ENXIO else position
 
+    def read_nothing_ahead(self, fd: int) -> None:
+        """Reads of ``fd`` bring nothing into memory but what they ask for: what else they touch of space that
+        was only reserved would be data for `next_data`, from then on."""
+        with contextlib.suppress(OSError):
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+
     def allocate(self, fd: int, position: int, length: int) -> None:
         """Reserve space so that later writes inside the range cannot meet a full disk."""
         os.posix_fallocate(fd, position, length)

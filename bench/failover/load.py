@@ -29,7 +29,10 @@ RETRIES: Final[Mapping[str, object]] = {
     "reconnect_backoff_ms": 20,
     "reconnect_backoff_max_ms": 200,
     "topic_metadata_refresh_fast_interval_ms": 50,
+    "metadata_recovery_strategy": "none",
 }
+"""All waits are short, so that what is measured is the brokers'. When all brokers are away, librdkafka would
+forget what it knows of them, and look for one once a second (KIP-899)."""
 READER: Final[Mapping[str, object]] = {
     "reconnect_backoff_ms": 20,
     "reconnect_backoff_max_ms": 200,

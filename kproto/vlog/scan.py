@@ -23,6 +23,7 @@ from enum import Enum
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kproto.disk import PAGE
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import (
     DIRECT,
@@ -53,6 +54,7 @@ CHUNK_HEAD: Final = Struct(">qiibIhi")
 """Of a record batch v2: base offset, length after this field, leader epoch, magic, CRC, attributes, last
 delta."""
 _WINDOW: Final = 1 << 20
+_ZEROS: Final = bytes(_WINDOW + PAGE)
 
 
 class Verdict(Enum):
@@ -110,6 +112,7 @@ class JournalReader:
         self._least = least
         self.path = path
         self._fd = disk.open_patiently(path, write=False)
+        disk.read_nothing_ahead(self._fd)
         self._at = 0
         self._window = b""
         self.size = disk.size(self._fd)
@@ -200,14 +203,14 @@ class FileScan:
 
     def later(self) -> Iterator[FrameHeader]:
         """Frames after `position` whose heads are sound. Looks through all that was ever written: a chunk may
-        be zeros, too."""
+        be zeros, too. Windows end with a page, so that none is brought into memory by a look before it."""
         mine, reader = self._header, self._reader
         pattern = identity(mine.vlog, mine.owner_epoch, mine.vseg)
         at = FILE_HEADER_SIZE + self.position - mine.start + 1
-        while at < reader.size:
-            window = bytes(reader.view(at, _WINDOW))
-            if not window.strip(b"\0"):
-                at = reader.written_from(at + max(len(window) - len(pattern), 1))
+        while (at := reader.written_from(at)) < reader.size:
+            window = bytes(reader.view(at, _WINDOW + -at % PAGE))
+            if window == _ZEROS[: len(window)]:
+                at += len(window)
                 continue
             hit = window.find(pattern)
             while hit >= 0:

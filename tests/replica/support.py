@@ -184,6 +184,9 @@ class MemoryDisk(Disk):
     def next_data(self, fd: int, position: int) -> int:
         return position if position < len(self._open[fd].data) else NO_DATA
 
+    def read_nothing_ahead(self, fd: int) -> None:
+        """It never does."""
+
     def allocate(self, fd: int, position: int, length: int) -> None:
         self.fail("allocate")
         if self.room is not None:

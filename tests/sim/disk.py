@@ -338,6 +338,9 @@ class SimDisk(Disk):
     def next_data(self, fd: int, position: int) -> int:
         return position if position < len(self.machine.open_files[fd][0].data) else NO_DATA
 
+    def read_nothing_ahead(self, fd: int) -> None:
+        """It never does."""
+
     def allocate(self, fd: int, position: int, length: int) -> None:
         machine = self.machine
         inode, path = machine.open_files[fd]

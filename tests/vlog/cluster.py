@@ -78,6 +78,9 @@ class MemoryDisk(Disk):
     def next_data(self, fd: int, position: int) -> int:
         return position if position < len(self.files[fd]) else NO_DATA
 
+    def read_nothing_ahead(self, fd: int) -> None:
+        """It never does."""
+
     def allocate(self, fd: int, position: int, length: int) -> None:
         if self.full:
             raise OSError(28, "no space left")

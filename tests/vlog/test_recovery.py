@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kproto.disk import Disk
+from kproto.disk import NO_DATA, Disk
 from kproto.vlog import manager
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.dump import frames, journal_files
@@ -386,6 +386,25 @@ def test_sixty_four_mebibytes_of_tail_are_read_once(tmp_path: Path, loop: TestLo
     held = sum(file.stat().st_size for file in Path(world.journal_path()).iterdir())
     assert disk.bytes < 1.2 * held
     assert disk.reads < 2 * held / 2**20
+
+
+def test_room_that_was_only_reserved_is_not_read(tmp_path: Path, loop: TestLoop) -> None:
+    """Nor would be at the next start: what is read ahead of such room is data from then on."""
+    world = World.start(str(tmp_path), loop, kproto__virtual__segment__bytes="67108864", **INLINE)
+    part = world.partition()
+    for _ in range(20):
+        part.append(1024)
+        loop.turn()
+    (path,) = Path(world.journal_path()).iterdir()
+    assert path.stat().st_size >= 32 << 20
+    world.disk = disk = CountingDisk()
+    fd = disk.open(str(path), write=False)
+    if disk.next_data(fd, 4 << 20) != NO_DATA:
+        pytest.skip("the file system does not tell what was only reserved")
+    assert sum(len(chunks) for chunks in world.recover().chunks.values()) == 20
+    assert disk.next_data(fd, 4 << 20) == NO_DATA
+    assert disk.bytes < 4 << 20
+    disk.close(fd)
 
 
 def test_the_dump_shows_frames_and_chunks(tmp_path: Path, loop: TestLoop) -> None:
