@@ -31,16 +31,17 @@ NO_DATA: Final = 1 << 62
 
 def rest_of_page(begin: int, length: int, limit: int) -> memoryview:
     """Zeros for behind a write of ``length`` bytes at ``begin`` into a file that was used before: to the end
-    of the page in which it ends, or to ``limit``, the file size; none when it begins inside that page, whose
-    rest the write before has zeroed.
+    of the page in which the next one begins, or to ``limit``, the file size; none when it stays inside its
+    page, whose rest the write before has zeroed.
 
     When memory has not kept such a page, the kernel reads it from the disk before a part of it is written,
-    and whoever writes waits: 0.1 s and more while the disk is busy.
+    and whoever writes waits: 0.1 s and more while the disk is busy. And whoever reads the file knows that
+    what follows in the page was begun, whatever it is.
     """
     end = begin + length
-    if -begin % PAGE >= length:
+    if -begin % PAGE > length:
         return _ZEROS[:0]
-    return _ZEROS[: min(-end % PAGE, limit - end)]
+    return _ZEROS[: min(PAGE - end % PAGE, limit - end)]
 
 
 class Disk:

@@ -103,7 +103,7 @@ def _inspect(reader: JournalReader, vseg: VsegId, thorough: bool) -> Inspection:
     for frame in scan.frames():
         heads.append(frame.header)
     durable = max((head.durable for head in heads), default=0)
-    torn_to = scan.position + 1 if scan.is_torn() else 0
+    torn_to = scan.begun_to()
     for later in scan.later():  # a state frame says no more than the chunks before it did
         durable = max(durable, later.durable)
         torn_to = max(torn_to, later.position + later.length)

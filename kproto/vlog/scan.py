@@ -191,15 +191,21 @@ class FileScan:
             and header.length <= mine.start + self._reader.size - FILE_HEADER_SIZE - position
         )
 
-    def is_torn(self) -> bool:
-        """What follows the sound part was begun as the next frame: it names this virtual segment, or the
-        frame before it. A bit that changes leaves one of them; what a whole sector was looks like the rest of
-        a former file."""
+    def begun_to(self) -> int:
+        """Up to where the next frame was begun, at least (a position); 0 when none was.
+
+        What is written has zeros behind it to the end of its page (`rest_of_page`): anything else there is of
+        a frame that was torn, or damaged since. From the next page on there may be the rest of a former file,
+        unless it names this virtual segment or the frame before.
+        """
         mine = self._header
         at = FILE_HEADER_SIZE + self.position - mine.start
+        begun = len(bytes(self._reader.view(at, PAGE - at % PAGE)).rstrip(b"\0"))
         head = bytes(self._reader.view(at, FRAME_SIZE))
         named = head.startswith(identity(mine.vlog, mine.owner_epoch, mine.vseg), IDENTITY_AT)
-        return named or (len(head) == FRAME_SIZE and FRAME.unpack(head)[7] == self.chain)
+        if named or (len(head) == FRAME_SIZE and FRAME.unpack(head)[7] == self.chain):
+            begun = max(begun, 1)
+        return self.position + begun if begun else 0
 
     def later(self) -> Iterator[FrameHeader]:
         """Frames after `position` whose heads are sound. Looks through all that was ever written: a chunk may

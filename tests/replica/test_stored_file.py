@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kproto.disk import PAGE
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.copies import Copy
 from kproto.replica.reading import DamagedError, Extent, verify
@@ -144,9 +145,11 @@ def test_a_last_frame_that_is_not_sound_is_told_from_none(thorough: bool) -> Non
     for content, torn in (
         (whole, False),
         (whole + bytes(ROOM), False),
-        (whole + b"stray" * 20, False),
+        (whole + b"stray" * 20, True),
         (whole[:last], False),
-        (whole[:last] + former[: len(whole) - last], False),
+        (whole[:last] + former[: len(whole) - last], True),
+        (whole.ljust(PAGE, b"\0") + former, False),
+        (whole[:last].ljust(PAGE, b"\0") + former, False),
         (whole[:-1] + bytes(ROOM), True),
         (whole[: last + 60] + bytes(ROOM), True),
         (whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:], True),

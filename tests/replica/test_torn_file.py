@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
+from kproto.disk import PAGE
 from kproto.metadata.vlogs import VsegId
+from kproto.replica.copy_files import SPARE_BYTES
 from kproto.replica.messages import Seal, Sealed
 from kproto.replica.stored_file import inspect
-from kproto.vlog.frame import FILE_HEADER_SIZE, FRAME_SIZE
+from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
 from kproto.wire.internal import Api
-from tests.replica.support import TOPIC, Owner, Station
+from tests.replica.support import ME, OTHER, TOPIC, Metadata, Owner, Station
 
 from .test_service import Backup
 from .test_stored_file import PATH, ROOM, START, VSEG, an_owner, contents, disk_with, edges
@@ -32,6 +36,7 @@ def test_one_bit_anywhere_in_the_last_frame(thorough: bool) -> None:
 
 @pytest.mark.parametrize("thorough", [False, True])
 def test_a_frame_of_a_former_file_at_the_very_place(thorough: bool) -> None:
+    """Where the next frame would begin there are zeros, to the end of the page: it took the place of one."""
     owner = an_owner()
     whole = contents(owner)
     last = FILE_HEADER_SIZE + edges(owner)[2] - START
@@ -42,7 +47,53 @@ def test_a_frame_of_a_former_file_at_the_very_place(thorough: bool) -> None:
         former.push([(TOPIC, 0)], [120])
         stale = contents(former)
         assert len(stale) == len(whole)
-        assert not inspect(disk_with(whole[:last] + stale[last:] + bytes(ROOM)), PATH, VSEG, thorough).torn_to
+        found = inspect(disk_with(whole[:last] + stale[last:] + bytes(ROOM)), PATH, VSEG, thorough)
+        assert (found.end, found.torn_to) == (edges(owner)[2], owner.end)
+
+
+SECTOR = 512
+
+
+def in_a_used_file(seed: int) -> tuple[Station, Owner]:
+    """A copy of some frames, in a file that was used before and is full of something else."""
+    random = Random(seed)
+    station, owner = Station(), Owner(VSEG)
+    former = Owner(VsegId(5, 1, 1), size=4 << 20)
+    station.push(former.first, former.push([(TOPIC, 0)], [SPARE_BYTES], fill=255))
+    metadata = Metadata(5)
+    metadata.put(former.record(None, [OTHER]))
+    metadata.put(owner.record(None, [ME, OTHER]))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    first: bytes | None = owner.first
+    for _ in range(random.randrange(2, 9)):
+        left = -(FILE_HEADER_SIZE + owner.end + FRAME_SIZE + ENTRY_SIZE) % PAGE
+        size = random.choice((90, 300, 1400, PAGE, 9000, max(left, 90)))
+        station.push(first, owner.push([(TOPIC, 0)], [size], fill=255))
+        first = None
+    return station, owner
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_a_file_had_before_is_no_frame_that_was_begun(seed: int) -> None:
+    station, owner = in_a_used_file(seed)
+    assert set(station.file(VSEG)[SPARE_BYTES // 2 : SPARE_BYTES]) == {255}
+    station.restart()
+    found = inspect(station.disk, station.store.path_of(VSEG), VSEG, True)
+    assert (found.end, found.torn_to) == (owner.end, 0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_sector_of_something_else_in_the_place_of_the_last_head(seed: int) -> None:
+    """No later frame says that it was durable, and nothing in it names this virtual segment."""
+    station, owner = in_a_used_file(seed)
+    last = FILE_HEADER_SIZE + owner.frames[-1][0]
+    sector = last // SECTOR * SECTOR
+    begin = max(sector, last)  # a sound frame before it stays, or it would be the one that is damaged
+    station.file(VSEG)[begin : sector + SECTOR] = Random(seed).randbytes(sector + SECTOR - begin)
+    station.restart()
+    found = inspect(station.disk, station.store.path_of(VSEG), VSEG, True)
+    assert (found.end, found.torn_to > found.end) == (owner.frames[-1][0], True)
 
 
 def test_who_got_the_frame_again_is_not_torn_any_more() -> None:

@@ -30,7 +30,8 @@ def recycled(directory: Path, size: int = SIZE, start: int = 0) -> JournalFile:
 
 
 def up_to_the_page(content: bytes) -> bytes:
-    return content + bytes(-len(content) % PAGE)
+    """To the end of the page in which what comes next begins."""
+    return content + bytes(PAGE - len(content) % PAGE)
 
 
 @pytest.mark.parametrize("seed", range(30))
