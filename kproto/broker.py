@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from kproto.controller.service import AnswerClient
     from kproto.handlers.forwarding import RemoteController
     from kproto.member import ClusterMember
-    from kproto.metrics import MetricsEndpoint
+    from kproto.metrics_endpoint import MetricsEndpoint
 
 log = logging.getLogger(__name__)
 
@@ -175,7 +175,7 @@ class Broker:
 
     def _start_metrics(self, undo: contextlib.AsyncExitStack) -> None:
         from kproto.figures import metrics
-        from kproto.metrics import MetricsEndpoint
+        from kproto.metrics_endpoint import MetricsEndpoint
 
         host, port = host_and_port(self._settings.kproto_metrics_listen)
         replicas = self._member.replicas if self._member is not None else None

@@ -1,8 +1,12 @@
 """The metrics endpoint over real HTTP."""
 
 import asyncio
+import errno
 import json
+import os
 import socket
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -11,13 +15,14 @@ from http.server import ThreadingHTTPServer
 
 import pytest
 
-from kproto import metrics
-from kproto.metrics import Metric, MetricsEndpoint
+from kproto import metrics_http
+from kproto.metrics import Metric
+from kproto.metrics_endpoint import MetricsEndpoint
 
 
 def test_connections_that_ask_nothing_are_few_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has a thread and a descriptor, which the broker needs for its files."""
-    monkeypatch.setattr(metrics, "REQUEST_S", 0.5)
+    monkeypatch.setattr(metrics_http._Handler, "timeout", 0.5)
 
     async def run() -> None:
         endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
@@ -69,6 +74,51 @@ def test_prometheus_reads_metrics_and_machines_read_pages() -> None:
             await get(port, "/metrics")
 
     asyncio.run(run())
+
+
+def test_an_endpoint_that_nobody_asked_ends_at_once() -> None:
+    async def run() -> None:
+        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint.start()
+        threads = [each for each in threading.enumerate() if each.name == "kproto-metrics"]
+        with pytest.raises(OSError, match="in use"):
+            MetricsEndpoint("127.0.0.1", endpoint.port, some, {}).start()
+        endpoint.close()
+        with pytest.raises(urllib.error.URLError):
+            await get(endpoint.port, "/metrics")
+        for thread in threads:
+            await asyncio.to_thread(thread.join, 30)
+            assert not thread.is_alive()
+
+    asyncio.run(run())
+
+
+def test_without_a_descriptor_who_asks_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What answers the first question is imported for it; that needs some."""
+    serving, refused = MetricsEndpoint._serving, []
+
+    def scarce(endpoint: MetricsEndpoint, listener: socket.socket) -> metrics_http.PagesServer | None:
+        if len(refused) < 2:
+            refused.append(listener)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return serving(endpoint, listener)
+
+    monkeypatch.setattr(MetricsEndpoint, "_serving", scarce)
+
+    async def run() -> None:
+        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint.start()
+        assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics"))[1]
+        assert len(refused) == 2
+        endpoint.close()
+
+    asyncio.run(run())
+
+
+def test_what_serves_pages_is_imported_when_somebody_asks() -> None:
+    """A broker that starts has no time for it."""
+    program = "import sys; import kproto.figures, kproto.broker; print('http.server' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", program]) == b"False\n"
 
 
 def test_the_end_of_the_broker_does_not_wait_for_the_listener(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,8 @@ class Denials:
 
     def is_disowned(self, image: MetadataImage, vseg: VsegRecord, node_id: int) -> bool:
         """The broker, as it is a member now, said so."""
+        if not self._disowned:
+            return False
         broker = image.brokers.get(node_id)
         return broker is not None and (vseg, node_id, broker.epoch) in self._disowned
 

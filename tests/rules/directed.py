@@ -1,6 +1,6 @@
-"""Mutations that directed stories alone look for: rules of planned moves (12b) and of rolling (11).
+"""Mutations that directed stories alone look for; each says why random search would hardly meet it.
 
-Random search would have to hit a message that is late by a whole move.
+Most are rules of planned moves (12b): a message would have to be late by a whole move.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ IDLE: Final = "the pusher rolls when nothing is in flight: this is asked in case
 SEALED: Final = "what a dead owner had open is closed within milliseconds, or its backups are down, too"
 
 AT_ONCE: Final = "a disk must be lost, another one beside it, and a leader hand over in between"
+
+HIDDEN: Final = "an open copy must be damaged where its file does not show it: one seed of 1,500"
 
 BETWEEN: Final = "a disk must be lost between an answer and a decision: one seed of 250 with disks lost so"
 
@@ -86,6 +88,7 @@ DIRECTED: Final = [
         _always(True),
         BETWEEN,
     ),
+    Mutation("a copy that is short decides", "21, 24c", ((controller, "has_all"),), _always(True), HIDDEN),
     Mutation("what came later is waited for", "12b", ((controller, "came_later"),), _always(False), SEALED),
     Mutation("rolled in flight", "11", ((kproto.vlog.replicated, "may_roll"),), _always(True), IDLE),
 ]

@@ -72,6 +72,23 @@ def test_who_answered_and_is_gone_does_not_say_where_the_log_ends() -> None:
     promise(late.target in closed.backups, f"S8: 170 bytes were acked, {nodes(closed.backups)} have them")
 
 
+@needs("a copy that is short decides")
+def test_a_copy_that_lost_its_end_does_not_say_where_the_log_ends() -> None:
+    """Two backups have 170 acknowledged bytes of an open virtual segment. One of them starts again, and its
+    file ends where its last sector was: nothing in it tells that there was more. Then the owner dies. The
+    last frame of the other one says that 120 were durable, and the first has 100 (21, 24c)."""
+    world = cluster(3, t=(1, 3, [1]))
+    vseg = world.open(1)
+    world.fence(1)
+    short, whole = world.plan().asks
+    world.answer(short, 100, durable=90)
+    world.answer(whole, 170, durable=120)
+    world.close()
+    closed = world.table.vsegs[vseg.id]
+    promise(closed.end == 170, f"S1: 170 bytes were acked, the log ends at {closed.end}")
+    assert closed.backups == (whole.target,)
+
+
 @needs("nothing is sealing")
 def test_nobody_leads_before_the_old_owner_is_sealed() -> None:
     """An owner is declared dead while a push of it is on its way. A new leader that reads before the backups

@@ -399,11 +399,11 @@ def test_room_that_was_only_reserved_is_not_read(tmp_path: Path, loop: TestLoop)
     assert path.stat().st_size >= 32 << 20
     world.disk = disk = CountingDisk()
     fd = disk.open(str(path), write=False)
-    if disk.next_data(fd, 4 << 20) != NO_DATA:
-        pytest.skip("the file system does not tell what was only reserved")
+    told = disk.next_data(fd, 4 << 20) == NO_DATA  # not every file system can
     assert sum(len(chunks) for chunks in world.recover().chunks.values()) == 20
-    assert disk.next_data(fd, 4 << 20) == NO_DATA
-    assert disk.bytes < 4 << 20
+    if told:
+        assert disk.next_data(fd, 4 << 20) == NO_DATA
+        assert disk.bytes < 4 << 20
     disk.close(fd)
 
 

@@ -1,0 +1,119 @@
+"""The HTTP side of the metrics endpoint: text for Prometheus, and pages as JSON.
+
+Imported when somebody asks for the first time: it needs as much code as a third of a broker that starts.
+
+May import ``disk metrics``.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import TimeoutError as TooSlow
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, Final
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
+
+from kproto.disk import NO_DESCRIPTOR
+
+if TYPE_CHECKING:
+    from kproto.metrics import Metric, Shown
+
+REQUEST_S: Final = 10.0
+"""Who connects and asks nothing for so long loses its thread and its descriptor."""
+MOST_ASKING: Final = 8
+"""Connections at the same time; more are closed."""
+ACCEPT_RETRY_S: Final = 0.25
+
+
+class _Collector(Collector):
+    """Turns what `take` gives into Prometheus' families."""
+
+    def __init__(self, take: Callable[[], Iterable[Metric]]) -> None:
+        self._take = take
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        families: dict[str, CounterMetricFamily | GaugeMetricFamily] = {}
+        for metric in self._take():
+            family = families.get(metric.name)
+            if family is None:
+                kind = CounterMetricFamily if metric.counter else GaugeMetricFamily
+                family = families[metric.name] = kind(metric.name, metric.help, labels=tuple(metric.labels))
+            family.add_metric(tuple(metric.labels.values()), metric.value)
+        yield from families.values()
+
+
+class PagesServer(ThreadingHTTPServer):
+    """On a socket that listens. Its thread does not run hot while there is no descriptor for who waits to be
+    accepted, and it takes few of them."""
+
+    daemon_threads = True
+    _asking = 0
+
+    def __init__(self, listener: socket.socket, shown: Shown) -> None:
+        self._lock = threading.Lock()
+        self._shown = shown
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(_Collector(shown.metrics))
+        ProcessCollector(registry=self._registry)
+        super().__init__(listener.getsockname(), _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listener
+
+    def answer(self, path: str) -> tuple[int, str, bytes]:
+        """Status, content type and body for one GET. Called in a thread of the server."""
+        pages = self._shown.pages
+        try:
+            if path == "/metrics":
+                return 200, CONTENT_TYPE_LATEST, generate_latest(self._registry)
+            if path in pages:
+                return 200, "application/json", json.dumps(self._shown.page(path)).encode()
+        except TooSlow:
+            return 503, "text/plain", b"the broker is too busy\n"
+        return 404, "text/plain", f"try /metrics {' '.join(pages)}\n".encode()
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        try:
+            return super().get_request()
+        except OSError as error:
+            if error.errno in NO_DESCRIPTOR:
+                time.sleep(ACCEPT_RETRY_S)
+            raise
+
+    def verify_request(self, request: object, client_address: object) -> bool:  # noqa: ARG002
+        return self._asking < MOST_ASKING
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._asking += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._lock:
+                self._asking -= 1
+
+
+class _Handler(BaseHTTPRequestHandler):
+    timeout = REQUEST_S
+    server: PagesServer
+
+    def do_GET(self) -> None:
+        status, kind, body = self.server.answer(self.path)
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: the broker's log is not an access log."""
