@@ -9,6 +9,7 @@ May import ``disk metrics``, and ``metrics_http`` once it is needed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import select
 import socket
 import threading
@@ -82,7 +83,8 @@ class MetricsEndpoint:
             return
         with self._changing:
             self._closed = True
-        self._listener.shutdown(socket.SHUT_RDWR)  # its thread looks twice a second: wake it
+        with contextlib.suppress(OSError):  # it has ended with an error
+            self._listener.shutdown(socket.SHUT_RDWR)  # its thread looks twice a second: wake it
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()

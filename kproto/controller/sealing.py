@@ -233,8 +233,8 @@ class Sealing:
     def accept_loss(self, vsegs: Sequence[VsegId], named: bool = True) -> list[bool]:
         """An operator gives up what copies in limbo may have lost; True for those that are sealing.
 
-        It counts only for what has no eligible copy: then the longest copy in limbo decides. Where no copy is
-        here, it counts while brokers are away that may have one if partitions were ``named``.
+        It counts only for what has no eligible copy: then the longest copy in limbo decides. While brokers
+        are away that may have all of it, it counts if partitions were ``named``.
         """
         known = [vseg in self._progress for vseg in vsegs]
         for vseg in vsegs:
@@ -354,15 +354,14 @@ class Sealing:
         vseg, progress, here = view.vseg, view.progress, view.here
         if not any(rules.topics_in(view.image, view.table, vseg)):
             return Close(vseg.id, vseg.start, ())
-        accepted = vseg.id in self._accepted
         if not here:
-            if not accepted or not self._all_is_lost(view):
+            if not self._is_accepted(view) or rules.may_hold(view.image, view.owner):
                 return None
             log.error("the loss of all that virtual segment %s held is accepted", vseg.id)
             return Close(vseg.id, vseg.start, ())
         if not view.all_told():
             return None
-        if not accepted:
+        if not self._is_accepted(view):
             if not rules.may_lose(view.image, view.table, vseg, self._may_lose):
                 return None
             if progress.away and not view.is_past(progress.away_since + self._loss_patience):
@@ -373,12 +372,11 @@ class Sealing:
         held = tuple(target for target in here if told[target] >= end)
         return Close(vseg.id, end, held if end > vseg.start else ())
 
-    def _all_is_lost(self, view: _View) -> bool:
-        """No copy of what was accepted to be lost is here: its owner is not, either, and nobody is waited
-        for."""
-        if rules.may_hold(view.image, view.owner):
-            return False
-        return self._accepted[view.vseg.id] or not rules.is_away(view.image, view.table, view.vseg)
+    def _is_accepted(self, view: _View) -> bool:
+        """An operator gave up what it held: unless partitions were named, nothing that a broker may have
+        which is only away."""
+        named = self._accepted.get(view.vseg.id)
+        return named is not None and (named or not rules.is_away(view.image, view.table, view.vseg))
 
     def _asks(self, view: _View) -> list[Ask]:
         """Whom to ask now: all listed copies that are members; the owner's own journal when they cannot

@@ -397,6 +397,30 @@ def test_an_election_of_all_partitions_gives_up_nothing_that_may_only_be_away() 
     assert closed.empty
 
 
+@pytest.mark.parametrize("disk", ["kept", "new"])
+def test_such_an_election_waits_for_who_is_away_though_a_damaged_copy_is_here(disk: str) -> None:
+    """Found by simulation (seed 41000806, open copies damaged): the damaged one decided at once."""
+    world = owner_died()
+    first, second = world.plan().asks
+    owner = world.table.vsegs[first.vseg].node_id
+    world.answer(first, 170, limbo=True)
+    world.sealing.failed(second, world.now)
+    world.fence(second.target.node_id)
+    world.sealing.accept_loss([first.vseg], named=False)
+    assert world.close() == []
+    if disk == "kept":
+        world.register(second.target.node_id)
+        world.now += STALL
+        (again,) = (ask for ask in world.plan().asks if ask.target == second.target)
+        world.answer(again, 200)
+        assert [(closed.end, closed.backups) for closed in world.close()] == [(200, (second.target,))]
+        return
+    world.register(second.target.node_id, store="new")
+    assert world.close() == [], "its owner may come back"
+    world.register(owner, store="another")
+    assert [(closed.end, closed.backups) for closed in world.close()] == [(170, (first.target,))]
+
+
 def test_what_partitions_were_named_for_stays_accepted() -> None:
     world = owner_died()
     asks = world.plan().asks
