@@ -54,7 +54,7 @@ class MetricsEndpoint:
         waiting = select.poll()
         waiting.register(listener, select.POLLIN)
         with listener:
-            while not self._closed:
+            while True:
                 waiting.poll()
                 try:
                     server = self._serving(listener)

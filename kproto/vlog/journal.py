@@ -5,7 +5,7 @@ Files live in one directory. ``<owner epoch>-<vlog>-<vseg>.journal`` (hexadecima
 next segment takes it over by rename, so that its page-cache pages are warm (a cold page costs several times
 a warm one) and its space is reserved already. The contents are not erased: a frame belongs to a segment only
 by its identity and chain (see ``frame``). Where memory is scarce those pages are cold all the same;
-so what is written goes on with zeros to the end of its page (`rest_of_page`).
+so what is written goes on with zeros to the end of the page in which the next frame begins (`rest_of_page`).
 
 A power loss may take renames back that were not synced, and what was written since only in part. A file of a
 class that syncs would then be damaged, under its old name, where a start expects no damage (rule 24c). So it
