@@ -2,56 +2,55 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
 
 from kproto.controller import rules
 from kproto.controller.denials import Denials
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
-from kproto.metadata.vlogs import VlogTable, VsegRecord
-
-
-class _Owned(NamedTuple):
-    """The virtual segments of one owner epoch that do not simply have copies."""
-
-    sealing: list[VsegRecord]
-    """They wait for their ends."""
-    orphans: list[VsegRecord]
-    """Closed ones that no member has a listed copy of."""
-    lost: list[VsegRecord]
-    """They were given up, and have not been emptied."""
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
 
 
 class Sources:
     """What the virtual segments of owner epochs allow, looked up once per epoch. Without ``denials`` every
     listed copy counts."""
 
-    __slots__ = ("_denials", "_image", "_known", "_lacking", "_table")
+    __slots__ = ("_denials", "_image", "_lacking", "_lost", "_orphans", "_sealing", "_table", "_there")
 
     def __init__(self, image: MetadataImage, table: VlogTable, denials: Denials | None = None) -> None:
         self._image = image
         self._table = table
         self._denials = denials or Denials()
-        self._known: dict[int, _Owned] = {}
+        self._sealing: dict[int, list[VsegRecord]] = {}
+        """By owner epoch, as the others: those that wait for their ends. There are few, so that this is
+        known of all owners."""
+        self._orphans: dict[int, list[VsegRecord]] = {}
+        """Closed ones that no member has a listed copy of."""
+        self._lost: dict[int, list[VsegRecord]] = {}
+        """They were given up, and have not been emptied."""
         self._lacking: dict[int, list[VsegRecord]] = {}
-        """`rules.lacks_copies`, by owner epoch."""
+        """`rules.lacks_copies`."""
+        self._there: dict[CopyTarget, bool] = {}
+        """`rules.may_hold`."""
+        for vseg in table.open_vsegs():
+            if rules.is_sealing(image, vseg):
+                self._sealing.setdefault(vseg.id.owner_epoch, []).append(vseg)
 
     def sealed(self, record: StreamletRecord) -> bool:
         """No virtual segment that may hold its chunks is still waiting for its end."""
         return not any(
-            self.is_for(record, vseg) for epoch in record.sources for vseg in self._of(epoch).sealing
+            self.is_for(record, vseg) for epoch in record.sources for vseg in self._sealing.get(epoch, ())
         )
 
     def orphans(self, record: StreamletRecord) -> list[VsegRecord]:
         """Those that no member has a listed copy of (rule 27b wants one of each)."""
         return [
-            vseg for epoch in record.sources for vseg in self._of(epoch).orphans if self.is_for(record, vseg)
+            vseg for epoch in record.sources for vseg in self._orphans_of(epoch) if self.is_for(record, vseg)
         ]
 
     def missing(self, epoch: int) -> list[VsegRecord]:
         """Those of an owner that wait for their ends, or for a copy."""
-        owned = self._of(epoch)
-        return owned.sealing + owned.orphans
+        return [*self._sealing.get(epoch, ()), *self._orphans_of(epoch)]
 
     def candidates(self, record: StreamletRecord) -> list[int]:
         """Members that can rebuild the streamlet: all, or the owner alone whose own files are the last
@@ -89,7 +88,7 @@ class Sources:
         return any(
             rules.may_have(self._image, record, vseg)
             for epoch in record.sources
-            for vseg in self._of(epoch).lost
+            for vseg in self._lost_of(epoch)
         )
 
     def is_for(self, record: StreamletRecord, vseg: VsegRecord) -> bool:
@@ -98,27 +97,38 @@ class Sources:
             self._image, self._table, record, vseg
         )
 
-    def _of(self, epoch: int) -> _Owned:
-        known = self._known.get(epoch)
-        if known is None:
-            image, vsegs = self._image, self._table.of_owner(epoch)
-            sealing = [vseg for vseg in vsegs if rules.is_sealing(image, vseg)]
-            closed = [vseg for vseg in vsegs if not vseg.open]
-            orphans = [vseg for vseg in closed if rules.needs_copy(vseg) and not self._has_copy(vseg)]
-            lost = [vseg for vseg in vsegs if vseg.lost and not vseg.empty]
-            known = self._known[epoch] = _Owned(sealing, orphans, lost)
-        return known
+    def _orphans_of(self, epoch: int) -> list[VsegRecord]:
+        return self._known(
+            self._orphans,
+            epoch,
+            lambda vseg: not (vseg.open or self._has_copy(vseg)) and rules.needs_copy(vseg),
+        )
+
+    def _lost_of(self, epoch: int) -> list[VsegRecord]:
+        return self._known(self._lost, epoch, lambda vseg: vseg.lost and not vseg.empty)
 
     def _lacking_of(self, epoch: int) -> list[VsegRecord]:
-        known = self._lacking.get(epoch)
+        return self._known(self._lacking, epoch, lambda vseg: rules.lacks_copies(self._image, vseg))
+
+    def _known(
+        self, found: dict[int, list[VsegRecord]], epoch: int, wanted: Callable[[VsegRecord], bool]
+    ) -> list[VsegRecord]:
+        known = found.get(epoch)
         if known is None:
-            every = self._table.of_owner(epoch)
-            known = self._lacking[epoch] = [vseg for vseg in every if rules.lacks_copies(self._image, vseg)]
+            known = found[epoch] = [vseg for vseg in self._table.of_owner(epoch) if wanted(vseg)]
         return known
 
     def _has_copy(self, vseg: VsegRecord) -> bool:
-        copies = rules.live_copies(self._image, vseg)
-        return not all(self._denials.is_disowned(self._image, vseg, copy.node_id) for copy in copies)
+        return any(
+            self._is_there(copy) and not self._denials.is_disowned(self._image, vseg, copy.node_id)
+            for copy in vseg.backups
+        )
+
+    def _is_there(self, copy: CopyTarget) -> bool:
+        there = self._there.get(copy)
+        if there is None:
+            there = self._there[copy] = rules.may_hold(self._image, copy)
+        return there
 
 
 def owner_has(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
