@@ -4,7 +4,7 @@
 its data in ``broker-<node>`` beside it and writes to ``broker-<node>.log``. A process is recognised by its
 pid together with the time it was started, so that nothing else is ever signalled.
 
-May import nothing of kproto: it starts ``kproto serve`` as a command.
+May import nothing of kproto: it starts brokers as a command does (``kproto.cli.launch``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final, NamedTuple
 
@@ -142,8 +142,7 @@ class LocalCluster:
         """Start the brokers that are not running (all, or ``nodes``) and wait until clients can connect."""
         wanted = [self.node(n) for n in nodes] if nodes is not None else self.nodes
         started = [each for each in wanted if self.state(each) == DEAD]
-        for each in started:
-            self._spawn(each)
+        self._spawn(started)
         self._save()
         deadline = time.monotonic() + START_TIMEOUT_S
         for each in started if wait else ():
@@ -222,25 +221,40 @@ class LocalCluster:
             settings["kproto.join"] = f"127.0.0.1:{self.nodes[0].internal_port}"
         return settings
 
-    def command(self, node: Node) -> list[str]:
-        """The command line of one broker."""
-        command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet", "--node-id", str(node.node)]
-        command += ["--listen", f"127.0.0.1:{node.port}", "--data-dir", self.data_dir(node.node)]
+    def arguments(self, node: Node) -> list[str]:
+        """Of ``kproto``, to run one broker."""
+        arguments = ["serve", "--quiet", "--node-id", str(node.node)]
+        arguments += ["--listen", f"127.0.0.1:{node.port}", "--data-dir", self.data_dir(node.node)]
         for name, value in self.node_settings(node).items():
-            command += ["--set", f"{name}={value}"]
-        return command
+            arguments += ["--set", f"{name}={value}"]
+        return arguments
 
-    def _spawn(self, node: Node) -> None:
-        with open(self.log_path(node.node), "ab") as log:
-            process = subprocess.Popen(
-                self.command(node),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        found = _process(process.pid)
-        node.pid, node.born = process.pid, found.born if found is not None else 0
+    def within(self, node: Node) -> list[str]:  # noqa: ARG002
+        """The command that the broker's own is given to as arguments, when it is to run inside of another
+        one."""
+        return []
+
+    def _spawn(self, nodes: Sequence[Node]) -> None:
+        brokers = [
+            {
+                "name": f"kproto-{each.node}",
+                "within": self.within(each),
+                "arguments": self.arguments(each),
+                "log": self.log_path(each.node),
+            }
+            for each in nodes
+        ]
+        launched = subprocess.run(
+            [sys.executable, "-m", "kproto.cli.launch"],
+            input=json.dumps(brokers).encode(),
+            capture_output=True,
+            check=False,
+        )
+        if launched.returncode:
+            raise ClusterError(f"brokers cannot be started: {launched.stderr.decode('utf-8', 'replace')}")
+        for each, pid in zip(nodes, json.loads(launched.stdout), strict=True):
+            found = _process(pid)
+            each.pid, each.born = pid, found.born if found is not None else 0
 
     def _wait_until_up(self, node: Node, deadline: float) -> None:
         while time.monotonic() < deadline and self.state(node) != DEAD:

@@ -63,9 +63,8 @@ class FaultyCluster(LocalCluster):
             settings["kproto.join"] = f"127.0.0.1:{self.links.ports[1]}"
         return settings
 
-    def command(self, node: Node) -> list[str]:
-        command = super().command(node)
-        return self.disk.inside(command) if node.node == SMALL_NODE else command
+    def within(self, node: Node) -> list[str]:
+        return self.disk.inside([]) if node.node == SMALL_NODE else []
 
     def kill(self, node: int) -> None:
         super().kill(node)

@@ -42,6 +42,16 @@ class Denials:
         broker = image.brokers.get(node_id)
         return broker is not None and (vseg, node_id, broker.epoch) in self._disowned
 
+    def without_any(self, image: MetadataImage, table: VlogTable) -> list[VsegRecord]:
+        """Closed virtual segments of which every member that is listed said so."""
+        return [
+            vseg
+            for vseg in {one[0] for one in self._disowned}
+            if table.vsegs.get(vseg.id) == vseg
+            and not vseg.open
+            and all(self.is_disowned(image, vseg, copy.node_id) for copy in rules.live_copies(image, vseg))
+        ]
+
     def of_last_copy(self, image: MetadataImage, vseg: VsegRecord) -> set[int]:
         """The brokers that are listed, and said so."""
         return {one.node_id for one in vseg.backups if self.is_disowned(image, vseg, one.node_id)}

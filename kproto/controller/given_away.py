@@ -48,10 +48,10 @@ class GivenAway:
             return None
         others = [
             vseg
-            for owner in table.owners
-            if owner <= epoch
-            for vseg in sources.missing(owner)
-            if vseg.node_id == node_id and not (owner in record.sources and sources.is_for(record, vseg))
+            for vseg in sources.missing()
+            if vseg.node_id == node_id
+            and vseg.id.owner_epoch <= epoch
+            and not (vseg.id.owner_epoch in record.sources and sources.is_for(record, vseg))
         ]
         if not others:
             return f"{MOVED}{node_id}"

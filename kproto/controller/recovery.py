@@ -133,7 +133,7 @@ def awaited(
         if sources.sealed(record) and not sources.candidates(record):
             waiting.update(sources.orphans(record))
     for owners, records in rebuilt.items():
-        if not any(sources.missing(epoch) for epoch in owners):
+        if not sources.lack(owners):
             continue
         for each in records:
             record = image.find_streamlet(each.topic_id, each.index)

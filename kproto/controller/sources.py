@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from kproto.controller import rules
 from kproto.controller.denials import Denials
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
-from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegRecord
+from kproto.metadata.vlogs import VlogTable, VsegRecord
 
 
 class Sources:
     """What the virtual segments of owner epochs allow, looked up once per epoch. Without ``denials`` every
     listed copy counts."""
 
-    __slots__ = ("_denials", "_image", "_lacking", "_lost", "_orphans", "_sealing", "_table", "_there")
+    __slots__ = ("_denials", "_image", "_lacking", "_lost", "_orphans", "_sealing", "_table")
 
     def __init__(self, image: MetadataImage, table: VlogTable, denials: Denials | None = None) -> None:
         self._image = image
@@ -24,33 +24,34 @@ class Sources:
         self._sealing: dict[int, list[VsegRecord]] = {}
         """By owner epoch, as the others: those that wait for their ends. There are few, so that this is
         known of all owners."""
-        self._orphans: dict[int, list[VsegRecord]] = {}
-        """Closed ones that no member has a listed copy of."""
+        self._orphans: dict[int, list[VsegRecord]] | None = None
+        """Closed ones that no member has a listed copy of, of all owners, too, once somebody asks."""
         self._lost: dict[int, list[VsegRecord]] = {}
         """They were given up, and have not been emptied."""
         self._lacking: dict[int, list[VsegRecord]] = {}
         """`rules.lacks_copies`."""
-        self._there: dict[CopyTarget, bool] = {}
-        """`rules.may_hold`."""
         for vseg in table.open_vsegs():
             if rules.is_sealing(image, vseg):
                 self._sealing.setdefault(vseg.id.owner_epoch, []).append(vseg)
 
     def sealed(self, record: StreamletRecord) -> bool:
         """No virtual segment that may hold its chunks is still waiting for its end."""
-        return not any(
-            self.is_for(record, vseg) for epoch in record.sources for vseg in self._sealing.get(epoch, ())
-        )
+        return not any(self.is_for(record, vseg) for vseg in _those_of(record.sources, self._sealing))
 
     def orphans(self, record: StreamletRecord) -> list[VsegRecord]:
         """Those that no member has a listed copy of (rule 27b wants one of each)."""
+        orphans = _those_of(record.sources, self._orphaned())
+        return [vseg for vseg in orphans if self.is_for(record, vseg)]
+
+    def missing(self) -> list[VsegRecord]:
+        """Those of all owners that wait for their ends, or for a copy."""
         return [
-            vseg for epoch in record.sources for vseg in self._orphans_of(epoch) if self.is_for(record, vseg)
+            vseg for found in (self._sealing, self._orphaned()) for those in found.values() for vseg in those
         ]
 
-    def missing(self, epoch: int) -> list[VsegRecord]:
-        """Those of an owner that wait for their ends, or for a copy."""
-        return [*self._sealing.get(epoch, ()), *self._orphans_of(epoch)]
+    def lack(self, epochs: Sequence[int]) -> bool:
+        """Something of these owners is `missing`."""
+        return not (self._sealing.keys().isdisjoint(epochs) and self._orphaned().keys().isdisjoint(epochs))
 
     def candidates(self, record: StreamletRecord) -> list[int]:
         """Members that can rebuild the streamlet: all, or the owner alone whose own files are the last
@@ -97,12 +98,22 @@ class Sources:
             self._image, self._table, record, vseg
         )
 
-    def _orphans_of(self, epoch: int) -> list[VsegRecord]:
-        return self._known(
-            self._orphans,
-            epoch,
-            lambda vseg: not (vseg.open or self._has_copy(vseg)) and rules.needs_copy(vseg),
-        )
+    def _orphaned(self) -> Mapping[int, Sequence[VsegRecord]]:
+        known = self._orphans
+        if known is None:
+            known = self._orphans = {}
+            lists = self._table.copy_lists()
+            gone = [copies for copies in lists if not any(rules.may_hold(self._image, one) for one in copies)]
+            closed = [vseg for copies in gone for vseg in self._table.closed_on(copies)]
+            closed += [
+                vseg
+                for vseg in self._denials.without_any(self._image, self._table)
+                if vseg.backups not in gone
+            ]
+            for vseg in sorted(closed):
+                if rules.needs_copy(vseg):
+                    known.setdefault(vseg.id.owner_epoch, []).append(vseg)
+        return known
 
     def _lost_of(self, epoch: int) -> list[VsegRecord]:
         return self._known(self._lost, epoch, lambda vseg: vseg.lost and not vseg.empty)
@@ -118,17 +129,12 @@ class Sources:
             known = found[epoch] = [vseg for vseg in self._table.of_owner(epoch) if wanted(vseg)]
         return known
 
-    def _has_copy(self, vseg: VsegRecord) -> bool:
-        return any(
-            self._is_there(copy) and not self._denials.is_disowned(self._image, vseg, copy.node_id)
-            for copy in vseg.backups
-        )
 
-    def _is_there(self, copy: CopyTarget) -> bool:
-        there = self._there.get(copy)
-        if there is None:
-            there = self._there[copy] = rules.may_hold(self._image, copy)
-        return there
+def _those_of(epochs: Sequence[int], found: Mapping[int, Sequence[VsegRecord]]) -> list[VsegRecord]:
+    """What was found of these owners, in their order; an owner that is there twice counts twice."""
+    if found.keys().isdisjoint(epochs):
+        return []
+    return [vseg for epoch in epochs for vseg in found.get(epoch, ())]
 
 
 def owner_has(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:

@@ -7,7 +7,7 @@ from it because Metadata is never built from it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from kproto.metadata.records import (
     FENCED,
@@ -27,6 +27,8 @@ from kproto.metadata.store import Change, Entry
 
 VSEGS: Final = "vsegs/"
 STARTS: Final = "starts/"
+
+Key = TypeVar("Key")
 
 
 class CopyTarget(NamedTuple):
@@ -177,6 +179,7 @@ class VlogTable:
 
     __slots__ = (
         "_by_owner",
+        "_closed_on",
         "_open",
         "fenced",
         "given_upto",
@@ -210,6 +213,7 @@ class VlogTable:
         """Node id -> newest owner epoch before its machine lost power: what was not synced may be gone."""
         self._by_owner: dict[int, dict[VsegId, None]] = {}
         self._open: dict[VsegId, None] = {}
+        self._closed_on: dict[tuple[CopyTarget, ...], dict[VsegId, None]] = {}
 
     @property
     def owners(self) -> Collection[int]:
@@ -229,6 +233,14 @@ class VlogTable:
     def open_vsegs(self) -> list[VsegRecord]:
         """All that are not closed, in order."""
         return [self.vsegs[vseg] for vseg in sorted(self._open)]
+
+    def copy_lists(self) -> list[tuple[CopyTarget, ...]]:
+        """The different lists of copies that closed virtual segments have: few, however many those are."""
+        return list(self._closed_on)
+
+    def closed_on(self, backups: tuple[CopyTarget, ...]) -> list[VsegRecord]:
+        """Closed virtual segments with exactly that list of copies, in order."""
+        return [self.vsegs[vseg] for vseg in sorted(self._closed_on.get(backups, ()))]
 
     def is_moved(self, vseg: VsegRecord) -> bool:
         """Whether streamlets that may have chunks in it were given from its owner to others."""
@@ -267,13 +279,7 @@ class VlogTable:
 
     def _put(self, key: str, value: bytes) -> None:
         if key.startswith(VSEGS):
-            record = VsegRecord.decode(key, value)
-            self.vsegs[record.id] = record
-            self._by_owner.setdefault(record.id.owner_epoch, {})[record.id] = None
-            if record.open:
-                self._open[record.id] = None
-            else:
-                self._open.pop(record.id, None)
+            self._put_vseg(VsegRecord.decode(key, value))
         elif key.startswith(STARTS):
             self.starts[_partition_of_key(key)] = int(value)
         elif key.startswith(FENCED):
@@ -293,13 +299,7 @@ class VlogTable:
 
     def _delete(self, key: str) -> None:
         if key.startswith(VSEGS):
-            vseg = vseg_of_key(key)
-            if self.vsegs.pop(vseg, None) is not None:
-                self._open.pop(vseg, None)
-                mine = self._by_owner[vseg.owner_epoch]
-                del mine[vseg]
-                if not mine:
-                    del self._by_owner[vseg.owner_epoch]
+            self._forget_vseg(vseg_of_key(key))
         elif key.startswith(STARTS):
             self.starts.pop(_partition_of_key(key), None)
         elif key.startswith(FENCED):
@@ -314,6 +314,33 @@ class VlogTable:
             self.power_lost_upto.pop(int(key[len(POWER_LOST) :]), None)
         elif key.startswith(GIVEN):
             self.given_upto.pop(_given_of_key(key), None)
+
+    def _put_vseg(self, record: VsegRecord) -> None:
+        self._forget_vseg(record.id)
+        self.vsegs[record.id] = record
+        self._by_owner.setdefault(record.id.owner_epoch, {})[record.id] = None
+        if record.open:
+            self._open[record.id] = None
+        else:
+            self._closed_on.setdefault(record.backups, {})[record.id] = None
+
+    def _forget_vseg(self, vseg: VsegId) -> None:
+        record = self.vsegs.pop(vseg, None)
+        if record is None:
+            return
+        _discard(self._by_owner, vseg.owner_epoch, vseg)
+        if record.open:
+            del self._open[vseg]
+        else:
+            _discard(self._closed_on, record.backups, vseg)
+
+
+def _discard(groups: dict[Key, dict[VsegId, None]], key: Key, vseg: VsegId) -> None:
+    """Take it out of its group, and the group away with the last one."""
+    group = groups[key]
+    del group[vseg]
+    if not group:
+        del groups[key]
 
 
 def _partition_of_key(key: str) -> tuple[bytes, int]:

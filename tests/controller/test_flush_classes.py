@@ -7,6 +7,7 @@ import pytest
 
 from kproto.controller import ConfigChange, ConfigOp, OpType, ResourceType, rules
 from kproto.controller.config_changes import decide_alter
+from kproto.controller.decision import Decision
 from kproto.controller.giving_up import hopeless
 from kproto.controller.leader_choice import losses
 from kproto.controller.reassignment import NewReplicas, decide_reassign
@@ -80,8 +81,8 @@ def test_the_loss_that_brings_back_the_others_is_none_of_it() -> None:
 def test_closed_ones_without_a_copy_hold_up_nothing_that_always_synced() -> None:
     world = opened()
     record = unsynced(world)
-    world.table.vsegs[record.id] = record._replace(end=50, backups=())
-    world.table._open.pop(record.id)
+    closed = record._replace(end=50, backups=())
+    world.commit(Decision(None, {closed.key: closed.encode()}))
     lose_power(world, back=(2, 3))
     assert names(world, world.assign()) == ["safe"]
     denials = no_owner_has_any(world)

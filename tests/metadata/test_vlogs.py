@@ -57,6 +57,33 @@ def test_the_table_is_the_fold_of_the_changes() -> None:
     assert table.revision == 4
 
 
+LISTS = ((), (CopyTarget(2, "b"), CopyTarget(3, "c")), (CopyTarget(3, "c"), CopyTarget(2, "b")))
+VSEGS = st.builds(VsegId, st.integers(5, 7), st.integers(1, 2), st.integers(1, 3))
+CHANGES = st.lists(st.tuples(VSEGS, st.none() | st.tuples(st.sampled_from(LISTS), st.none() | st.just(9))))
+
+
+@given(CHANGES)
+def test_what_is_looked_up_is_what_a_look_at_all_finds(
+    changes: list[tuple[VsegId, tuple[tuple[CopyTarget, ...], int | None] | None]],
+) -> None:
+    """Opened, closed, given other copies, and freed, in any order."""
+    table = VlogTable()
+    for revision, (number, value) in enumerate(changes, 1):
+        puts, deletes = {}, (vseg_key(number),)
+        if value is not None:
+            backups, end = value
+            puts, deletes = {vseg_key(number): VsegRecord(number, 1, "a", 3, 0, 0, end, backups).encode()}, ()
+        table.apply(Change(revision, puts, deletes))
+    every = sorted(table.vsegs.values())
+    assert table.open_vsegs() == [one for one in every if one.open]
+    assert sorted(table.owners) == sorted({one.id.owner_epoch for one in every})
+    for owner in range(5, 8):
+        assert table.of_owner(owner) == [one for one in every if one.id.owner_epoch == owner]
+    assert set(table.copy_lists()) == {one.backups for one in every if not one.open}
+    for backups in LISTS:
+        assert table.closed_on(backups) == [one for one in every if not one.open and one.backups == backups]
+
+
 def test_fenced_brokers_and_what_moved_away() -> None:
     broker = BrokerRecord(7, 3, "host", 9092, None, "host", 10092, "d" * 32)
     table = VlogTable()
