@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from compat_tests.support.cluster import ClusterLoad, await_copies, lose_disks, own_cluster
+from compat_tests.support.cluster import ClusterLoad, await_copies, lose_disks, own_cluster, told
 from compat_tests.support.confluent import consumer, read_partition
 from compat_tests.support.load import MemberLoad, verify_seen
 from compat_tests.support.ports import wait_until
 from compat_tests.support.topics import create_topic
+from kproto.local_cluster import RUNNING
 
 ROUNDS = int(os.environ.get("KPROTO_CLUSTER_ROUNDS", "3"))
 SEED = int(os.environ.get("KPROTO_CLUSTER_SEED", str(time.time_ns() % 1_000_000)))
@@ -89,9 +90,14 @@ def test_a_stopped_broker_is_replaced_and_comes_back(tmp_path: Path) -> None:
         load.await_progress()  # while it is still stopped
         print(f"longest silence {max(load.silences().values()):.2f} s")
         cluster.resume(3)
+        log = Path(cluster.log_path(3))
+        wait_until("it notices that it is fenced", lambda: "starting anew" in log.read_text())
         load.await_progress()
         time.sleep(1)
         load.await_progress()
+        assert cluster.state(cluster.node(3)) == RUNNING, log.read_text()[-2000:]
+        await_copies(cluster)
+        assert told(cluster.node(3))["recoveries"]
         assert load.finish() > 100
 
 

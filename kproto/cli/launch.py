@@ -53,9 +53,10 @@ def _become(broker: dict[str, Any]) -> NoReturn:
     with open(os.devnull, "rb") as nothing, open(broker["log"], "ab") as log:
         for stream, file in enumerate((nothing, log, log)):
             os.dup2(file.fileno(), stream)
+    command = [sys.executable, "-m", "kproto.cli.main", *broker["arguments"]]
     if broker["within"]:
-        command = [*broker["within"], sys.executable, "-m", "kproto.cli.main", *broker["arguments"]]
-        os.execvp(command[0], command)
+        os.execvp(broker["within"][0], [*broker["within"], *command])
+    sys.orig_argv = command  # a broker that is fenced starts itself anew with it
     with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="utf-8") as comm:
         comm.write(broker["name"])
     main(broker["arguments"], prog_name="kproto")
