@@ -131,7 +131,7 @@ class LocalCluster:
 
     def state(self, node: Node) -> str:
         """``running``, ``paused`` (SIGSTOP) or ``dead``."""
-        found = _process(node.pid) if node.pid else None
+        found = process_of(node.pid) if node.pid else None
         if found is None or found.born != node.born or found.is_dead:
             return DEAD
         return PAUSED if found.state in "Tt" else RUNNING
@@ -235,6 +235,8 @@ class LocalCluster:
         return []
 
     def _spawn(self, nodes: Sequence[Node]) -> None:
+        if not nodes:
+            return
         brokers = [
             {
                 "name": f"kproto-{each.node}",
@@ -245,16 +247,16 @@ class LocalCluster:
             for each in nodes
         ]
         launched = subprocess.run(
-            [sys.executable, "-m", "kproto.cli.launch"],
+            [sys.executable, "-m", "kproto.cli.launch", str(os.getpid())],
             input=json.dumps(brokers).encode(),
             capture_output=True,
             check=False,
         )
         if launched.returncode:
-            raise ClusterError(f"brokers cannot be started: {launched.stderr.decode('utf-8', 'replace')}")
-        for each, pid in zip(nodes, json.loads(launched.stdout), strict=True):
-            found = _process(pid)
-            each.pid, each.born = pid, found.born if found is not None else 0
+            said = launched.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise ClusterError(f"brokers cannot be started: {said or f'exit code {launched.returncode}'}")
+        for each, found in zip(nodes, json.loads(launched.stdout), strict=True):
+            each.pid, each.born = found
 
     def _wait_until_up(self, node: Node, deadline: float) -> None:
         while time.monotonic() < deadline and self.state(node) != DEAD:
@@ -293,7 +295,7 @@ class LocalCluster:
         os.replace(path + ".new", path)
 
 
-class _Process(NamedTuple):
+class Process(NamedTuple):
     """State letter of its first thread, how many threads there are, and its start time (clock ticks since
     boot)."""
 
@@ -308,14 +310,14 @@ class _Process(NamedTuple):
         return self.state in "ZX" and self.threads <= 1
 
 
-def _process(pid: int) -> _Process | None:
-    """None when there is none."""
+def process_of(pid: int) -> Process | None:
+    """What is known of it; None when there is none."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return _Process(fields[0], int(fields[17]), int(fields[19]))
+    return Process(fields[0], int(fields[17]), int(fields[19]))
 
 
 def free_ports(count: int) -> list[int]:

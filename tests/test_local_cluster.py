@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.failover.promises import wait_until
-from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node, _process
+from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node, process_of
 
 FIRST_THREAD_ENDS = """
 import ctypes, sys, threading
@@ -29,10 +30,10 @@ def test_a_process_that_still_has_threads_is_not_dead(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdin is not None
         assert process.stdout.readline() == b"ready\n"
-        found = _process(process.pid)
+        found = process_of(process.pid)
         assert found is not None
         node.pid, node.born = process.pid, found.born
-        wait_until("its first thread ends", lambda: (one := _process(process.pid)) and one.state == "Z")
+        wait_until("its first thread ends", lambda: (one := process_of(process.pid)) and one.state == "Z")
         assert cluster.state(node) == RUNNING
         process.stdin.close()
         wait_until("it ends", lambda: cluster.state(node) == DEAD)
@@ -50,6 +51,11 @@ def test_brokers_are_started_together_and_apart(tmp_path: Path) -> None:
             "kproto-2\n",
         ]
         assert [os.getsid(node.pid) for node in cluster.nodes] == [first.pid, second.pid]
+        assert not any(
+            os.readlink(each).endswith(".log")
+            for each in Path(f"/proc/{first.pid}/fd").iterdir()
+            if int(each.name) > 2
+        )
         before = second.pid
         cluster.kill(2)
         assert (cluster.state(first), cluster.state(second)) == (RUNNING, DEAD)
@@ -82,3 +88,59 @@ def test_one_runs_within_another_command(tmp_path: Path) -> None:
         assert ["1234 " in text for text in limits] == [False, True]
     finally:
         cluster.stop()
+
+
+def test_without_what_is_optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """uvloop is an extra: asyncio's own loop serves, too."""
+    (tmp_path / "uvloop.py").write_text("raise ImportError")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path.cwd()}")
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 1, 0, {})
+    cluster.start()
+    cluster.stop()
+
+
+def test_none_stays_when_one_cannot_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second fork fails, or a log cannot be written."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\nforks, fork = [11], os.fork\n"
+        "def once() -> int:\n"
+        "    if not forks:\n"
+        "        raise BlockingIOError(11, 'no more processes')\n"
+        "    forks.pop()\n"
+        "    return fork()\n"
+        "os.fork = once\n"
+    )
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {})
+    with monkeypatch.context() as failing:
+        failing.setenv("PYTHONPATH", f"{tmp_path}:{Path.cwd()}")
+        with pytest.raises(ClusterError, match=r"^brokers cannot be started: fork: no more processes$"):
+            cluster.start()
+    Path(cluster.log_path(2)).unlink()
+    Path(cluster.log_path(2)).mkdir()
+    with pytest.raises(ClusterError, match=r"^brokers cannot be started: .*broker-2\.log: Is a directory$"):
+        cluster.start()
+    Path(cluster.log_path(2)).rmdir()
+    cluster.start()  # nobody has the lock on the data of the first
+    cluster.stop()
+
+
+def test_nothing_is_started_for_nobody(tmp_path: Path) -> None:
+    """Who wanted a broker died before it was there."""
+    log = tmp_path / "log"
+    wanted = [{"name": "b", "within": ["touch", str(tmp_path / "ran")], "arguments": [], "log": str(log)}]
+    command = [sys.executable, "-m", "kproto.cli.launch", str(os.getpid() + 1)]
+    done = subprocess.run(
+        command, input=json.dumps(wanted), text=True, capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "who wanted them is gone\n")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_command_to_run_within_that_is_not_there(tmp_path: Path) -> None:
+    class Within(LocalCluster):
+        def within(self, node: Node) -> list[str]:
+            return ["no-such-command"]
+
+    cluster = Within.create(str(tmp_path / "cluster"), 1, 0, {})
+    with pytest.raises(ClusterError, match="no-such-command: No such file or directory"):
+        cluster.start()

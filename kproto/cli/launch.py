@@ -1,11 +1,13 @@
-"""Brokers of one machine, started together: ``python -m kproto.cli.launch``, as `kproto.local_cluster` does.
+"""Brokers of one machine, started together: ``python -m kproto.cli.launch PID``, as `kproto.local_cluster`
+does, whose process has that PID.
 
 Reading the code is half of what a broker does until it serves, and the brokers of a local cluster share the
 cores: it is read once here, and each broker is a fork of this process, which ends when all are there.
 
 Standard input has a JSON array, one object for each broker: ``name``, which ``ps`` and ``top`` show,
 ``arguments``, those of ``kproto``, ``within``, a command that runs it (it begins anew then), or nothing, and
-``log``, the file that its output is appended to. Standard output gets their pids, as another array.
+``log``, the file that its output is appended to. Standard output gets another array, of their pids and when
+they were started (`local_cluster.Process`). All are started, or none: one line on standard error says why.
 """
 
 from __future__ import annotations
@@ -13,14 +15,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
 from kproto.cli.main import main
+from kproto.local_cluster import process_of
 
+OPTIONAL: Final = "uvloop"
 SHARED: Final = (
-    "uvloop",
     "encodings.idna",
     "hmac",
     "kproto.cli.serve",
@@ -42,20 +47,61 @@ SHARED: Final = (
 """With what they import, all that a member of a cluster runs until its first clients are served."""
 
 
-def launch(brokers: list[dict[str, Any]]) -> list[int]:
-    """Start them; their pids, in the same order."""
-    return [os.fork() or _become(broker) for broker in brokers]
+def read_code() -> None:
+    """What the brokers would each read."""
+    with contextlib.suppress(ImportError):
+        import_module(OPTIONAL)
+    for module in SHARED:
+        import_module(module)
+
+
+class LaunchError(Exception):
+    """Nothing was started, or stays; one line says why."""
+
+
+def launch(brokers: list[dict[str, Any]], parent: int) -> list[tuple[int, int]]:
+    """Start them; pid and start time of each, in the same order. Raises :class:`LaunchError`, also when
+    nobody waits for the answer any more."""
+    try:
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        logs = [os.open(one["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666) for one in brokers]
+    except OSError as error:
+        raise LaunchError(f"{error.filename}: {error.strerror}") from None
+    if os.getppid() != parent:
+        raise LaunchError("who wanted them is gone")
+    started: list[int] = []
+    for broker, log in zip(brokers, logs, strict=True):
+        pid = _fork(started)
+        if pid == 0:
+            _redirect((nothing, log, log), (nothing, *logs))
+            _become(broker)
+        started.append(pid)
+    return [(pid, found.born) for pid in started if (found := process_of(pid))]
+
+
+def _fork(started: list[int]) -> int:
+    try:
+        return os.fork()
+    except OSError as error:
+        for pid in started:
+            os.kill(pid, signal.SIGKILL)
+        raise LaunchError(f"fork: {error.strerror}") from None
+
+
+def _redirect(streams: Sequence[int], files: Sequence[int]) -> None:
+    """In the child: the standard streams are to be ``streams``, and no other file stays open."""
+    for number, file in enumerate(streams):
+        os.dup2(file, number)
+    for file in files:
+        os.close(file)
 
 
 def _become(broker: dict[str, Any]) -> NoReturn:
     """In the child: serve, without a terminal, until a signal."""
     os.setsid()
-    with open(os.devnull, "rb") as nothing, open(broker["log"], "ab") as log:
-        for stream, file in enumerate((nothing, log, log)):
-            os.dup2(file.fileno(), stream)
     command = [sys.executable, "-m", "kproto.cli.main", *broker["arguments"]]
     if broker["within"]:
-        os.execvp(broker["within"][0], [*broker["within"], *command])
+        _run([*broker["within"], *command])
     sys.orig_argv = command  # a broker that is fenced starts itself anew with it
     with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="utf-8") as comm:
         comm.write(broker["name"])
@@ -63,7 +109,19 @@ def _become(broker: dict[str, Any]) -> NoReturn:
     sys.exit()
 
 
+def _run(command: list[str]) -> NoReturn:
+    """Another program instead of this one, with the signals that Python ignores."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        sys.exit(f"kproto: {command[0]}: {error.strerror}")
+
+
 if __name__ == "__main__":
-    for module in SHARED:
-        import_module(module)
-    print(json.dumps(launch(json.load(sys.stdin))))
+    read_code()
+    try:
+        print(json.dumps(launch(json.load(sys.stdin), int(sys.argv[1]))))
+    except LaunchError as error:
+        sys.exit(str(error))

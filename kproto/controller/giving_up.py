@@ -23,18 +23,24 @@ log = logging.getLogger(__name__)
 
 
 def hopeless(
-    image: MetadataImage, table: VlogTable, record: StreamletRecord, denials: Denials
+    image: MetadataImage,
+    table: VlogTable,
+    record: StreamletRecord,
+    denials: Denials,
+    sources: Sources | None = None,
 ) -> list[VsegRecord]:
     """Closed virtual segments that may have chunks of the streamlet and that no member has a copy of, but for
     such that it cannot vouch for (`Denials.is_disowned`).
 
     An owner that is a member in its old data directory may have its journal, or lead with its own files: it
     has to have been asked in vain (`Denials.owner_has_none`), and its files must not count any more, or have
-    lost what was not synced when its power was lost.
+    lost what was not synced when its power was lost. ``sources``: made with these, by who asks of many
+    records.
     """
+    sources = sources or Sources(image, table, denials)
     return [
         vseg
-        for vseg in Sources(image, table, denials).orphans(record)
+        for vseg in sources.orphans(record)
         if not rules.owner_is_here(image, vseg)
         or (
             denials.owner_has_none(vseg.id)
@@ -54,8 +60,12 @@ def decide_give_up(
     later are none any more: not ``named`` one by one, none is given up while it may come back."""
     decision: Decision[list[VsegRecord]] = Decision([])
     known = (image.find_streamlet(record.topic_id, record.index) for record in records)
+    sources = Sources(image, table, denials)
     found = {
-        vseg.id: vseg for one in known if one is not None for vseg in hopeless(image, table, one, denials)
+        vseg.id: vseg
+        for one in known
+        if one is not None
+        for vseg in hopeless(image, table, one, denials, sources)
     }
     lost = [vseg for _, vseg in sorted(found.items()) if named or not rules.is_away(image, table, vseg)]
     for vseg in lost[:PER_TRANSACTION]:

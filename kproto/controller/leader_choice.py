@@ -15,6 +15,7 @@ from kproto.controller import rules
 from kproto.controller.decision import Decision, carry_out
 from kproto.controller.giving_up import decide_give_up, hopeless, told
 from kproto.controller.moves import Wish, decide_moves
+from kproto.controller.sources import Sources
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import MOVED, ONLINE, StreamletRecord
@@ -89,10 +90,11 @@ async def elect(
     """
     answers: list[KafkaError | None] = []
     waiting: dict[int, StreamletRecord] = {}
+    sources = Sources(controller.image, controller.table, controller.proposals.denials)
     for at, name in enumerate(names):
         error, record = examine(controller.image, kind, name)
         if kind is ElectionType.UNCLEAN and error is not None and named:
-            record = _lacking(controller, name)
+            record = _lacking(controller, name, sources)
             error = None if record is not None else error
         answers.append(error)
         if record is not None:
@@ -123,14 +125,14 @@ async def elect(
     return answers
 
 
-def _lacking(controller: Controller, name: PartitionName) -> StreamletRecord | None:
+def _lacking(controller: Controller, name: PartitionName, sources: Sources) -> StreamletRecord | None:
     """The streamlet of a partition that has a leader, and waits for something that nobody has."""
     image, table = controller.image, controller.table
     topic = image.topics.get(name[0])
     if topic is None or not 0 <= name[1] < topic.partitions:
         return None
     record = image.partition_streamlet(topic, name[1])
-    return record if hopeless(image, table, record, controller.proposals.denials) else None
+    return record if hopeless(image, table, record, controller.proposals.denials, sources) else None
 
 
 async def _give_up(controller: Controller, records: Sequence[StreamletRecord], named: bool) -> None:
