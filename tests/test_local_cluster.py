@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -120,8 +121,10 @@ def test_none_stays_when_one_cannot_be_started(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(ClusterError, match=r"^brokers cannot be started: .*broker-2\.log: Is a directory$"):
         cluster.start()
     Path(cluster.log_path(2)).rmdir()
-    cluster.start()  # nobody has the lock on the data of the first
+    cluster.start()
     cluster.stop()
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", cluster.nodes[0].port)), "the first of the first time serves"
 
 
 def test_nothing_is_started_for_nobody(tmp_path: Path) -> None:
