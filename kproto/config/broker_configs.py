@@ -217,6 +217,14 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "A backup that does not answer a push for so long is replaced.",
     ),
     (
+        "kproto.push.linger.max.ms",
+        INT,
+        16,
+        between(0, 1000),
+        "Where brokers are busy, a virtual log with backups waits up to so long after a push for more chunks "
+        "to send with the next one; 0: never.",
+    ),
+    (
         "replica.lag.time.max.ms",
         LONG,
         30_000,
@@ -492,6 +500,7 @@ _DYNAMIC: Final = frozenset(
         "kproto.backup.stall.ms",
         "kproto.direct.bytes",
         "kproto.drain",
+        "kproto.push.linger.max.ms",
         "kproto.virtual.segment.bytes",
         "kproto.virtual.segment.ms",
         "kproto.vlogs.per.broker",

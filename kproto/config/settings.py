@@ -58,6 +58,7 @@ class Settings(NamedTuple):
     kproto_join: str
     kproto_cluster_secret: str
     kproto_backup_stall_ms: int
+    kproto_push_linger_max_ms: int
     kproto_repair_delay_ms: int
     kproto_controller_grace_ms: int
     kproto_recovery_read_bytes_per_second: int

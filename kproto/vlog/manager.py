@@ -211,7 +211,14 @@ class VlogManager:
 
         check(not self._pushers, "replication must be set up before the first virtual log")
         self._replication = Replication(
-            backups, vsegs, self._clock, self._stall_s, self._age_s, self._lag_s, self._lost
+            backups,
+            vsegs,
+            self._clock,
+            self._stall_s,
+            self._age_s,
+            self._lag_s,
+            self._linger_s,
+            self._lost,
         )
         self._copies_of = copies_of
         self._kept = Kept(self._disk, self.journal.directory, partial(self._remove, counted=0))
@@ -375,13 +382,14 @@ class VlogManager:
 
     def apply_settings(self, settings: Settings, partitions: Iterable[LogPartition]) -> None:
         """Follow a change of ``kproto.vlogs.per.broker``, ``kproto.virtual.segment.bytes`` and ``.ms``,
-        ``kproto.direct.bytes`` or ``kproto.backup.stall.ms`` while running. The size is that of the next
-        segments."""
+        ``kproto.direct.bytes``, ``kproto.backup.stall.ms`` or ``kproto.push.linger.max.ms`` while running.
+        The size is that of the next segments."""
         self._take(settings)
         self.space.resize(_file_bytes(settings))
         if self._replication is not None:
             self._replication.stall_s = self._stall_s
             self._replication.age_s = self._age_s
+            self._replication.linger_s = self._linger_s
         for pusher in self._pushers.values():
             pusher.direct_from(self._direct_bytes)
         for partition in partitions:
@@ -391,6 +399,7 @@ class VlogManager:
         self._per_broker = settings.kproto_vlogs_per_broker
         self._direct_bytes = settings.kproto_direct_bytes
         self._stall_s = settings.kproto_backup_stall_ms / 1000
+        self._linger_s = settings.kproto_push_linger_max_ms / 1000
         self._age_s = settings.kproto_virtual_segment_ms / 1000
 
     def _place(self, partition: LogPartition) -> Place:

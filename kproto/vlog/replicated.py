@@ -2,10 +2,10 @@
 them.
 
 One frame is in flight; while it flies references accumulate, and the next frame takes them (up to
-`FRAME_BYTES`). It is durable when the journal and every backup of the segment have it (rule 9). When somebody
-waits for the journal only (acks=1) and backups take longer than `EARLY_S`, the next frame does not wait for
-them: it is written, and sent behind the others. What else can
-happen to the open segment, always when nothing is in flight or by giving up what is:
+`FRAME_BYTES`), a little later where brokers are busy (see `gathering`). It is durable when the journal and
+every backup of the segment have it (rule 9). When somebody waits for the journal only (acks=1) and backups
+take longer than `EARLY_S`, the next frame does not wait for them: it is written, and sent behind the others.
+What else can happen to the open segment, always when nothing is in flight or by giving up what is:
 
 - *roll* (rule 11): it is full or old, or should have other backups. Everything in it is durable; it is closed
   at its end, and one proposal records that and the next one.
@@ -31,6 +31,7 @@ from kproto.check import check
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.encode import encode
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
+from kproto.vlog.gathering import Gathering
 from kproto.vlog.ports import OpenVseg
 from kproto.vlog.pusher import Pusher, how_many_fit
 from kproto.vlog.replication import alone, counts, fenced, may_roll, may_widen, stalled, stored
@@ -79,9 +80,11 @@ class ReplicatedPusher(Pusher):
         "_filled_at",
         "_flight",
         "_flying_since",
+        "_gathering",
         "_hurrying",
         "_proposed",
         "_renewing",
+        "_resting",
         "_sent_at",
         "_shared",
         "_targets",
@@ -116,6 +119,9 @@ class ReplicatedPusher(Pusher):
         """When the oldest such frame was sent, or the one before it became durable."""
         self._sent_at = 0.0
         """When the last one was."""
+        self._gathering = Gathering()
+        self._resting = False
+        """The timer for the end of a rest between two frames is set."""
         self._hurrying = False
         """The timer for who waits for the journal is set."""
         self._timer = False
@@ -307,7 +313,10 @@ class ReplicatedPusher(Pusher):
 
     def _hurry(self) -> None:
         """Somebody waits for the journal only."""
-        if not self._hurrying and self._flight is not None:
+        if self._flight is None:
+            if self._resting:
+                self.wake()
+        elif not self._hurrying:
             self._hurrying = True
             self._loop.call_later(EARLY_S, self._hurried)
 
@@ -341,6 +350,7 @@ class ReplicatedPusher(Pusher):
             "replaced": self.replaced,
             "stalls": self.stalls,
             "late_answers": self.late,
+            "rest_ms": self._gathering.rest * 1000,
             "state_frames": self.states.written,
             "state_bytes": self.states.last_bytes,
         }
@@ -351,7 +361,26 @@ class ReplicatedPusher(Pusher):
         """Nothing is in flight: the next frame, or the next segment, may begin."""
         if self._stopped or self._syncing or self._proposed is not None:
             return False
-        return self._flight is None or self._overtakes()
+        return not self._rests() if self._flight is None else self._overtakes()
+
+    def _rests(self) -> bool:
+        """Whether the next frame waits for more chunks though nothing is in flight: not when somebody waits
+        for the journal only, nor when a segment is to end."""
+        refs = self.vlog.pending
+        if not refs or self.vlog.hurried or self._renewing:
+            return False
+        left = self._gathering.left(len(refs), self._clock.monotonic())
+        if not left:
+            return False
+        self.vlog.awaited = self._gathering.awaited
+        if not self._resting:
+            self._resting = True
+            self._loop.call_later(left, self._rested)
+        return True
+
+    def _rested(self) -> None:
+        self._resting = False
+        self.run()
 
     def _overtakes(self) -> bool:
         """Whether the next frame goes though not all copies have the last one."""
@@ -596,12 +625,19 @@ class ReplicatedPusher(Pusher):
             if segment.durable == before:
                 return
             if segment.durable >= flight.position + flight.length:
-                self._flight = None
+                self._landed(flight)
             else:
                 self._flying_since = self._clock.monotonic()
         self._acked(segment, end, copy)
         self.states.landed(segment)
         self.run()
+
+    def _landed(self, flight: Frame) -> None:
+        """All copies have the last frame. (While disks sync, chunks gather anyway.)"""
+        self._flight = None
+        if flight.refs and self.klass.policy is not FlushPolicy.SYNCED:
+            now, linger = self._clock.monotonic(), self._shared.linger_s
+            self._gathering.landed(now - self._sent_at, len(flight.refs), flight.length, now, linger)
 
     # Failures
 

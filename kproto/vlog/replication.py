@@ -115,6 +115,7 @@ class Replication:
         "backups",
         "epoch_of",
         "lag_s",
+        "linger_s",
         "lost",
         "members",
         "stall_s",
@@ -130,6 +131,7 @@ class Replication:
         stall_s: float,
         age_s: float,
         lag_s: float,
+        linger_s: float,
         on_lost: Callable[[], object],
     ) -> None:
         self.backups = backups
@@ -139,6 +141,8 @@ class Replication:
         """A segment is closed so long after the first chunk came into it (``kproto.virtual.segment.ms``)."""
         self.lag_s = lag_s
         """How long all other brokers, members all the while, may fail before one goes on without any copy."""
+        self.linger_s = linger_s
+        """How long a virtual log rests at most between two frames (``kproto.push.linger.max.ms``)."""
         self.suspects = Suspects(clock)
         self.members: tuple[int, ...] = ()
         """The other live brokers, in order."""
