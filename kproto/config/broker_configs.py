@@ -219,7 +219,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
     (
         "kproto.push.linger.max.ms",
         INT,
-        16,
+        20,
         between(0, 1000),
         "Where brokers are busy, a virtual log with backups waits up to so long after a push for more chunks "
         "to send with the next one; 0: never.",

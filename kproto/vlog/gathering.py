@@ -9,8 +9,10 @@ How busy the brokers are is read off the flights, as TCP Vegas reads it off roun
 broker. `REST_TIMES` as long the log rests after a frame has landed, ``kproto.push.linger.max.ms`` at most. A
 way that is always long is no waiting, and adds nothing.
 
-It rests no longer than until as many chunks are there as the largest of the last frames had: who sends one
-request after the other is back by then, and nobody else will come. So a single producer never waits.
+It rests no longer than until as many chunks are there as the largest of the last frames had, if those were
+few: who sends one request after the other is back by then, and nobody else will come. So a single producer
+never waits. Many chunks are of producers of whom some always have more: the longer they are not answered, the
+larger their batches. What would make a large frame leaves at once, too.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-REST_TIMES: Final = 8.0
+REST_TIMES: Final = 12.0
 FRAMES: Final = 16
 """So many frames are the last ones."""
 RISE: Final = 1.02
@@ -29,7 +31,9 @@ COUNTED_PART: Final = 0.25
 """Of the longest rest; a flight counts as no longer: one pause of a machine is not a busy one."""
 LEAST_S: Final = 0.001
 """Less is no rest: timers are no finer."""
-ENOUGH_BYTES: Final = 256 * 1024
+FEW: Final = 8
+"""Chunks of a frame that may be all that there are."""
+ENOUGH_BYTES: Final = 128 * 1024
 """A frame as large as this costs by its bytes: nothing is gained by a larger one."""
 
 
@@ -54,7 +58,8 @@ class Gathering:
         self._least = max(min(flight, self._least * RISE), SHORTEST_S)
         self._usual += (min(flight, longest * COUNTED_PART) - self._usual) / FRAMES
         self._most = max(chunks, self._most + (chunks - self._most) / FRAMES)
-        self.awaited = min(int(self._most), ENOUGH_BYTES * chunks // size)
+        enough = ENOUGH_BYTES * chunks // size
+        self.awaited = min(int(self._most), enough) if self._most < FEW + 1 else enough
         rest = min(REST_TIMES * (self._usual - self._least), longest)
         self.rest = rest if rest >= LEAST_S else 0.0
         self._until = now + self.rest
