@@ -39,6 +39,7 @@ _VLOG_COLUMNS: Final = (
     "pushes",
     "chunks_per_push",
     "bytes_per_push",
+    "rest_ms",
     "lag",
     "durable",
     "replaced",

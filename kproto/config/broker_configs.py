@@ -220,9 +220,9 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "kproto.push.linger.max.ms",
         INT,
         20,
-        between(0, 1000),
-        "Where brokers are busy, a virtual log with backups waits up to so long after a push for more chunks "
-        "to send with the next one; 0: never.",
+        between(0, 100),
+        "Where brokers are busy, a virtual log with backups waits up to so long after a push landed for more "
+        "chunks to send with the next one; 0: never.",
     ),
     (
         "replica.lag.time.max.ms",

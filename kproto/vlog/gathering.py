@@ -6,13 +6,12 @@ clients that are answered one by one send small batches, each of them a request.
 
 How busy the brokers are is read off the flights, as TCP Vegas reads it off round trips (Brakmo and Peterson
 1995): what they take beyond the shortest ones is waiting, in sockets, loops and run queues, of whichever
-broker. `REST_TIMES` as long the log rests after a frame has landed, ``kproto.push.linger.max.ms`` at most. A
-way that is always long is no waiting, and adds nothing.
+broker. `REST_TIMES` as long the log rests after a frame has landed, ``kproto.push.linger.max.ms`` at most.
 
-It rests no longer than until as many chunks are there as the largest of the last frames had, if those were
-few: who sends one request after the other is back by then, and nobody else will come. So a single producer
-never waits. Many chunks are of producers of whom some always have more: the longer they are not answered, the
-larger their batches. What would make a large frame leaves at once, too.
+Who waits for each answer, or cannot send larger batches, sends less for a rest; who has more to send than he
+is asked for does not. Nothing in a request tells them apart, so it is tried: a log that rests goes on with it
+while it carries about as much as it did without (`KEPT`), and forgets it for a while when it does not. It is
+tried only where several chunks wait at a time anyway: at a low rate rests would cost time and save little.
 """
 
 from __future__ import annotations
@@ -22,49 +21,106 @@ from typing import Final
 
 REST_TIMES: Final = 12.0
 FRAMES: Final = 16
-"""So many frames are the last ones."""
+"""So many frames are the last ones; nothing is judged by fewer."""
 RISE: Final = 1.02
 """The shortest flight is forgotten by so much with each frame: the way may have become longer."""
 SHORTEST_S: Final = 0.0001
 """No flight counts as shorter."""
-COUNTED_PART: Final = 0.25
-"""Of the longest rest; a flight counts as no longer: one pause of a machine is not a busy one."""
+COUNTED_S: Final = 0.005
+"""Nor does a flight count as having waited longer: one pause of a machine is not a busy one."""
 LEAST_S: Final = 0.001
 """Less is no rest: timers are no finer."""
-FEW: Final = 8
-"""Chunks of a frame that may be all that there are."""
-ENOUGH_BYTES: Final = 128 * 1024
-"""A frame as large as this costs by its bytes: nothing is gained by a larger one."""
+MANY: Final = 3
+"""Chunks per frame, on average, from which on rests are tried."""
+WINDOW_S: Final = 1.0
+"""What is carried is counted over so long at least."""
+PAUSED: Final = 2.0
+"""Times as long a window is one in which nobody sent anything for a while: it says nothing."""
+KEPT: Final = 0.7
+"""Of what was carried without rests: less is less. (Loads are not that even.)"""
+FIRST_S: Final = 8.0
+"""After so long with rests it is measured again what is carried without; and so long they are not tried again
+when less was carried with them. Either doubles up to `LONGEST_S` while that goes on."""
+LONGEST_S: Final = 64.0
 
 
 class Gathering:
     """What one virtual log has seen of its flights. Times in seconds."""
 
-    __slots__ = ("_least", "_most", "_until", "_usual", "awaited", "rest")
+    __slots__ = (
+        "_away",
+        "_bytes",
+        "_chunks",
+        "_excess",
+        "_frames",
+        "_hold",
+        "_least",
+        "_not_before",
+        "_plain",
+        "_since",
+        "_until",
+        "rest",
+        "rests",
+    )
 
     def __init__(self) -> None:
         self._least = math.inf
-        self._usual = 0.0
-        self._most = 0.0
+        self._excess = 0.0
         self._until = 0.0
         self.rest = 0.0
-        """How long it rests at the moment after each frame."""
-        self.awaited = 0
-        """With so many chunks the next frame leaves at once."""
+        """How long it rests after each frame; 0: not."""
+        self.rests = False
+        self._since = 0.0
+        """When the first of the `_frames` was sent whose `_chunks` and `_bytes` are counted."""
+        self._frames = self._chunks = self._bytes = 0
+        self._plain = 0.0
+        """Bytes per second without rests."""
+        self._not_before = 0.0
+        """Rests are not tried sooner."""
+        self._hold = self._away = FIRST_S
+        """How long it rests before it is measured again without; and does not after less was carried so."""
 
     def landed(self, flight: float, chunks: int, size: int, now: float, longest: float) -> None:
-        """A frame of so many chunks and bytes is durable, after a flight of so many seconds; ``longest`` is
-        the longest rest."""
+        """A frame of so many chunks and bytes is on all copies, after a flight of so many seconds;
+        ``longest`` is the longest rest."""
         self._least = max(min(flight, self._least * RISE), SHORTEST_S)
-        self._usual += (min(flight, longest * COUNTED_PART) - self._usual) / FRAMES
-        self._most = max(chunks, self._most + (chunks - self._most) / FRAMES)
-        enough = ENOUGH_BYTES * chunks // size
-        self.awaited = min(int(self._most), enough) if self._most < FEW + 1 else enough
-        rest = min(REST_TIMES * (self._usual - self._least), longest)
-        self.rest = rest if rest >= LEAST_S else 0.0
+        waited = min(max(flight - self._least, 0.0), COUNTED_S)
+        self._excess += (waited - self._excess) / FRAMES
+        rest = min(REST_TIMES * self._excess, longest)
+        if not self._frames:
+            self._since = now - flight
+        self._frames += 1
+        self._chunks += chunks
+        self._bytes += size
+        if now - self._since >= WINDOW_S and self._frames >= FRAMES:
+            self._judge(now, rest >= LEAST_S)
+        self.rest = rest if self.rests and rest >= LEAST_S else 0.0
         self._until = now + self.rest
 
-    def left(self, chunks: int, now: float) -> float:
-        """How long to wait for more though ``chunks`` are there; 0: send them."""
+    def _judge(self, now: float, busy: bool) -> None:
+        """Whether to rest from now on, by what was carried since the last change."""
+        seconds = now - self._since
+        carried = self._bytes / seconds
+        if not self.rests:
+            self._plain = carried
+            many = self._chunks >= MANY * self._frames and seconds < PAUSED * WINDOW_S
+            self.rests = busy and many and now >= self._not_before
+        elif carried < KEPT * self._plain:
+            self.rests = False
+            self._not_before = now + self._away
+            self._away, self._hold = min(self._away * 2, LONGEST_S), FIRST_S
+        elif seconds >= self._hold:
+            self.rests = False
+            self._away, self._hold = FIRST_S, min(self._hold * 2, LONGEST_S)
+        else:
+            return
+        self._frames = self._chunks = self._bytes = 0
+
+    def left(self, now: float) -> float:
+        """How long to wait for more chunks; 0: send what is there."""
         left = self._until - now
-        return left if left >= LEAST_S / 2 and chunks < self.awaited else 0.0
+        return left if left >= LEAST_S / 2 else 0.0
+
+    def moved(self) -> None:
+        """Other backups from now on: the way to them may be longer."""
+        self._least = math.inf

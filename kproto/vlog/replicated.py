@@ -81,10 +81,10 @@ class ReplicatedPusher(Pusher):
         "_flight",
         "_flying_since",
         "_gathering",
+        "_gathering_due",
         "_hurrying",
         "_proposed",
         "_renewing",
-        "_resting",
         "_sent_at",
         "_shared",
         "_targets",
@@ -120,7 +120,7 @@ class ReplicatedPusher(Pusher):
         self._sent_at = 0.0
         """When the last one was."""
         self._gathering = Gathering()
-        self._resting = False
+        self._gathering_due = False
         """The timer for the end of a rest between two frames is set."""
         self._hurrying = False
         """The timer for who waits for the journal is set."""
@@ -314,7 +314,7 @@ class ReplicatedPusher(Pusher):
     def _hurry(self) -> None:
         """Somebody waits for the journal only."""
         if self._flight is None:
-            if self._resting:
+            if self._gathering_due:
                 self.wake()
         elif not self._hurrying:
             self._hurrying = True
@@ -358,28 +358,25 @@ class ReplicatedPusher(Pusher):
     # Making a frame
 
     def _free(self) -> bool:
-        """Nothing is in flight: the next frame, or the next segment, may begin."""
+        """The next frame, or the next segment, may begin: nothing is in flight, nor is more waited for."""
         if self._stopped or self._syncing or self._proposed is not None:
             return False
-        return not self._rests() if self._flight is None else self._overtakes()
+        return not self._gathers() if self._flight is None else self._overtakes()
 
-    def _rests(self) -> bool:
-        """Whether the next frame waits for more chunks though nothing is in flight: not when somebody waits
-        for the journal only, nor when a segment is to end."""
-        refs = self.vlog.pending
-        if not refs or self.vlog.hurried or self._renewing:
+    def _gathers(self) -> bool:
+        """Whether the next frame waits for more chunks: not when somebody waits for the journal only, when no
+        more may come, when a segment is to end, or when the frame is made already."""
+        vlog = self.vlog
+        if not vlog.pending or vlog.hurried or vlog.blocked or self._renewing or self._unsent():
             return False
-        left = self._gathering.left(len(refs), self._clock.monotonic())
-        if not left:
-            return False
-        self.vlog.awaited = self._gathering.awaited
-        if not self._resting:
-            self._resting = True
-            self._loop.call_later(left, self._rested)
-        return True
+        left = self._gathering.left(self._clock.monotonic())
+        if left and not self._gathering_due:
+            self._gathering_due = True
+            self._loop.call_later(left, self._gathered)
+        return left > 0
 
-    def _rested(self) -> None:
-        self._resting = False
+    def _gathered(self) -> None:
+        self._gathering_due = False
         self.run()
 
     def _overtakes(self) -> bool:
@@ -532,6 +529,8 @@ class ReplicatedPusher(Pusher):
             return
         vlog.open(file.size - FILE_HEADER_SIZE, file.chain, 1 + len(targets))
         self._filled_at = math.inf
+        if targets != self._targets:
+            self._gathering.moved()
         self._targets = targets
         self._epochs = [self._shared.epoch_of(target) for target in targets]
         self._file = file
@@ -635,7 +634,7 @@ class ReplicatedPusher(Pusher):
     def _landed(self, flight: Frame) -> None:
         """All copies have the last frame. (While disks sync, chunks gather anyway.)"""
         self._flight = None
-        if flight.refs and self.klass.policy is not FlushPolicy.SYNCED:
+        if flight.refs and self._targets and self.klass.policy is not FlushPolicy.SYNCED:
             now, linger = self._clock.monotonic(), self._shared.linger_s
             self._gathering.landed(now - self._sent_at, len(flight.refs), flight.length, now, linger)
 

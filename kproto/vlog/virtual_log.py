@@ -36,7 +36,6 @@ class VirtualLog:
     """
 
     __slots__ = (
-        "awaited",
         "blocked",
         "copies",
         "durable",
@@ -85,8 +84,7 @@ class VirtualLog:
         """Copies that new appends get; fewer than ``copies`` while backups lack (rule 18)."""
         self.waiters: list[tuple[int, Callable[[], object]]] = []
         self.wake: Callable[[], object] = _nobody
-        """Called when a reference arrives and none was pending, or ``awaited`` are pending with it."""
-        self.awaited = 0
+        """Called when a reference arrives and none was pending."""
         self.written = 0
         """So many appends have been in the owner's journal, whoever has copies of them."""
         self.hurried: list[tuple[int, Callable[[], object]]] = []
@@ -99,10 +97,10 @@ class VirtualLog:
     def append(self, ref: ChunkRef) -> None:
         """Add a reference; it is pushed with everything else of this turn of the loop."""
         pending = self.pending
+        if not pending:
+            self.wake()
         pending.append(ref)
         self.end += 1
-        if len(pending) in (1, self.awaited):
-            self.wake()
 
     def when_durable(self, position: int, callback: Callable[[], object]) -> None:
         """Call ``callback()`` once the first ``position`` appends are durable; at once when they are.

@@ -62,7 +62,7 @@ BROKER_CONFIGS = (
     ("kproto.direct.bytes", "2000"),
     ("kproto.backup.stall.ms", "100"),
     ("kproto.push.linger.max.ms", "0"),
-    ("kproto.push.linger.max.ms", "150"),
+    ("kproto.push.linger.max.ms", "100"),
     ("kproto.virtual.segment.bytes", "1048576"),
     ("log.cleanup.policy", "nonsense"),
     ("node.id", "7"),

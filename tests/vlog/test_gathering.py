@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
+from itertools import cycle, pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproto.vlog.gathering import ENOUGH_BYTES, FEW, FRAMES, LEAST_S, REST_TIMES, Gathering
+from kproto.config import load
+from kproto.vlog.gathering import (
+    COUNTED_S,
+    FIRST_S,
+    LEAST_S,
+    LONGEST_S,
+    MANY,
+    REST_TIMES,
+    WINDOW_S,
+    Gathering,
+)
 from kproto.vlog.replicated import ReplicatedPusher
 from tests.vlog.cluster import ClusterPartition, ClusterWorld, begun
 
@@ -14,30 +26,32 @@ LONGEST = 0.020
 QUICK, SLOW = 0.0004, 0.003
 
 
-def fly(world: ClusterWorld, part: ClusterPartition, chunks: int, seconds: float, size: int = 1024) -> None:
+def fly(world: ClusterWorld, part: ClusterPartition, chunks: int, seconds: float) -> None:
     """Send so many chunks in one frame, whose flight takes so long."""
     (pusher,) = world.pushers
     before = pusher.pushes
     for _ in range(chunks):
-        part.append(size)
+        part.append()
     world.loop.turn()
     while pusher.pushes == before:
         world.vsegs.answer()
-        world.loop.advance(0.001)
+        world.loop.turn()
+        if pusher.pushes == before:
+            world.loop.advance(world.loop.timers[0][0] - world.loop.clock.monotonic())
     world.loop.clock.advance(seconds)
     world.flow()
     assert part.high_watermark == part.log_end_offset
 
 
-def busy(
-    chunks: int = 8, size: int = 1024, **overrides: str
-) -> tuple[ClusterWorld, ClusterPartition, ReplicatedPusher]:
-    """Flights take longer than the first one, and frames have so many chunks; the last has just landed."""
+def busy(chunks: int = 8, **overrides: str) -> tuple[ClusterWorld, ClusterPartition, ReplicatedPusher]:
+    """Flights have taken longer than the shortest for some seconds; one has just landed."""
     world, part = begun(**overrides)
-    for _ in range(2 * FRAMES):
-        fly(world, part, chunks, QUICK, size)
-        fly(world, part, chunks, SLOW, size)
-    return world, part, world.pushers[0]
+    (pusher,) = world.pushers
+    for seconds in cycle((QUICK, SLOW)):
+        if pusher._gathering.rests or world.loop.clock.monotonic() > 4:
+            return world, part, pusher
+        fly(world, part, chunks, seconds)
+    raise AssertionError
 
 
 def sent_after(world: ClusterWorld, pusher: ReplicatedPusher) -> float:
@@ -52,16 +66,22 @@ def sent_after(world: ClusterWorld, pusher: ReplicatedPusher) -> float:
 
 def test_a_busy_log_waits_for_more_chunks_and_sends_them_together() -> None:
     world, part, pusher = busy()
+    before = pusher.pushes, pusher.chunks
     part.append()
     world.loop.turn()
     assert not world.backups.pushes
     world.loop.advance(0.004)
     part.append()
-    assert 0.001 < sent_after(world, pusher) <= LONGEST
+    assert 0.001 < sent_after(world, pusher) <= LONGEST - 0.004
     world.flow()
     assert part.high_watermark == part.log_end_offset
-    assert pusher.chunks == 1 + 4 * FRAMES * 8 + 2
-    assert pusher.state()["rest_ms"] > 1
+    assert (pusher.pushes, pusher.chunks) == (before[0] + 1, before[1] + 2)
+    assert 0.01 < pusher.state()["rest_ms"] / 1000 <= LONGEST
+    part.append()
+    world.loop.turn()
+    world.loop.advance(0.015)
+    part.append()
+    assert sent_after(world, pusher) <= 0.005, "the rest counts from the landing, not from each chunk"
     world.check()
 
 
@@ -75,30 +95,24 @@ def test_it_waits_no_longer_than_the_setting_says_and_never_with_0() -> None:
     assert pusher.state()["rest_ms"] == 0
 
 
-def test_it_waits_no_longer_once_everyone_is_back() -> None:
-    """As many chunks as the frames before had, if those were few."""
-    world, part, pusher = busy(chunks=FEW)
-    for _ in range(FEW - 1):
-        part.append()
-    world.loop.turn()
-    assert not world.backups.pushes
+def test_a_setting_that_changes_is_followed_with_the_next_frame() -> None:
+    world, part, pusher = busy()
+    now = load(None, {"kproto.push.linger.max.ms": "0", "kproto.journal.bytes": "134217728"})
+    world.manager.apply_settings(now, [])
+    fly(world, part, 8, SLOW)
     part.append()
     assert sent_after(world, pusher) == 0
-    world, part, pusher = busy(chunks=FEW + 1)
-    for _ in range(FEW + 1):
-        part.append()
-    assert sent_after(world, pusher) > 0.001
 
 
-def test_one_producer_that_waits_for_each_answer_never_waits_longer() -> None:
-    world, part, pusher = busy(chunks=1)
+def test_few_chunks_a_frame_are_not_worth_it() -> None:
+    world, part, pusher = busy(chunks=MANY - 1)
     part.append()
     assert sent_after(world, pusher) == 0
 
 
 def test_a_long_way_is_not_a_busy_broker() -> None:
     world, part = begun()
-    for _ in range(20 * FRAMES):
+    for _ in range(200):
         fly(world, part, 8, 0.02)
     part.append()
     assert sent_after(world, world.pushers[0]) == 0
@@ -106,18 +120,8 @@ def test_a_long_way_is_not_a_busy_broker() -> None:
 
 def test_a_log_that_is_not_busy_any_more_waits_no_more() -> None:
     world, part, pusher = busy()
-    for _ in range(6 * FRAMES):
+    for _ in range(100):
         fly(world, part, 8, QUICK)
-    part.append()
-    assert sent_after(world, pusher) == 0
-
-
-def test_large_chunks_wait_until_they_make_a_large_frame() -> None:
-    world, part, pusher = busy(size=ENOUGH_BYTES // 4)
-    for _ in range(2):
-        part.append()
-    world.loop.turn()
-    assert not world.backups.pushes
     part.append()
     assert sent_after(world, pusher) == 0
 
@@ -143,11 +147,21 @@ def test_a_log_that_goes_on_in_another_segment_does_not_wait() -> None:
     assert pusher.opening
 
 
+def test_a_log_that_gets_no_more_chunks_does_not_wait_for_them() -> None:
+    world, part, _ = busy()
+    part.append()
+    world.loop.turn()
+    assert not world.backups.pushes
+    world.manager.retire()
+    world.manager.retired()
+    assert world.backups.pushes
+
+
 def test_synced_frames_are_not_waited_with() -> None:
     """Chunks gather while the disks sync."""
     world = ClusterWorld.begin()
     part = world.partition(flush__messages="1")
-    for _ in range(2 * FRAMES):
+    while world.loop.clock.monotonic() < 2 * WINDOW_S:
         for seconds in (QUICK, SLOW):
             for _ in range(8):
                 part.append()
@@ -160,31 +174,110 @@ def test_synced_frames_are_not_waited_with() -> None:
     assert sent_after(world, world.pushers[0]) == 0
 
 
-def test_a_setting_that_changes_is_followed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    world, part, pusher = busy()
-    monkeypatch.setattr(world.manager._replication, "linger_s", 0.0)
-    fly(world, part, 8, SLOW)
-    part.append()
-    assert sent_after(world, pusher) == 0
+class Load:
+    """Clients of one log: ``arrive(seconds)`` is how many chunks have come so long after an answer."""
+
+    def __init__(self, arrive: Callable[[float], int], size: Callable[[float], int] = lambda _: 1024) -> None:
+        self.gathering = Gathering()
+        self.now = 100.0
+        self.arrive = arrive
+        self.size = size
+        self.flights = cycle((QUICK, SLOW, SLOW, QUICK, SLOW))
+
+    def run(self, seconds: float) -> tuple[int, float]:
+        """Bytes carried, and for which share of the frames there was a rest."""
+        end, carried, frames, rests = self.now + seconds, 0, 0, 0
+        while self.now < end:
+            wait = self.gathering.left(self.now)
+            while not self.arrive(wait):
+                wait += 0.0005
+            flight = next(self.flights)
+            self.now += wait + flight
+            chunks = self.arrive(wait)
+            carried += chunks * self.size(wait)
+            frames += 1
+            rests += self.gathering.rest > 0
+            self.gathering.landed(flight, chunks, chunks * self.size(wait), self.now, LONGEST)
+        return carried, rests / frames
+
+
+def test_producers_that_wait_for_each_answer_are_hardly_held_up() -> None:
+    """All of them are back at once; a rest brings nobody else."""
+    load = Load(lambda _: 20)
+    load.run(10)
+    carried, rests = load.run(300)
+    assert 0 < rests < 0.05, "it is tried now and then"
+    load.gathering = Gathering()
+    load.gathering._not_before = 1e9
+    without, _ = load.run(300)
+    assert carried > 0.95 * without
+
+
+def test_producers_that_have_more_to_send_are_let_wait() -> None:
+    """The longer they wait the larger are their batches."""
+    load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
+    load.run(10)
+    _, rests = load.run(300)
+    assert rests > 0.75, "but for when it is measured how it is without"
+
+
+def test_a_load_that_changes_is_found_out() -> None:
+    load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
+    load.run(200)
+    assert load.gathering.rests
+    load.arrive, load.size = (lambda _: 5), (lambda _: 1000)
+    load.run(2 * LONGEST_S)
+    _, rests = load.run(100)
+    assert rests < 0.1
+
+
+def test_how_often_rests_are_tried_depends_on_how_it_went_before() -> None:
+    load = Load(lambda _: 20)
+    tried: list[float] = []
+    for _ in range(400):
+        before = load.gathering.rests
+        load.run(1)
+        if load.gathering.rests and not before:
+            tried.append(load.now)
+    gaps = [later - one for one, later in pairwise(tried)]
+    assert gaps[0] < 2 * FIRST_S
+    assert LONGEST_S <= gaps[-1] < LONGEST_S + 4 * WINDOW_S
+
+
+def test_what_came_after_a_pause_is_not_compared() -> None:
+    load = Load(lambda _: 20)
+    load.run(0.5)
+    load.now += 3600
+    load.run(0.6)
+    assert not load.gathering.rests
+
+
+def test_other_backups_may_be_farther_away() -> None:
+    gathering = Gathering()
+    for now in range(100):
+        gathering.landed(QUICK, 8, 8000, float(now), LONGEST)
+    gathering.moved()
+    for now in range(100):
+        gathering.landed(0.004, 8, 8000, 100.0 + now * 0.02, LONGEST)
+        assert gathering.rest == 0
 
 
 @settings(deadline=None)
 @given(
     flights=st.lists(
-        st.tuples(st.floats(0.0001, 0.1), st.integers(1, 50), st.floats(0.0, 0.05)), min_size=1, max_size=200
+        st.tuples(st.floats(0.0001, 0.1), st.integers(1, 50), st.floats(0.0, 0.2)), min_size=1, max_size=200
     ),
-    longest=st.floats(0.0, 1.0),
+    longest=st.floats(0.0, 0.1),
 )
 def test_how_long_it_rests_is_bounded(flights: list[tuple[float, int, float]], longest: float) -> None:
     """By the setting, and by what flights take beyond the shortest of them all."""
     gathering, now = Gathering(), 5.0
+    excess = min(max(one[0] for one in flights) - min(one[0] for one in flights), COUNTED_S)
     for flight, chunks, pause in flights:
         now += flight
         gathering.landed(flight, chunks, 100 * chunks, now, longest)
-        excess = max(one[0] for one in flights) - min(one[0] for one in flights)
         assert gathering.rest <= min(longest, REST_TIMES * excess) + 1e-9
         assert gathering.rest == 0 or gathering.rest >= LEAST_S
-        assert 0 <= gathering.left(1, now) <= gathering.rest + 1e-9
-        assert gathering.left(max(gathering.awaited, 1), now) == 0
-        assert gathering.left(1, now + gathering.rest) == 0
+        assert 0 <= gathering.left(now) <= gathering.rest + 1e-9
+        assert gathering.left(now + gathering.rest) == 0
         now += pause
