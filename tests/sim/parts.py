@@ -31,6 +31,7 @@ import kproto.replica.store
 import kproto.replica.takeover
 import kproto.replica.unneeded
 import kproto.vlog.cleaner
+import kproto.vlog.gathering
 import kproto.vlog.manager
 import kproto.vlog.replicated
 import kproto.vlog.replication
@@ -72,6 +73,16 @@ CONSTANTS: dict[Any, dict[str, Any]] = {
         "PATIENCE_S": 0.3,
     },
     kproto.vlog.replicated: {"WIDEN_S": 0.5, "WIDEN_MOST_S": 4.0, "FRAME_CHUNKS": 8},
+    kproto.vlog.gathering: {
+        "WINDOW_S": 0.05,
+        "FRAMES": 2,
+        "MANY": 1,
+        "KEPT": 0.0,
+        "COUNTED_S": 0.05,
+        "PAUSED": 1000.0,
+        "FIRST_S": 0.5,
+        "LONGEST_S": 4.0,
+    },
     kproto.vlog.replication: {"SUSPECT_S": 0.5, "LONGEST_SUSPICION_S": 4.0},
     kproto.vlog.cleaner: {"BYTES_PER_SYNC": 1 << 10},
     kproto.replica.unneeded: {"LOOK_SECONDS": 1.5},

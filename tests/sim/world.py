@@ -202,6 +202,7 @@ class World:
             "kproto.internal.listen": f"n{number}:{PORT}",
             "broker.session.timeout.ms": str(int(SESSION_S * 1000)),
             "kproto.backup.stall.ms": "200",
+            "kproto.push.linger.max.ms": "100",
             "kproto.repair.delay.ms": "500",
             "kproto.controller.grace.ms": "4000",
             "kproto.flush.age.ms": "300",
