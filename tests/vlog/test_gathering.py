@@ -157,6 +157,55 @@ def test_a_log_that_gets_no_more_chunks_does_not_wait_for_them() -> None:
     assert world.backups.pushes
 
 
+def test_a_frame_that_is_made_already_does_not_wait() -> None:
+    """A state frame comes right behind the chunks it tells of; more chunks have come meanwhile."""
+    world, part, pusher = busy()
+    before = pusher.states.written
+    while True:
+        sent = pusher.pushes
+        for _ in range(8):
+            part.append()
+        world.loop.turn()
+        while pusher.pushes == sent:
+            world.vsegs.answer()
+            world.loop.advance(0.001)
+        if pusher.states.written > before:
+            break
+        world.loop.clock.advance(SLOW)
+        world.flow()
+    pusher._gathering.rests = True
+    part.append()
+    world.loop.turn()
+    world.loop.clock.advance(SLOW)
+    sent = pusher.pushes
+    for _ in range(len(world.backups.pushes)):
+        world.backups.deliver(0)
+    for _ in range(len(world.backups.answers)):
+        world.backups.answer(0)
+    world.loop.turn()
+    assert pusher._gathering.rest > 0
+    assert pusher.pushes == sent + 1, "the state frame"
+
+
+def test_other_backups_are_told_of_and_frames_that_none_has_do_not_count() -> None:
+    world, part, pusher = busy()
+    gathering, before = pusher._gathering, pusher._targets
+    assert gathering._least < 1
+    pusher.renew()
+    world.flow()
+    assert pusher._targets != before
+    assert gathering._least == float("inf")
+    for node in world.nodes.values():
+        node.up = False
+    world.manager.members_changed([])
+    world.pass_time(3)
+    counted = gathering._frames
+    part.append()
+    world.flow()
+    assert part.high_watermark == part.log_end_offset
+    assert (pusher._targets, gathering._frames) == ((), counted)
+
+
 def test_synced_frames_are_not_waited_with() -> None:
     """Chunks gather while the disks sync."""
     world = ClusterWorld.begin()
@@ -242,6 +291,24 @@ def test_how_often_rests_are_tried_depends_on_how_it_went_before() -> None:
     gaps = [later - one for one, later in pairwise(tried)]
     assert gaps[0] < 2 * FIRST_S
     assert LONGEST_S <= gaps[-1] < LONGEST_S + 4 * WINDOW_S
+
+
+def test_flights_that_all_take_as_long_are_no_reason() -> None:
+    load = Load(lambda waited: 5 + int(waited * 1000))
+    load.flights = cycle([SLOW])
+    _, rests = load.run(30)
+    assert rests == 0
+
+
+def test_a_way_that_has_become_longer_is_not_a_busy_broker() -> None:
+    load = Load(lambda _: 1)
+    load.flights = cycle([QUICK])
+    load.run(1)
+    load.flights = cycle([SLOW])
+    load.run(5)
+    load.arrive = lambda waited: 5 + int(waited * 1000)
+    _, rests = load.run(30)
+    assert rests == 0
 
 
 def test_what_came_after_a_pause_is_not_compared() -> None:
