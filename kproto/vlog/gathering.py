@@ -34,8 +34,8 @@ MANY: Final = 3
 """Chunks per frame, on average, from which on rests are tried."""
 WINDOW_S: Final = 1.0
 """What is carried is counted over so long at least."""
-PAUSED: Final = 2.0
-"""Times as long a window is one in which nobody sent anything for a while: it says nothing."""
+PAUSE_S: Final = 0.1
+"""When nothing was sent for so long, what was seen before says nothing of what comes."""
 KEPT: Final = 0.7
 """Of what was carried without rests: less is less. (Loads are not that even.)"""
 FIRST_S: Final = 8.0
@@ -87,8 +87,12 @@ class Gathering:
         waited = min(max(flight - self._least, 0.0), COUNTED_S)
         self._excess += (waited - self._excess) / FRAMES
         rest = min(REST_TIMES * self._excess, longest)
+        sent = now - flight
+        if sent - self._until >= PAUSE_S:
+            self.rests = False
+            self._frames = self._chunks = self._bytes = 0
         if not self._frames:
-            self._since = now - flight
+            self._since = sent
         self._frames += 1
         self._chunks += chunks
         self._bytes += size
@@ -103,7 +107,7 @@ class Gathering:
         carried = self._bytes / seconds
         if not self.rests:
             self._plain = carried
-            many = self._chunks >= MANY * self._frames and seconds < PAUSED * WINDOW_S
+            many = self._chunks >= MANY * self._frames
             self.rests = busy and many and now >= self._not_before
         elif carried < KEPT * self._plain:
             self.rests = False

@@ -79,7 +79,7 @@ CONSTANTS: dict[Any, dict[str, Any]] = {
         "MANY": 1,
         "KEPT": 0.0,
         "COUNTED_S": 0.05,
-        "PAUSED": 1000.0,
+        "PAUSE_S": 1000.0,
         "FIRST_S": 0.5,
         "LONGEST_S": 4.0,
     },

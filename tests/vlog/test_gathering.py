@@ -311,12 +311,17 @@ def test_a_way_that_has_become_longer_is_not_a_busy_broker() -> None:
     assert rests == 0
 
 
-def test_what_came_after_a_pause_is_not_compared() -> None:
-    load = Load(lambda _: 20)
-    load.run(0.5)
-    load.now += 3600
-    load.run(0.6)
-    assert not load.gathering.rests
+def test_after_a_pause_everything_is_looked_at_anew() -> None:
+    """That a load ended does not mean that rests were too much for it."""
+    load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
+    load.run(3)
+    assert load.gathering.rests
+    for _ in range(3):
+        load.now += 3600
+        load.run(0.5 * WINDOW_S)
+        assert not load.gathering.rests, "there may be other clients"
+        load.run(WINDOW_S)
+        assert load.gathering.rests
 
 
 def test_other_backups_may_be_farther_away() -> None:
