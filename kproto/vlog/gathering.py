@@ -51,6 +51,7 @@ class Gathering:
         "_away",
         "_bytes",
         "_chunks",
+        "_doubted",
         "_excess",
         "_frames",
         "_hold",
@@ -75,6 +76,9 @@ class Gathering:
         self._frames = self._chunks = self._bytes = 0
         self._plain = 0.0
         """Bytes per second without rests."""
+        self._doubted = math.inf
+        """What was carried with rests, if less than before. It counts if more is carried without afterwards,
+        too: loads fall by themselves."""
         self._not_before = 0.0
         """Rests are not tried sooner."""
         self._hold = self._away = FIRST_S
@@ -89,7 +93,7 @@ class Gathering:
         rest = min(REST_TIMES * self._excess, longest)
         sent = now - flight
         if sent - self._until >= PAUSE_S:
-            self.rests = False
+            self.rests, self._doubted = False, math.inf
             self._frames = self._chunks = self._bytes = 0
         if not self._frames:
             self._since = sent
@@ -107,12 +111,15 @@ class Gathering:
         carried = self._bytes / seconds
         if not self.rests:
             self._plain = carried
+            if self._doubted < KEPT * carried:
+                self._not_before = now + self._away
+                self._away, self._hold = min(self._away * 2, LONGEST_S), FIRST_S
+            self._doubted = math.inf
             many = self._chunks >= MANY * self._frames
             self.rests = busy and many and now >= self._not_before
         elif carried < KEPT * self._plain:
             self.rests = False
-            self._not_before = now + self._away
-            self._away, self._hold = min(self._away * 2, LONGEST_S), FIRST_S
+            self._doubted = carried
         elif seconds >= self._hold:
             self.rests = False
             self._away, self._hold = FIRST_S, min(self._hold * 2, LONGEST_S)

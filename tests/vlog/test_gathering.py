@@ -270,6 +270,18 @@ def test_producers_that_have_more_to_send_are_let_wait() -> None:
     assert rests > 0.75, "but for when it is measured how it is without"
 
 
+def test_a_load_that_falls_by_itself_is_no_sign_that_rests_are_too_much_for_it() -> None:
+    """Producers fill their buffers first, say: what is carried without rests afterwards counts, too."""
+    gathering, flights, now, tried = Gathering(), cycle((QUICK, SLOW)), 100.0, []
+    for size in (9000, 4000, 4000, 4000):
+        end = now + 1.02 * WINDOW_S
+        while now < end:
+            now += 0.01
+            gathering.landed(next(flights), 8, size, now, LONGEST)
+        tried.append(gathering.rests)
+    assert tried == [True, False, True, True]
+
+
 def test_a_load_that_changes_is_found_out() -> None:
     load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
     load.run(200)
