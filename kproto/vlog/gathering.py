@@ -35,7 +35,7 @@ MANY: Final = 3
 WINDOW_S: Final = 1.0
 """What is carried is counted over so long at least."""
 PAUSE_S: Final = 0.1
-"""When nothing was sent for so long, what was seen before says nothing of what comes."""
+"""When nothing was sent for so long, what is carried is counted anew: it may be another load."""
 KEPT: Final = 0.7
 """Of what was carried without rests: less is less. (Loads are not that even.)"""
 FIRST_S: Final = 8.0

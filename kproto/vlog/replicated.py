@@ -367,7 +367,9 @@ class ReplicatedPusher(Pusher):
         """Whether the next frame waits for more chunks: not when somebody waits for the journal only, when no
         more may come, when a segment is to end, or when the frame is made already."""
         vlog = self.vlog
-        if not vlog.pending or vlog.hurried or vlog.blocked or self._renewing or self._unsent():
+        if not self._gathering.rest or not vlog.pending:
+            return False
+        if vlog.hurried or vlog.blocked or self._renewing or self._unsent():
             return False
         left = self._gathering.left(self._clock.monotonic())
         if left and not self._gathering_due:
