@@ -232,6 +232,7 @@ def measure_case(
 @click.option("--case", "patterns", multiple=True, help="Only cases whose name contains this.")
 @click.option("--client", type=click.Choice(sorted(CLIENTS)), default="java", show_default=True)
 @click.option("--vlogs", default="1", show_default=True, help="kproto.vlogs.per.broker: numbers with commas.")
+@options.settings_option
 @options.only_option
 @options.data_dir_option
 @options.out_option
@@ -243,6 +244,7 @@ def command(
     patterns: tuple[str, ...],
     client: str,
     vlogs: str,
+    given: tuple[str, ...],
     only: str | None,
     data_dir: Path | None,
     out: Path,
@@ -254,6 +256,7 @@ def command(
     if not cases:
         raise click.UsageError(f"no such case; there are: {', '.join(each.name for each in CASES)}")
     console, numbers = options.console(), tuple(int(number) for number in vlogs.split(","))
+    settings = options.settings_of(given)
     result = Result(
         "cluster",
         client,
@@ -266,7 +269,10 @@ def command(
     )
     for pair in range(scale.pairs):
         for system in options.systems(only):
-            with options.workspace(data_dir) as work, running([system], COPIES, work) as clusters:
+            with (
+                options.workspace(data_dir) as work,
+                running([system], COPIES, work, settings) as clusters,
+            ):
                 warm_up(clusters, CASES[0].load, warmup, console)
                 for each in cases:
                     measure_case(

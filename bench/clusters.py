@@ -150,20 +150,25 @@ class KafkaCluster:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def cluster_of(system: str, copies: int, directory: Path) -> Cluster:
-    """A broker, or four of them for more than one copy. Not started yet."""
+def cluster_of(
+    system: str, copies: int, directory: Path, settings: Mapping[str, str] | None = None
+) -> Cluster:
+    """A broker, or four of them for more than one copy, kproto's then with ``settings``. Not started yet."""
     if copies == 1:
         return KINDS[system](directory)
-    return KprotoCluster(directory) if system == KPROTO else KafkaCluster(directory)
+    return KprotoCluster(directory, settings) if system == KPROTO else KafkaCluster(directory)
 
 
 @contextmanager
-def running(systems: Sequence[str], copies: int, work: Path) -> Iterator[dict[str, Cluster]]:
-    """The systems by name, in that order, with their data side by side below ``work``; stopped at the end."""
+def running(
+    systems: Sequence[str], copies: int, work: Path, settings: Mapping[str, str] | None = None
+) -> Iterator[dict[str, Cluster]]:
+    """The systems by name, in that order, with their data side by side below ``work``; stopped at the end.
+    ``settings`` are those of kproto's four brokers."""
     found: dict[str, Cluster] = {}
     with ExitStack() as stack:
         for system in systems:
-            found[system] = cluster_of(system, copies, work / system)
+            found[system] = cluster_of(system, copies, work / system, settings)
             stack.callback(found[system].stop)
             found[system].start()
         yield found

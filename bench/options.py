@@ -35,6 +35,20 @@ out_option = click.option(
     show_default=True,
     help="Where the results go, one JSON file each.",
 )
+settings_option = click.option(
+    "--set", "given", multiple=True, metavar="NAME=VALUE", help="A setting of kproto's brokers."
+)
+
+
+def settings_of(given: tuple[str, ...]) -> dict[str, str]:
+    """By name. Raises UsageError for what has no value."""
+    found = {}
+    for pair in given:
+        name, separator, value = pair.partition("=")
+        if not separator:
+            raise click.UsageError(f"not NAME=VALUE: {pair}")
+        found[name] = value
+    return found
 
 
 def systems(only: str | None) -> list[str]:

@@ -128,22 +128,12 @@ class Session:
             self.save()
 
 
-def kproto_settings(pairs: tuple[str, ...], metadata: str) -> dict[str, str]:
+def kproto_settings(given: tuple[str, ...], metadata: str) -> dict[str, str]:
     """The settings of kproto's brokers."""
     own = dict(SETTINGS)
     if metadata != "sqlite":
         own["kproto.metadata.store"] = metadata
-    return own | _parsed(pairs)
-
-
-def _parsed(pairs: tuple[str, ...]) -> dict[str, str]:
-    found = {}
-    for pair in pairs:
-        name, separator, value = pair.partition("=")
-        if not separator:
-            raise click.UsageError(f"not NAME=VALUE: {pair}")
-        found[name] = value
-    return found
+    return own | options.settings_of(given)
 
 
 def compare_copies(run: Session, cluster: KprotoCluster, settings: Mapping[str, str]) -> bool:
@@ -180,7 +170,7 @@ def compare_copies(run: Session, cluster: KprotoCluster, settings: Mapping[str, 
 @click.option("--seed", type=int, help="Which brokers and when; printed and kept with the results.")
 @click.option("--metadata", default="sqlite", show_default=True, help="sqlite, or etcd://HOST:PORT/PREFIX.")
 @click.option("--controller", type=click.Choice(["combined", "separate"]), default="combined")
-@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A setting of kproto's brokers.")
+@options.settings_option
 @click.option("--set-kafka", "kafka_pairs", multiple=True, metavar="NAME=VALUE", help="Of Apache Kafka's.")
 @options.only_option
 @options.data_dir_option
@@ -199,7 +189,7 @@ def command(
     seed: int | None,
     metadata: str,
     controller: str,
-    pairs: tuple[str, ...],
+    given: tuple[str, ...],
     kafka_pairs: tuple[str, ...],
     only: str | None,
     data_dir: Path | None,
@@ -230,7 +220,7 @@ def command(
     for kind in reversed(options.systems(only)):
         work = options.new_directory("kproto-failover-", data_dir)
         console.print(f"{kind}: seed {seed}, data in {work}", highlight=False)
-        settings = kproto_settings(pairs, metadata) if kind == KPROTO else _parsed(kafka_pairs)
+        settings = kproto_settings(given, metadata) if kind == KPROTO else options.settings_of(kafka_pairs)
         settings = session_settings(kind, session_ms) | settings
         cluster: KprotoCluster | KafkaCluster
         if kind == KAFKA:

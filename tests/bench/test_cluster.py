@@ -148,7 +148,7 @@ def test_what_was_started_is_stopped_whatever_happens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log: list[str] = []
-    monkeypatch.setattr(clusters, "cluster_of", lambda system, _copies, _place: _Started(system, log))
+    monkeypatch.setattr(clusters, "cluster_of", lambda system, *_: _Started(system, log))
     with clusters.running(["one", "two"], 3, tmp_path) as found:
         assert list(found) == ["one", "two"]
     with pytest.raises(RuntimeError, match="does not start"), clusters.running(["one", "bad"], 3, tmp_path):
