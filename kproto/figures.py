@@ -28,7 +28,7 @@ _VLOG_GAUGES: Final = (
     ("live_copies", "kproto_vlog_live_copies", "Copies that new appends get."),
     ("chunks_per_push", "kproto_vlog_chunks_per_push", "Chunks per frame since the start."),
     ("bytes_per_push", "kproto_vlog_bytes_per_push", "Bytes per frame since the start."),
-    ("rest_ms", "kproto_vlog_rest_ms", "How long it waits for more chunks after each frame."),
+    ("rest_ms", "kproto_vlog_rest_ms", "How long it waits for more chunks at most, after the last frame."),
 )
 
 

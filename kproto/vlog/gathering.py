@@ -11,7 +11,12 @@ broker. `REST_TIMES` as long the log rests after a frame has landed, ``kproto.pu
 Who waits for each answer, or cannot send larger batches, sends less for a rest; who has more to send than he
 is asked for does not. Nothing in a request tells them apart, so it is tried: a log that rests goes on with it
 while it carries about as much as it did without (`KEPT`), and forgets it for a while when it does not. It is
-tried only where several chunks wait at a time anyway: at a low rate rests would cost time and save little.
+tried only where frames follow each other closely (`FLYING`) with several chunks each (`MANY`): at a low rate
+rests would cost time and save little.
+
+A client of several logs waits for the slowest: one log that rests makes the others carry less, and rests of
+their own would seem to cost nothing. So all logs of all brokers whose clocks agree begin each `CYCLE_S`
+without rests, and those that gave rests up try them again in the same cycle.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from typing import Final
 
 REST_TIMES: Final = 12.0
 FRAMES: Final = 16
-"""So many frames are the last ones; nothing is judged by fewer."""
+"""Flights are averaged over about so many; nothing is judged by fewer frames."""
 RISE: Final = 1.02
 """The shortest flight is forgotten by so much with each frame: the way may have become longer."""
 SHORTEST_S: Final = 0.0001
@@ -32,100 +37,140 @@ LEAST_S: Final = 0.001
 """Less is no rest: timers are no finer."""
 MANY: Final = 3
 """Chunks per frame, on average, from which on rests are tried."""
+FLYING: Final = 0.3
+"""Rests are tried only where frames were on their way for this part of the time."""
+FULL_BYTES: Final = 256 * 1024
+"""A frame of so many bytes costs little for each: after one there is no rest."""
 WINDOW_S: Final = 1.0
-"""What is carried is counted over so long at least."""
+"""What is carried is counted over so long."""
 PAUSE_S: Final = 0.1
 """When nothing was sent for so long, what is carried is counted anew: it may be another load."""
 KEPT: Final = 0.7
 """Of what was carried without rests: less is less. (Loads are not that even.)"""
-FIRST_S: Final = 8.0
-"""After so long with rests it is measured again what is carried without; and so long they are not tried again
-when less was carried with them. Either doubles up to `LONGEST_S` while that goes on."""
-LONGEST_S: Final = 64.0
+CYCLE_S: Final = 8.0
+"""So often all logs measure what they carry without rests."""
+FIRST_AWAY: Final = 2
+"""When less was carried with rests they are tried again so many cycles later, then after twice as many..."""
+MOST_AWAY: Final = 8
+"""... up to this many."""
 
 
 class Gathering:
-    """What one virtual log has seen of its flights. Times in seconds."""
+    """What one virtual log has seen of its flights. Times in seconds; ``ahead`` is how far the wall clock, on
+    which the brokers agree, is ahead of the one that ``now`` is of."""
 
     __slots__ = (
+        "_ahead",
         "_away",
         "_bytes",
         "_chunks",
+        "_cycle",
         "_doubted",
         "_excess",
+        "_flown",
         "_frames",
-        "_hold",
         "_least",
         "_not_before",
         "_plain",
+        "_rested",
         "_since",
         "_until",
         "rest",
         "rests",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, ahead: float) -> None:
+        self._ahead = ahead
         self._least = math.inf
         self._excess = 0.0
         self._until = 0.0
         self.rest = 0.0
-        """How long it rests after each frame; 0: not."""
+        """How long it rests at most after the last frame; 0: not."""
         self.rests = False
+        self._cycle = 0
         self._since = 0.0
-        """When the first of the `_frames` was sent whose `_chunks` and `_bytes` are counted."""
+        """When the first of the `_frames` was sent whose `_chunks`, `_bytes` and flights are counted."""
         self._frames = self._chunks = self._bytes = 0
-        self._plain = 0.0
-        """Bytes per second without rests."""
+        self._flown = 0.0
+        self._plain = math.inf
+        """Bytes per second in the last window without rests."""
+        self._rested = math.inf
+        """In the last one with them."""
         self._doubted = math.inf
-        """What was carried with rests, if less than before. It counts if more is carried without afterwards,
-        too: loads fall by themselves."""
-        self._not_before = 0.0
-        """Rests are not tried sooner."""
-        self._hold = self._away = FIRST_S
-        """How long it rests before it is measured again without; and does not after less was carried so."""
+        """The same, if that may be less. It is if more is carried in the next one without:
+        loads fall by themselves."""
+        self._not_before = 0
+        """The cycle in which rests are tried again."""
+        self._away = FIRST_AWAY
+        """How many cycles later they are when less was carried with them."""
 
     def landed(self, flight: float, chunks: int, size: int, now: float, longest: float) -> None:
         """A frame of so many chunks and bytes is on all copies, after a flight of so many seconds;
         ``longest`` is the longest rest."""
+        sent = now - flight
+        if sent - self._until >= PAUSE_S:
+            self._paused()
         self._least = max(min(flight, self._least * RISE), SHORTEST_S)
         waited = min(max(flight - self._least, 0.0), COUNTED_S)
         self._excess += (waited - self._excess) / FRAMES
         rest = min(REST_TIMES * self._excess, longest)
-        sent = now - flight
-        if sent - self._until >= PAUSE_S:
-            self.rests, self._doubted = False, math.inf
-            self._frames = self._chunks = self._bytes = 0
+        cycle = int((sent + self._ahead) // CYCLE_S)
+        if cycle != self._cycle:
+            self._cycle = cycle
+            if self.rests:
+                self._end_rests(self._rested)
+            self._count_anew()
         if not self._frames:
             self._since = sent
         self._frames += 1
         self._chunks += chunks
         self._bytes += size
+        self._flown += flight
         if now - self._since >= WINDOW_S and self._frames >= FRAMES:
-            self._judge(now, rest >= LEAST_S)
-        self.rest = rest if self.rests and rest >= LEAST_S else 0.0
+            self._judge(now - self._since, rest >= LEAST_S)
+            self._count_anew()
+        self.rest = rest if self.rests and rest >= LEAST_S and size < FULL_BYTES else 0.0
         self._until = now + self.rest
 
-    def _judge(self, now: float, busy: bool) -> None:
-        """Whether to rest from now on, by what was carried since the last change."""
-        seconds = now - self._since
+    def _judge(self, seconds: float, busy: bool) -> None:
+        """Whether to rest from now on, by what was carried in so many seconds."""
         carried = self._bytes / seconds
         if not self.rests:
-            self._plain = carried
-            if self._doubted < KEPT * carried:
-                self._not_before = now + self._away
-                self._away, self._hold = min(self._away * 2, LONGEST_S), FIRST_S
-            self._doubted = math.inf
-            many = self._chunks >= MANY * self._frames
-            self.rests = busy and many and now >= self._not_before
+            self._compare(carried)
+            close = self._flown >= FLYING * seconds and self._chunks >= MANY * self._frames
+            self.rests = busy and close and self._cycle >= self._not_before
+            self._rested = math.inf
         elif carried < KEPT * self._plain:
-            self.rests = False
-            self._doubted = carried
-        elif seconds >= self._hold:
-            self.rests = False
-            self._away, self._hold = FIRST_S, min(self._hold * 2, LONGEST_S)
+            self._end_rests(carried)
         else:
-            return
+            self._rested = carried
+
+    def _compare(self, plain: float) -> None:
+        """So much was carried without rests: was it less with them?"""
+        if self._doubted < KEPT * plain:
+            self._not_before = self._cycle + self._away
+            self._away = min(self._away * 2, MOST_AWAY)
+        elif self._doubted < math.inf:
+            self._away = FIRST_AWAY
+        self._plain, self._doubted = plain, math.inf
+
+    def _end_rests(self, carried: float) -> None:
+        """So much was carried with them; what is carried without tells whether that was less."""
+        self.rests, self._doubted = False, carried
+
+    def _paused(self) -> None:
+        """A load has ended, or one of bursts, whose next one may be too short for a window with rests."""
+        counted = self._until - self._since
+        if self.rests and self._frames >= FRAMES and counted >= WINDOW_S / 4:
+            carried = self._bytes / counted
+            if carried < KEPT * self._plain:
+                self._doubted = carried
+        self.rests = False
+        self._count_anew()
+
+    def _count_anew(self) -> None:
         self._frames = self._chunks = self._bytes = 0
+        self._flown = 0.0
 
     def left(self, now: float) -> float:
         """How long to wait for more chunks; 0: send what is there."""

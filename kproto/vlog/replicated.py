@@ -119,7 +119,7 @@ class ReplicatedPusher(Pusher):
         """When the oldest such frame was sent, or the one before it became durable."""
         self._sent_at = 0.0
         """When the last one was."""
-        self._gathering = Gathering()
+        self._gathering = Gathering(self._clock.wall_ms() / 1000 - self._clock.monotonic())
         self._gathering_due = False
         """The timer for the end of a rest between two frames is set."""
         self._hurrying = False

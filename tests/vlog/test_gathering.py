@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import cycle, pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kproto.config import load
 from kproto.vlog.gathering import (
     COUNTED_S,
-    FIRST_S,
+    CYCLE_S,
+    FULL_BYTES,
     LEAST_S,
-    LONGEST_S,
     MANY,
+    MOST_AWAY,
+    PAUSE_S,
     REST_TIMES,
     WINDOW_S,
     Gathering,
@@ -227,15 +230,15 @@ class Load:
     """Clients of one log: ``arrive(seconds)`` is how many chunks have come so long after an answer."""
 
     def __init__(self, arrive: Callable[[float], int], size: Callable[[float], int] = lambda _: 1024) -> None:
-        self.gathering = Gathering()
-        self.now = 100.0
+        self.gathering = Gathering(0.0)
+        self.now = 12 * CYCLE_S
         self.arrive = arrive
         self.size = size
         self.flights = cycle((QUICK, SLOW, SLOW, QUICK, SLOW))
 
     def run(self, seconds: float) -> tuple[int, float]:
-        """Bytes carried, and for which share of the frames there was a rest."""
-        end, carried, frames, rests = self.now + seconds, 0, 0, 0
+        """Bytes carried, and which share of the time there were rests."""
+        began, end, carried, rests = self.now, self.now + seconds, 0, 0.0
         while self.now < end:
             wait = self.gathering.left(self.now)
             while not self.arrive(wait):
@@ -244,10 +247,9 @@ class Load:
             self.now += wait + flight
             chunks = self.arrive(wait)
             carried += chunks * self.size(wait)
-            frames += 1
-            rests += self.gathering.rest > 0
+            rests += (wait + flight) * (self.gathering.rest > 0)
             self.gathering.landed(flight, chunks, chunks * self.size(wait), self.now, LONGEST)
-        return carried, rests / frames
+        return carried, rests / (self.now - began)
 
 
 def test_producers_that_wait_for_each_answer_are_hardly_held_up() -> None:
@@ -256,8 +258,8 @@ def test_producers_that_wait_for_each_answer_are_hardly_held_up() -> None:
     load.run(10)
     carried, rests = load.run(300)
     assert 0 < rests < 0.05, "it is tried now and then"
-    load.gathering = Gathering()
-    load.gathering._not_before = 1e9
+    load.gathering = Gathering(0.0)
+    load.gathering._not_before = 10**9
     without, _ = load.run(300)
     assert carried > 0.95 * without
 
@@ -272,37 +274,153 @@ def test_producers_that_have_more_to_send_are_let_wait() -> None:
 
 def test_a_load_that_falls_by_itself_is_no_sign_that_rests_are_too_much_for_it() -> None:
     """Producers fill their buffers first, say: what is carried without rests afterwards counts, too."""
-    gathering, flights, now, tried = Gathering(), cycle((QUICK, SLOW)), 100.0, []
+    gathering, flights, now, tried = Gathering(0.0), cycle((QUICK, SLOW)), 8 * CYCLE_S, []
     for size in (9000, 4000, 4000, 4000):
         end = now + 1.02 * WINDOW_S
         while now < end:
-            now += 0.01
+            now += 0.003
             gathering.landed(next(flights), 8, size, now, LONGEST)
         tried.append(gathering.rests)
     assert tried == [True, False, True, True]
 
 
 def test_a_load_that_changes_is_found_out() -> None:
+    """Also when as much is carried as before, of a load that was smaller."""
     load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
-    load.run(200)
+    load.run(25.5 * CYCLE_S)
     assert load.gathering.rests
-    load.arrive, load.size = (lambda _: 5), (lambda _: 1000)
-    load.run(2 * LONGEST_S)
-    _, rests = load.run(100)
-    assert rests < 0.1
+    load.arrive, load.size = (lambda _: 50), (lambda _: 10_000)
+    load.run(CYCLE_S + 3 * WINDOW_S)
+    _, rests = load.run(CYCLE_S)
+    assert rests == 0
 
 
 def test_how_often_rests_are_tried_depends_on_how_it_went_before() -> None:
     load = Load(lambda _: 20)
     tried: list[float] = []
-    for _ in range(400):
+    for _ in range(4000):
         before = load.gathering.rests
-        load.run(1)
+        load.run(0.1)
         if load.gathering.rests and not before:
             tried.append(load.now)
     gaps = [later - one for one, later in pairwise(tried)]
-    assert gaps[0] < 2 * FIRST_S
-    assert LONGEST_S <= gaps[-1] < LONGEST_S + 4 * WINDOW_S
+    assert gaps[0] < 3 * CYCLE_S
+    assert (MOST_AWAY - 1) * CYCLE_S < gaps[-1] < (MOST_AWAY + 1) * CYCLE_S
+    load.arrive, load.size = (lambda waited: 5 + int(waited * 1000)), (lambda waited: 1000 + int(1e5 * waited))
+    load.run((MOST_AWAY + 1.5) * CYCLE_S)
+    assert load.gathering.rests
+    load.arrive, load.size = (lambda _: 50), (lambda _: 10_000)
+    load.run(2 * CYCLE_S)
+    assert load.gathering._away < MOST_AWAY, "it went well meanwhile"
+
+
+def test_all_logs_measure_without_rests_at_the_same_time_and_try_them_again_at_the_same_time() -> None:
+    """Whatever the machine's own clock says (``ahead``), and whenever they began."""
+    ahead = 0.75 * CYCLE_S
+    one, other = Load(lambda _: 20), Load(lambda _: 20)
+    other.gathering, other.now = Gathering(ahead), one.now - ahead
+    other.run(0.4 * CYCLE_S)
+    one.run(0.4 * CYCLE_S + 0.7)
+    for cycles in range(60):
+        middle = (13.5 + cycles) * CYCLE_S
+        one.run(middle - one.now)
+        other.run(middle - ahead - other.now)
+    assert one.gathering._not_before == other.gathering._not_before > 0
+    more = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
+    for seconds in (3.1, 1.7, 2.9):
+        more.run(seconds)
+        assert more.gathering.rests
+        start = more.now // CYCLE_S * CYCLE_S + CYCLE_S
+        more.run(start + 0.1 - more.now)
+        assert not more.gathering.rests
+        more.run(WINDOW_S)
+        assert more.gathering.rests
+
+
+class Flushes:
+    """Clients that send to every log, wait for all answers, and go on; by turns of a millisecond."""
+
+    def __init__(self, logs: int, clients: int) -> None:
+        self.gatherings = [Gathering(0.0) for _ in range(logs)]
+        self.pending: list[list[int]] = [[] for _ in range(logs)]
+        self.flying: list[tuple[float, float, list[int]] | None] = [None] * logs
+        self.missing = [0] * clients
+        self.flights = cycle((QUICK, SLOW, SLOW, QUICK, SLOW))
+        self.now = 8 * CYCLE_S
+
+    def run(self, seconds: float, longest: float = LONGEST) -> int:
+        """How often a client went on."""
+        end, rounds = self.now + seconds, 0
+        while self.now < end:
+            self.now += 0.0005
+            for client, missing in enumerate(self.missing):
+                if not missing:
+                    rounds += 1
+                    self.missing[client] = len(self.gatherings)
+                    for pending in self.pending:
+                        pending.append(client)
+            for log, gathering in enumerate(self.gatherings):
+                flight = self.flying[log]
+                if flight is not None and flight[1] <= self.now:
+                    self.flying[log] = None
+                    gathering.landed(
+                        self.now - flight[0], len(flight[2]), 1024 * len(flight[2]), self.now, longest
+                    )
+                    for client in flight[2]:
+                        self.missing[client] -= 1
+                if self.flying[log] is None and self.pending[log] and not gathering.left(self.now):
+                    self.flying[log] = (self.now, self.now + next(self.flights), self.pending[log])
+                    self.pending[log] = []
+        return rounds
+
+
+def test_logs_that_have_clients_in_common_do_not_keep_each_other_resting() -> None:
+    """While some rest the clients send less to the others, whose own rests seem to cost nothing."""
+    without = Flushes(4, 12).run(10, longest=0) / 10
+    for apart in (0.3, 0.7, 1.1, 1.5):
+        clients = Flushes(4, 12)
+        for gathering in clients.gatherings:
+            gathering._not_before = 10**9
+        for gathering in clients.gatherings:
+            clients.run(apart)
+            gathering._not_before = 0
+        clients.run(CYCLE_S)
+        assert clients.run(40) / 40 > 0.9 * without
+
+
+@pytest.mark.parametrize("frames", [540, 700])
+def test_bursts_that_end_before_rests_are_judged_are_judged_afterwards(frames: int) -> None:
+    load = Load(lambda _: 20)
+    took: list[float] = []
+    for _ in range(60):
+        before = load.now
+        for _ in range(frames):
+            wait, flight = load.gathering.left(load.now), next(load.flights)
+            load.now += wait + flight
+            load.gathering.landed(flight, 20, 20_480, load.now, LONGEST)
+        took.append(load.now - before)
+        load.now += 1.5 * PAUSE_S
+    assert max(took) > 1.2 * min(took), "it is tried"
+    assert sum(took[10:]) < 1.05 * 50 * min(took)
+
+
+def test_a_low_rate_is_not_made_lower() -> None:
+    """Frames of several chunks, now and then, with a flight that takes longer: nobody is short of anything."""
+    gathering, flights, now = Gathering(0.0), cycle((QUICK, SLOW)), 100.0
+    for _ in range(1000):
+        now += 0.01
+        gathering.landed(next(flights), 8, 8000, now, LONGEST)
+        assert gathering.rest == 0
+
+
+def test_after_a_large_frame_there_is_no_rest() -> None:
+    gathering, flights, now = Gathering(0.0), cycle((QUICK, SLOW)), 100.0
+    while not gathering.rest:
+        flight = next(flights)
+        now += flight
+        gathering.landed(flight, 8, 8000, now, LONGEST)
+    gathering.landed(SLOW, 8, FULL_BYTES, now + SLOW, LONGEST)
+    assert (gathering.rests, gathering.rest) == (True, 0)
 
 
 def test_flights_that_all_take_as_long_are_no_reason() -> None:
@@ -324,20 +442,29 @@ def test_a_way_that_has_become_longer_is_not_a_busy_broker() -> None:
 
 
 def test_after_a_pause_everything_is_looked_at_anew() -> None:
-    """That a load ended does not mean that rests were too much for it."""
+    """That a load ended does not mean that rests were too much for it; the next one may be another."""
     load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
     load.run(3)
     assert load.gathering.rests
-    for _ in range(3):
-        load.now += 3600
+    for pause in (2 * PAUSE_S, 10 * CYCLE_S, 3600.0):
+        load.now += pause
+        load.now = load.now // CYCLE_S * CYCLE_S + CYCLE_S / 2
         load.run(0.5 * WINDOW_S)
         assert not load.gathering.rests, "there may be other clients"
         load.run(WINDOW_S)
         assert load.gathering.rests
+    load.run(1.2 * WINDOW_S)
+    load.now += CYCLE_S
+    load.now = load.now // CYCLE_S * CYCLE_S + CYCLE_S - 1.3 * WINDOW_S
+    load.arrive, load.size = (lambda waited: 50 + int(waited * 10_000)), (lambda waited: 5000 + int(1e6 * waited))
+    load.run(1.4 * WINDOW_S)
+    assert not load.gathering.rests, "the next cycle has begun"
+    load.run(WINDOW_S)
+    assert load.gathering.rests, "what was carried before the pause says nothing"
 
 
 def test_other_backups_may_be_farther_away() -> None:
-    gathering = Gathering()
+    gathering = Gathering(0.0)
     for now in range(100):
         gathering.landed(QUICK, 8, 8000, float(now), LONGEST)
     gathering.moved()
@@ -355,7 +482,7 @@ def test_other_backups_may_be_farther_away() -> None:
 )
 def test_how_long_it_rests_is_bounded(flights: list[tuple[float, int, float]], longest: float) -> None:
     """By the setting, and by what flights take beyond the shortest of them all."""
-    gathering, now = Gathering(), 5.0
+    gathering, now = Gathering(0.0), 5.0
     excess = min(max(one[0] for one in flights) - min(one[0] for one in flights), COUNTED_S)
     for flight, chunks, pause in flights:
         now += flight

@@ -25,6 +25,10 @@ TOPIC: Final = "__consumer_offsets"
 READ_BYTES: Final = 1024 * 1024
 
 
+def _nobody() -> None:
+    """Waits for a commit in the journal of this broker only."""
+
+
 class PartitionLog:
     """The partitions of ``__consumer_offsets`` that this broker leads."""
 
@@ -47,6 +51,7 @@ class PartitionLog:
         vlog = partition.vlog
         assert vlog is not None  # else append had refused
         vlog.when_durable(vlog.end, partial(self._durable, partition, vlog, base_offset, done))
+        vlog.when_written(vlog.end, _nobody)  # what others may wait for (`vlog.gathering`) commits do not
 
     def _durable(
         self,
