@@ -306,7 +306,10 @@ def test_how_often_rests_are_tried_depends_on_how_it_went_before() -> None:
     gaps = [later - one for one, later in pairwise(tried)]
     assert gaps[0] < 3 * CYCLE_S
     assert (MOST_AWAY - 1) * CYCLE_S < gaps[-1] < (MOST_AWAY + 1) * CYCLE_S
-    load.arrive, load.size = (lambda waited: 5 + int(waited * 1000)), (lambda waited: 1000 + int(1e5 * waited))
+    load.arrive, load.size = (
+        (lambda waited: 5 + int(waited * 1000)),
+        (lambda waited: int(1000 + 1e5 * waited)),
+    )
     load.run((MOST_AWAY + 1.5) * CYCLE_S)
     assert load.gathering.rests
     load.arrive, load.size = (lambda _: 50), (lambda _: 10_000)
@@ -405,7 +408,7 @@ def test_bursts_that_end_before_rests_are_judged_are_judged_afterwards(frames: i
 
 
 def test_a_low_rate_is_not_made_lower() -> None:
-    """Frames of several chunks, now and then, with a flight that takes longer: nobody is short of anything."""
+    """Frames of several chunks, now and then, some with a longer flight: nobody is short of anything."""
     gathering, flights, now = Gathering(0.0), cycle((QUICK, SLOW)), 100.0
     for _ in range(1000):
         now += 0.01
@@ -456,7 +459,10 @@ def test_after_a_pause_everything_is_looked_at_anew() -> None:
     load.run(1.2 * WINDOW_S)
     load.now += CYCLE_S
     load.now = load.now // CYCLE_S * CYCLE_S + CYCLE_S - 1.3 * WINDOW_S
-    load.arrive, load.size = (lambda waited: 50 + int(waited * 10_000)), (lambda waited: 5000 + int(1e6 * waited))
+    load.arrive, load.size = (
+        (lambda waited: int(50 + 1e4 * waited)),
+        (lambda waited: int(5000 + 1e6 * waited)),
+    )
     load.run(1.4 * WINDOW_S)
     assert not load.gathering.rests, "the next cycle has begun"
     load.run(WINDOW_S)
