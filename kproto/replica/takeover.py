@@ -160,8 +160,8 @@ class Part:
         if self.state is None:
             return False
         state, run, missing = self.outcome()
-        if missing is not None:
-            return False
+        if missing is not None or state is not self.state:
+            return False  # what was deleted in between is known to others, and what it told of producers (40)
         newest = read_header(run[-1].data).leader_epoch if run else EpochCache.decode(state.epochs).last
         return is_last_leader(newest, self.claim.leader_epoch) or may_stop(self.all_sources, self.sources)
 

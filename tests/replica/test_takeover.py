@@ -311,6 +311,25 @@ def test_however_often_it_moved_only_who_led_last_is_asked() -> None:
     assert part.done
 
 
+def made_of(leader_epoch: int) -> bytes:
+    """The header of a chunk."""
+    return bytes(12) + leader_epoch.to_bytes(4, "big") + bytes(45)
+
+
+def test_who_led_in_between_is_asked_when_only_deleted_records_are_missing() -> None:
+    """The last leader has led before, and has written no newer state down yet."""
+    part = part_of([1, 2, 1], 8)
+    part.chunks = [ReadChunk(0, 29, 30, memoryview(made_of(8)))]
+    part.log_start = 29
+    assert part.outcome()[2] is None, "nothing is missing that is not deleted"
+    assert not part.done
+    assert part.next_sources() == [2]
+    assert part.done, "nobody else is left"
+    part.sources = [2]
+    part.chunks.insert(0, ReadChunk(0, 6, 29, memoryview(made_of(7))))
+    assert part.done, "the chunks tell, too"
+
+
 def test_who_led_in_between_is_asked_at_once_when_nothing_was_appended_last() -> None:
     part = part_of([5, 1, 2, 1, 3, 4, 1], 7)
     assert not part.done
