@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kproto.clock import ManualClock
@@ -127,14 +127,22 @@ def test_the_controller_is_told_of_partitions_that_never_had_anything() -> None:
     assert any(found)
 
 
-@given(seed=st.integers(0, 1 << 32), turns=st.lists(st.booleans(), min_size=2, max_size=6))
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-def test_owners_that_led_more_than_once(seed: int, turns: list[bool]) -> None:
-    """Planned moves back and forth (12b): an owner's newest state frame may be of an earlier time."""
+@given(
+    seed=st.integers(0, 1 << 32), turns=st.lists(st.booleans(), min_size=2, max_size=8), deleted=st.booleans()
+)
+@example(5573, [False, True, True, True, True], True)
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+def test_owners_that_led_more_than_once(seed: int, turns: list[bool], deleted: bool) -> None:
+    """Planned moves back and forth (12b): an owner's newest state frame may be of an earlier time. What was
+    deleted since, and is there, still tells about producers (40)."""
 
     async def go(run: Run) -> None:
         for again in turns:
-            run.world.owner(run.world.random.choice((0, 1, 3, 20)), again)
+            run.world.owner(run.world.random.choice((0, 1, 1, 3, 20)), again)
+        for sealed in run.world.truth.values():
+            if deleted and sealed.chunks:
+                sealed.log_start = run.world.random.choice(sealed.chunks[-4:]).base
+        run.world.log.epoch += 1
         run.world.metadata.publish()
         await run.online()
         await run.check(3)
