@@ -44,7 +44,8 @@ FULL_BYTES: Final = 256 * 1024
 WINDOW_S: Final = 1.0
 """What is carried is counted over so long."""
 PAUSE_S: Final = 0.1
-"""When nothing was sent for so long, what is carried is counted anew: it may be another load."""
+"""When nothing was sent for so long it may be another load; what is carried in its first window, when clients
+fill their buffers, tells nothing."""
 KEPT: Final = 0.7
 """Of what was carried without rests: less is less. (Loads are not that even.)"""
 CYCLE_S: Final = 8.0
@@ -67,6 +68,7 @@ class Gathering:
         "_cycle",
         "_doubted",
         "_excess",
+        "_first",
         "_flown",
         "_frames",
         "_least",
@@ -92,6 +94,8 @@ class Gathering:
         """When the first of the `_frames` was sent whose `_chunks`, `_bytes` and flights are counted."""
         self._frames = self._chunks = self._bytes = 0
         self._flown = 0.0
+        self._first = True
+        """It is the first window of a load."""
         self._plain = math.inf
         """Bytes per second in the last window without rests."""
         self._rested = math.inf
@@ -135,7 +139,9 @@ class Gathering:
     def _judge(self, seconds: float, busy: bool) -> None:
         """Whether to rest from now on, by what was carried in so many seconds."""
         carried = self._bytes / seconds
-        if not self.rests:
+        if self._first:
+            self._first = False
+        elif not self.rests:
             self._compare(carried)
             close = self._flown >= FLYING * seconds and self._chunks >= MANY * self._frames
             self.rests = busy and close and self._cycle >= self._not_before
@@ -159,13 +165,15 @@ class Gathering:
         self.rests, self._doubted = False, carried
 
     def _paused(self) -> None:
-        """A load has ended, or one of bursts, whose next one may be too short for a window with rests."""
+        """A load has ended, or one of bursts, whose next one may be too short for a window with rests. What
+        seemed less with rests than before counts, whatever comes."""
         counted = self._until - self._since
         if self.rests and self._frames >= FRAMES and counted >= WINDOW_S / 4:
-            carried = self._bytes / counted
-            if carried < KEPT * self._plain:
-                self._doubted = carried
+            self._doubted = self._bytes / counted
+        if self._doubted >= KEPT * self._plain:
+            self._doubted = math.inf
         self.rests = False
+        self._first = True
         self._count_anew()
 
     def _count_anew(self) -> None:
