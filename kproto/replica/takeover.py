@@ -123,7 +123,8 @@ class Part:
     def outcome(self) -> tuple[Base, list[ReadChunk], int | None]:
         """State, the chunks behind it in order, and the first missing offset (None: it is all there).
 
-        What is missing below the log start does not matter: it was freed, and the state behind it, too.
+        What is missing below the log start was freed, and the state behind it, too, or another source has it:
+        then the state that is returned is not the one that was found, but begins at the log start.
         """
         state = self.state or Base(self.log_start, 0)
         run, missing = ordered(self.chunks, state.end_offset)
@@ -160,7 +161,7 @@ class Part:
         if self.state is None:
             return False
         state, run, missing = self.outcome()
-        if missing is not None or state is not self.state:
+        if missing is not None or state != self.state:
             return False  # what was deleted in between is known to others, and what it told of producers (40)
         newest = read_header(run[-1].data).leader_epoch if run else EpochCache.decode(state.epochs).last
         return is_last_leader(newest, self.claim.leader_epoch) or may_stop(self.all_sources, self.sources)

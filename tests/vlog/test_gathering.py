@@ -226,6 +226,18 @@ def test_synced_frames_are_not_waited_with() -> None:
     assert sent_after(world, world.pushers[0]) == 0
 
 
+def _more_chunks(waited: float) -> int:
+    return 5 + int(1000 * waited)
+
+
+def _larger_chunks(waited: float) -> int:
+    return 1000 + int(100_000 * waited)
+
+
+MORE_TO_SEND = (_more_chunks, _larger_chunks)
+"""Of clients that are asked for less than they have: chunks, and bytes of each, after a wait of so long."""
+
+
 class Load:
     """Clients of one log: ``arrive(seconds)`` is how many chunks have come so long after an answer."""
 
@@ -266,7 +278,7 @@ def test_producers_that_wait_for_each_answer_are_hardly_held_up() -> None:
 
 def test_producers_that_have_more_to_send_are_let_wait() -> None:
     """The longer they wait the larger are their batches."""
-    load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
+    load = Load(*MORE_TO_SEND)
     load.run(10)
     _, rests = load.run(300)
     assert rests > 0.75, "but for when it is measured how it is without"
@@ -286,7 +298,7 @@ def test_a_load_that_falls_by_itself_is_no_sign_that_rests_are_too_much_for_it()
 
 def test_a_load_that_changes_is_found_out() -> None:
     """Also when as much is carried as before, of a load that was smaller."""
-    load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
+    load = Load(*MORE_TO_SEND)
     load.run(25.5 * CYCLE_S)
     assert load.gathering.rests
     load.arrive, load.size = (lambda _: 50), (lambda _: 10_000)
@@ -306,10 +318,7 @@ def test_how_often_rests_are_tried_depends_on_how_it_went_before() -> None:
     gaps = [later - one for one, later in pairwise(tried)]
     assert gaps[0] < 3 * CYCLE_S
     assert (MOST_AWAY - 1) * CYCLE_S < gaps[-1] < (MOST_AWAY + 1) * CYCLE_S
-    load.arrive, load.size = (
-        (lambda waited: 5 + int(waited * 1000)),
-        (lambda waited: int(1000 + 1e5 * waited)),
-    )
+    load.arrive, load.size = MORE_TO_SEND
     load.run((MOST_AWAY + 1.5) * CYCLE_S)
     assert load.gathering.rests
     load.arrive, load.size = (lambda _: 50), (lambda _: 10_000)
@@ -329,7 +338,7 @@ def test_all_logs_measure_without_rests_at_the_same_time_and_try_them_again_at_t
         one.run(middle - one.now)
         other.run(middle - ahead - other.now)
     assert one.gathering._not_before == other.gathering._not_before > 0
-    more = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
+    more = Load(*MORE_TO_SEND)
     for seconds in (3.1, 1.7, 2.9):
         more.run(seconds)
         assert more.gathering.rests
@@ -341,7 +350,7 @@ def test_all_logs_measure_without_rests_at_the_same_time_and_try_them_again_at_t
 
 
 class Flushes:
-    """Clients that send to every log, wait for all answers, and go on; by turns of a millisecond."""
+    """Clients that send to every log, wait for all answers, and go on; by turns of half a millisecond."""
 
     def __init__(self, logs: int, clients: int) -> None:
         self.gatherings = [Gathering(0.0) for _ in range(logs)]
@@ -447,7 +456,7 @@ def test_a_way_that_has_become_longer_is_not_a_busy_broker() -> None:
 def test_after_a_pause_everything_is_looked_at_anew() -> None:
     """That a load ended does not mean that rests were too much for it; the next one may be another, and its
     first second is not like the others."""
-    load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
+    load = Load(*MORE_TO_SEND)
     load.run(3)
     assert load.gathering.rests
     for pause in (2 * PAUSE_S, 10 * CYCLE_S, 3600.0):
@@ -461,7 +470,7 @@ def test_after_a_pause_everything_is_looked_at_anew() -> None:
 
 @pytest.mark.parametrize("into_the_next_cycle", [-0.3, 0.3])
 def test_what_was_carried_before_a_pause_says_nothing_of_a_larger_load(into_the_next_cycle: float) -> None:
-    load = Load(lambda waited: 5 + int(waited * 1000), lambda waited: 1000 + int(100_000 * waited))
+    load = Load(*MORE_TO_SEND)
     load.run(4)
     load.run(load.now // CYCLE_S * CYCLE_S + CYCLE_S + into_the_next_cycle - load.now)
     assert load.gathering.rests == (into_the_next_cycle < 0)

@@ -51,7 +51,7 @@ class PartitionLog:
         vlog = partition.vlog
         assert vlog is not None  # else append had refused
         vlog.when_durable(vlog.end, partial(self._durable, partition, vlog, base_offset, done))
-        vlog.when_written(vlog.end, _nobody)  # what others may wait for (`vlog.gathering`) commits do not
+        vlog.when_written(vlog.end, _nobody)  # commits do not rest with the others (`vlog.gathering`)
 
     def _durable(
         self,
