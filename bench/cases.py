@@ -34,6 +34,8 @@ class Scale:
 
     seconds: float
     warmup_seconds: float
+    steady_seconds: float
+    """See `bench.generator.Load`."""
     broker_warmup_seconds: float
     """Of load on a fresh broker before anything is measured: the JVM compiles itself."""
     pairs: int
@@ -41,8 +43,12 @@ class Scale:
     """A throughput run ends early after this much."""
 
 
-FULL = Scale(seconds=15, warmup_seconds=4, broker_warmup_seconds=30, pairs=3, max_bytes=4e9)
-QUICK = Scale(seconds=5, warmup_seconds=2, broker_warmup_seconds=8, pairs=1, max_bytes=1.5e9)
+FULL = Scale(
+    seconds=15, warmup_seconds=4, steady_seconds=60, broker_warmup_seconds=30, pairs=3, max_bytes=4e9
+)
+QUICK = Scale(
+    seconds=5, warmup_seconds=2, steady_seconds=0, broker_warmup_seconds=8, pairs=1, max_bytes=1.5e9
+)
 
 WARMUP_OF_RATES = 20
 """Seconds longer: until its JVM has compiled it, the load falls up to half a second behind its schedule, and
@@ -95,4 +101,10 @@ CASES: tuple[Case, ...] = (
 def scaled(case: Case, scale: Scale) -> Load:
     """The load of a case at a scale."""
     warmup = scale.warmup_seconds + (WARMUP_OF_RATES if case.load.rate else 0)
-    return replace(case.load, seconds=scale.seconds, warmup_seconds=warmup, max_bytes=scale.max_bytes)
+    return replace(
+        case.load,
+        seconds=scale.seconds,
+        warmup_seconds=warmup,
+        steady_seconds=scale.steady_seconds,
+        max_bytes=scale.max_bytes,
+    )

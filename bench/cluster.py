@@ -13,7 +13,7 @@ after the other on the same cluster.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -21,10 +21,10 @@ from rich.console import Console
 
 from bench import generator, librdkafka, options, page_cache
 from bench.brokers import Target
-from bench.cases import KIB, WRITTEN_TWICE, Case, Scale
+from bench.cases import FULL, KIB, QUICK, WRITTEN_TWICE, Case, Scale
 from bench.clusters import Cluster, KprotoCluster, running
 from bench.environment import environment
-from bench.generator import Load, Measured, figures, quantiles, series
+from bench.generator import Load, Measured, figures, parameters, quantiles, series
 from bench.results import KAFKA, KPROTO, Result, Run
 from bench.topics import Topics, disk_bytes
 
@@ -142,8 +142,8 @@ def run_once(
     if grown is not None:
         metrics["disk_mb"] = grown / 1e6
         metrics["disk_bytes_per_value_byte"] = grown / max(measured.load["acked_total"] * load.value_bytes, 1)
-    parameters = {**asdict(load), "client": client}
-    return Run(system, case_name, pair, parameters, metrics, series(measured), quantiles(measured))
+    asked = parameters(load, measured) | {"client": client}
+    return Run(system, case_name, pair, asked, metrics, series(measured), quantiles(measured))
 
 
 def warm_up(clusters: Mapping[str, Cluster], load: Load, seconds: float, console: Console) -> None:
@@ -205,6 +205,7 @@ def measure_case(
         chosen.load,
         seconds=scale.seconds,
         warmup_seconds=scale.warmup_seconds,
+        steady_seconds=scale.steady_seconds if client == "java" else 0,
         max_bytes=scale.max_bytes,
     )
     made: tuple[Topics, float] | None = None
@@ -229,6 +230,7 @@ def measure_case(
 @options.pairs_option
 @click.option("--seconds", type=float, help="Measured seconds of a run.")
 @click.option("--warmup", type=float, default=30, show_default=True, help="Seconds of load before anything.")
+@options.steady_option
 @click.option("--case", "patterns", multiple=True, help="Only cases whose name contains this.")
 @click.option("--client", type=click.Choice(sorted(CLIENTS)), default="java", show_default=True)
 @click.option("--vlogs", default="1", show_default=True, help="kproto.vlogs.per.broker: numbers with commas.")
@@ -241,6 +243,7 @@ def command(
     pairs: int | None,
     seconds: float | None,
     warmup: float,
+    steady: float | None,
     patterns: tuple[str, ...],
     client: str,
     vlogs: str,
@@ -250,8 +253,16 @@ def command(
     out: Path,
 ) -> None:
     """CPU and throughput of four brokers with three copies, Apache Kafka and kproto in turn."""
+    base = QUICK if quick else FULL
     measured_s = seconds or (5.0 if quick else 10.0)
-    scale = Scale(measured_s, min(measured_s / 2, 4), warmup, pairs or (1 if quick else 2), 4e9)
+    scale = Scale(
+        measured_s,
+        min(measured_s / 2, 4),
+        base.steady_seconds if steady is None else steady,
+        warmup,
+        pairs or (1 if quick else 2),
+        4e9,
+    )
     cases = [each for each in CASES if not patterns or any(pattern in each.name for pattern in patterns)]
     if not cases:
         raise click.UsageError(f"no such case; there are: {', '.join(each.name for each in CASES)}")

@@ -54,6 +54,8 @@ class Load:
     linger_ms: int = 0
     seconds: float = 10.0
     warmup_seconds: float = 3.0
+    steady_seconds: float = 0.0
+    """The warm-up goes on for up to so long until throughput no longer grows; not at a rate."""
     max_bytes: float = 1e18
     producers: int = 1
     consumers: int = 1
@@ -155,6 +157,11 @@ def quantiles(measured: Measured) -> dict[str, dict[str, float]]:
         for prefix, name in LATENCIES.items()
         if measured.load[name] is not None
     }
+
+
+def parameters(load: Load, measured: Measured) -> dict[str, Any]:
+    """A run's: the load, with the warm-up that it had."""
+    return asdict(load) | {name: measured.load[name] for name in ("warmup_seconds",) if name in measured.load}
 
 
 def series(measured: Measured) -> dict[str, list[list[float]]]:

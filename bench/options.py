@@ -28,6 +28,11 @@ only_option = click.option("--only", type=click.Choice([KPROTO, KAFKA]), help="O
 data_dir_option = click.option(
     "--data-dir", type=click.Path(path_type=Path), help="Where the brokers keep their data."
 )
+steady_option = click.option(
+    "--steady",
+    type=click.FloatRange(0),
+    help="Most seconds of warm-up, until Java's clients become no faster.  [60; 0, not, with --quick]",
+)
 out_option = click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -26,7 +26,7 @@ from bench import options, page_cache
 from bench.cases import CASES, FULL, QUICK, RATE_METRICS, THROUGHPUT_METRICS, Case, Scale, scaled
 from bench.clusters import Cluster, running
 from bench.environment import environment
-from bench.generator import Load, Measured, figures, measure, quantiles, series
+from bench.generator import Load, Measured, figures, measure, parameters, quantiles, series
 from bench.results import KPROTO, Result, Run, in_short
 
 ATTEMPTS = 3
@@ -109,7 +109,9 @@ def run_cases(
                     page_cache.fill(broker.directory)
                     run = measure_again(broker, load, hook, failures)
                     metrics = figures(run)
-                    made = Run(kind, case.name, pair, asdict(load), metrics, series(run), quantiles(run))
+                    made = Run(
+                        kind, case.name, pair, parameters(load, run), metrics, series(run), quantiles(run)
+                    )
                     result.runs.append(made)
                     shown = ", ".join(f"{key} {metrics[key]:.4g}" for key in result.shown if key in metrics)
                     console.print(f"{case.name} on {broker.name}: {shown}", highlight=False)
@@ -136,6 +138,7 @@ def results_of(cases: list[Case], scale: Scale) -> dict[str, Result]:
 @options.quick_option
 @options.pairs_option
 @click.option("--seconds", type=float, help="Measured seconds of a run.")
+@options.steady_option
 @click.option("--case", "patterns", multiple=True, help="Only cases whose name contains this; repeatable.")
 @options.only_option
 @click.option("--profile", is_flag=True, help="Let py-spy look at kproto (costs CPU; not for figures).")
@@ -145,6 +148,7 @@ def command(
     quick: bool,
     pairs: int | None,
     seconds: float | None,
+    steady: float | None,
     patterns: tuple[str, ...],
     only: str | None,
     profile: bool,
@@ -153,7 +157,12 @@ def command(
 ) -> None:
     """CPU, throughput and latency of a single broker, Apache Kafka and kproto in turn."""
     base = QUICK if quick else FULL
-    scale = Scale(**{**asdict(base), "pairs": pairs or base.pairs, "seconds": seconds or base.seconds})
+    scale = replace(
+        base,
+        pairs=pairs or base.pairs,
+        seconds=seconds or base.seconds,
+        steady_seconds=base.steady_seconds if steady is None else steady,
+    )
     cases, console = chosen(patterns), options.console()
     out.mkdir(parents=True, exist_ok=True)
     results = results_of(cases, scale)

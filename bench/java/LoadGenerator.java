@@ -38,7 +38,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * the broker's CPU time at those two lines), stops the producers, waits until the consumers have seen every acknowledged
  * record and prints "RESULT " with one line of JSON. The topics (topic, or topic-0, topic-1 ... if there are several)
  * must take writes already: see bench/topics.py. What they hold from before is not read. The warm-up begins with the
- * first acknowledgement.
+ * first acknowledgement. With rate=0 and steady.seconds=N it goes on for up to N s until no more is acknowledged than
+ * before: this JVM compiles itself the later the less of the processors the brokers leave it.
  *
  * <p>entries=Q: as KerA's producers do, number i writes only to those partitions p with p % Q = i % Q.
  *
@@ -52,12 +53,16 @@ public final class LoadGenerator {
   static final int VALUE_HEAD = 8;
   static final int SAMPLE_EVERY = 16;
   static final long READY_TIMEOUT_SECONDS = 60;
+  static final long STEADY_WINDOW_NANOS = 3_000_000_000L;
+  /** So many windows in a row, none of them with GROWTH times the most of those before: what comes is as it will be. */
+  static final int STEADY_WINDOWS = 3;
+  static final double GROWTH = 1.1;
 
   /** What the caller chose. */
   record Settings(
       String bootstrap, String topic, int partitions, int producers, int consumers, int rate, int valueBytes,
-      int batchBytes, int lingerMs, String acks, double warmupSeconds, double seconds, long maxBytes,
-      long backlogBytes, int requestBytes, long bufferBytes, int topics, int entries, int inFlight, int fetchBytes,
+      int batchBytes, int lingerMs, String acks, double warmupSeconds, double steadySeconds, double seconds,
+      long maxBytes, long backlogBytes, int requestBytes, long bufferBytes, int topics, int entries, int inFlight, int fetchBytes,
       String jvms) {
 
     static Settings of(String[] arguments) {
@@ -74,7 +79,7 @@ public final class LoadGenerator {
           integer(given, "producers", 1), integer(given, "consumers", 1), integer(given, "rate", 0),
           integer(given, "value.bytes", 1024), integer(given, "batch.bytes", 16384), integer(given, "linger.ms", 0),
           given.containsKey("acks") ? given.remove("acks") : "all", decimal(given, "warmup.seconds", 3),
-          decimal(given, "seconds", 10), (long) decimal(given, "max.bytes", 1e18),
+          decimal(given, "steady.seconds", 0), decimal(given, "seconds", 10), (long) decimal(given, "max.bytes", 1e18),
           (long) decimal(given, "backlog.bytes", 64e6), integer(given, "request.bytes", 1048576),
           (long) decimal(given, "buffer.bytes", 0), integer(given, "topics", 1), integer(given, "entries", 1),
           integer(given, "in.flight", 0), integer(given, "fetch.bytes", 0),
@@ -248,7 +253,9 @@ public final class LoadGenerator {
     }
     sleepUntil(System.nanoTime() + TimeUnit.SECONDS.toNanos(READY_TIMEOUT_SECONDS), 1);
     Thread watcher = start("seconds", this::watchSeconds);
-    sleepUntil(System.nanoTime() + (long) (settings.warmupSeconds() * 1e9), Long.MAX_VALUE);
+    long began = System.nanoTime();
+    warmUp(began);
+    double warmup = (System.nanoTime() - began) / 1e9;
     String measured = measure();
     producing = false;
     watcher.join();
@@ -267,6 +274,7 @@ public final class LoadGenerator {
       throw new IllegalStateException("the load failed", failure.get());
     }
     System.out.println("RESULT {" + measured
+        + String.format(Locale.ROOT, ",\"warmup_seconds\":%.1f", warmup)
         + ",\"ack_us\":" + Samples.json(ackSamples)
         + ",\"ack_from_send_us\":" + Samples.json(sendSamples)
         + ",\"end_to_end_us\":" + Samples.json(endToEndSamples)
@@ -274,6 +282,25 @@ public final class LoadGenerator {
         + ",\"errors\":" + errors.get()
         + ",\"acked_total\":" + ackedRecords.get()
         + ",\"consumed_total\":" + consumedRecords.get() + "}");
+  }
+
+  /** Load that is not measured: the settings' time and, if they say so, until it is steady or has sent what a run may. */
+  private void warmUp(long began) throws InterruptedException {
+    sleepUntil(began + (long) (settings.warmupSeconds() * 1e9), Long.MAX_VALUE);
+    long most = settings.rate() > 0 ? began : began + (long) (settings.steadySeconds() * 1e9);
+    long enough = settings.maxBytes() / settings.valueBytes();
+    double best = 0;
+    for (int steady = 0; steady < STEADY_WINDOWS && System.nanoTime() < most && ackedRecords.get() < enough;) {
+      long from = System.nanoTime();
+      long acked = ackedRecords.get();
+      sleepUntil(Math.min(from + STEADY_WINDOW_NANOS, most), enough);
+      double rate = (ackedRecords.get() - acked) / (double) (System.nanoTime() - from);
+      steady = rate < best * GROWTH ? steady + 1 : 0;
+      best = Math.max(best, rate);
+      if (failure.get() != null) {
+        return;
+      }
+    }
   }
 
   /** The measured part of a run; the counts of that part as JSON fields. */

@@ -35,6 +35,7 @@ WARMUP_POINT = Point(Shape(128, 1, 1, 3), 0, 1, 4, 4, "")
 @click.option("--scale", "size", type=click.Choice(sorted(SCALES)), default="quick", show_default=True)
 @options.quick_option
 @click.option("--seconds", type=float, help="Measured seconds of a point.")
+@options.steady_option
 @options.pairs_option
 @options.only_option
 @options.data_dir_option
@@ -44,6 +45,7 @@ def command(
     size: str,
     quick: bool,
     seconds: float | None,
+    steady: float | None,
     pairs: int | None,
     only: str | None,
     data_dir: Path | None,
@@ -51,7 +53,12 @@ def command(
 ) -> None:
     """The figures of KerA's paper on this machine: its streams, virtual logs and copies, fewer clients."""
     base = SCALES["quick" if quick else size]
-    scale = replace(base, seconds=seconds or base.seconds, pairs=pairs or base.pairs)
+    scale = replace(
+        base,
+        seconds=seconds or base.seconds,
+        pairs=pairs or base.pairs,
+        steady_seconds=base.steady_seconds if steady is None else steady,
+    )
     cores, console = os.cpu_count() or 1, options.console()
     figures = [FIGURES[number] for number in numbers or DEFAULT]
     beside = options.systems(only or (None if any(each.beside_kafka for each in figures) else KPROTO))

@@ -29,13 +29,14 @@ class Scale:
 
     seconds: float
     warmup_seconds: float
+    steady_seconds: float
     pairs: int
     producers_per_core: int
 
 
 SCALES: Final[Mapping[str, Scale]] = {
-    "quick": Scale(seconds=3, warmup_seconds=1.5, pairs=1, producers_per_core=4),
-    "full": Scale(seconds=15, warmup_seconds=4, pairs=2, producers_per_core=8),
+    "quick": Scale(seconds=3, warmup_seconds=1.5, steady_seconds=0, pairs=1, producers_per_core=4),
+    "full": Scale(seconds=15, warmup_seconds=4, steady_seconds=60, pairs=2, producers_per_core=8),
 }
 
 
@@ -69,6 +70,7 @@ def load_of(point: Point, scale: Scale) -> Load:
         linger_ms=1,
         seconds=scale.seconds,
         warmup_seconds=scale.warmup_seconds,
+        steady_seconds=scale.steady_seconds,
         max_bytes=MAX_BYTES,
         producers=point.producers,
         consumers=point.consumers,
