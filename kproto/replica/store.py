@@ -65,6 +65,7 @@ from kproto.vlog.frame import (
     decode_frame_header,
     head_is_sound,
 )
+from kproto.vlog.later import Later
 from kproto.vlog.worker import Works
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class ReplicaStore:
         self._unclean = False
         """An earlier process may have left unsynced files."""
         self._loading: dict[VsegId, list[Callable[[], object]]] = {}
-        self._sweep_due = False
+        self._sweeping = Later(loop, self._sweep)
         self._closed = False
         disk.makedirs(self.directory)
         disk.sync_directory(data_dir)
@@ -584,7 +585,7 @@ class ReplicaStore:
         if first:
             self._sweep()
         else:
-            self._sweep_soon()
+            self._sweeping.ask(SWEEP_S)
 
     def _judge(self, table: VlogTable) -> None:
         """The first table after a power loss: what this store should have, and cannot prove. All copies are
@@ -613,7 +614,6 @@ class ReplicaStore:
 
     def _sweep(self) -> None:
         """Delete what is no copy any more (rules 15, 30); sync and cut what was closed."""
-        self._sweep_due = False
         if self.poisoned or self._closed:
             return
         vsegs = self.table.vsegs
@@ -634,12 +634,7 @@ class ReplicaStore:
         if self._doubts and not (self.limbo or self._torn or self._unread):
             self._keep_judgement()
         if wait:
-            self._sweep_soon()
-
-    def _sweep_soon(self) -> None:
-        if not self._sweep_due:
-            self._sweep_due = True
-            self.loop.call_later(SWEEP_S, self._sweep)
+            self._sweeping.ask(SWEEP_S)
 
     def _is_garbage(self, copy: Copy, record: VsegRecord | None) -> bool:
         if record is not None:

@@ -32,6 +32,7 @@ from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.encode import encode
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
 from kproto.vlog.gathering import Gathering
+from kproto.vlog.later import Later
 from kproto.vlog.ports import OpenVseg
 from kproto.vlog.pusher import Pusher, how_many_fit
 from kproto.vlog.replication import alone, counts, fenced, may_roll, may_widen, stalled, stored
@@ -76,21 +77,21 @@ class ReplicatedPusher(Pusher):
         "_again_at",
         "_busy",
         "_doubted",
+        "_early",
         "_epochs",
         "_filled_at",
         "_flight",
         "_flying_since",
         "_gathering",
-        "_gathering_due",
-        "_hurrying",
         "_proposed",
         "_renewing",
+        "_rest_over",
+        "_retry",
         "_sent_at",
         "_shared",
+        "_stall_look",
         "_targets",
-        "_timer",
         "_unrecorded",
-        "_waiting",
         "_widen_at",
         "_widen_wait",
         "bytes",
@@ -120,11 +121,11 @@ class ReplicatedPusher(Pusher):
         self._sent_at = 0.0
         """When the last one was."""
         self._gathering = Gathering(self._clock.wall_ms() / 1000 - self._clock.monotonic())
-        self._gathering_due = False
-        """The timer for the end of a rest between two frames is set."""
-        self._hurrying = False
-        """The timer for who waits for the journal is set."""
-        self._timer = False
+        self._rest_over = Later(self._loop, self.run)
+        """The end of a rest between two frames."""
+        self._early = Later(self._loop, self._overtake)
+        """When who waits for the journal only has waited for backups long enough."""
+        self._stall_look = Later(self._loop, self._look)
         self._doubted: Frame | None = None
         self._proposed: JournalFile | None = None
         """The journal file of the segment that is being proposed: at most one is."""
@@ -136,8 +137,8 @@ class ReplicatedPusher(Pusher):
         self._busy = False
         self._again = False
         self._again_at = 0.0
-        self._waiting = False
-        """The timer for `_again_at` is set."""
+        self._retry = Later(self._loop, self.wake)
+        """`_again_at`."""
         self._widen_at = 0.0
         self._widen_wait = WIDEN_S
         self.vlog.hurry = self._hurry
@@ -314,14 +315,12 @@ class ReplicatedPusher(Pusher):
     def _hurry(self) -> None:
         """Somebody waits for the journal only."""
         if self._flight is None:
-            if self._gathering_due:
+            if self._rest_over.due:
                 self.wake()
-        elif not self._hurrying:
-            self._hurrying = True
-            self._loop.call_later(EARLY_S, self._hurried)
+        else:
+            self._early.ask(EARLY_S)
 
-    def _hurried(self) -> None:
-        self._hurrying = False
+    def _overtake(self) -> None:
         if self.vlog.hurried and not self._stopped:
             self.run()
             self._hurry()
@@ -372,14 +371,9 @@ class ReplicatedPusher(Pusher):
         if vlog.hurried or vlog.blocked or self._renewing or self._unsent():
             return False
         left = self._gathering.left(self._clock.monotonic())
-        if left and not self._gathering_due:
-            self._gathering_due = True
-            self._loop.call_later(left, self._gathered)
+        if left:
+            self._rest_over.ask(left)
         return left > 0
-
-    def _gathered(self) -> None:
-        self._gathering_due = False
-        self.run()
 
     def _overtakes(self) -> bool:
         """Whether the next frame goes though not all copies have the last one."""
@@ -500,16 +494,10 @@ class ReplicatedPusher(Pusher):
         if alone(shared.members, avoided):
             return avoided
         if now < self._again_at:
-            if not self._waiting:
-                self._waiting = True
-                self._loop.call_later(self._again_at - now, self._waited)
+            self._retry.ask(self._again_at - now)
             return None
         self._again_at = now + AGAIN_S
         return avoided
-
-    def _waited(self) -> None:
-        self._waiting = False
-        self.wake()
 
     def _opened(self, number: int, targets: tuple[CopyTarget, ...] | None) -> None:
         """The store has recorded segment ``number`` with these backups; None: it is not ours to open."""
@@ -579,8 +567,8 @@ class ReplicatedPusher(Pusher):
             self._shared.backups.push(target, first, frame.pieces, done)
         if self.klass.policy is not FlushPolicy.SYNCED and not (segment.closed or self._stopped):
             self._copied(segment, OWNER, end)
-        if self._flight is not None and not self._timer:
-            self._look_after(self._shared.stall_s)
+        if self._flight is not None:
+            self._stall_look.ask(self._shared.stall_s)
         if self.vlog.hurried:
             self._hurry()
         return self._flight is None
@@ -642,13 +630,8 @@ class ReplicatedPusher(Pusher):
 
     # Failures
 
-    def _look_after(self, seconds: float) -> None:
-        self._timer = True
-        self._loop.call_later(seconds, self._look)
-
     def _look(self) -> None:
         """Has a backup not answered for too long (rule 13)?"""
-        self._timer = False
         segment = self.vlog.open_segment
         if self._flight is None or segment is None or self._stopped:
             return
@@ -656,21 +639,21 @@ class ReplicatedPusher(Pusher):
         frame = segment.frames[0]
         waited = self._clock.monotonic() - self._flying_since
         if not stalled(waited, stall):
-            self._look_after(max(stall - waited, LEAST_LOOK_S))
+            self._stall_look.ask(max(stall - waited, LEAST_LOOK_S))
             return
         if self._doubted is not frame:
             self._doubted = frame
-            self._look_after(stall * SECOND_LOOK)
+            self._stall_look.ask(stall * SECOND_LOOK)
             return
         end = frame.position + frame.length
         late = [
             target.node_id for copy, target in enumerate(self._targets, 1) if segment.copies[copy].acked < end
         ]
         if not late:
-            self._look_after(stall)  # it is the own disk
+            self._stall_look.ask(stall)  # it is the own disk
             return
         if self._hopes(late, waited):
-            self._look_after(stall)
+            self._stall_look.ask(stall)
             return
         self.stalls += 1
         self._replace(late, waited)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.disk import NO_SPACE
 from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.vlog.later import Later
 
 if TYPE_CHECKING:
     from kproto.vlog.journal import Journal, JournalFile
@@ -40,7 +41,6 @@ class Space:
         "_changed",
         "_file_bytes",
         "_journal",
-        "_loop",
         "_poison",
         "_preparing",
         "_press",
@@ -62,14 +62,13 @@ class Space:
         poison: Callable[[str], object],
     ) -> None:
         self._journal = journal
-        self._loop = loop
         self._worker = worker
         self._file_bytes = file_bytes
         self._changed = changed
         self._press = press
         self._poison = poison
         self._preparing = False
-        self._retry = False
+        self._retry = Later(loop, self._try_again)
         self.full = False
         self.closed = False
         self.vlogs = 1
@@ -181,13 +180,11 @@ class Space:
             return
         self._set_full(True)
         self._press()
-        if not self._retry and not self.closed:
-            self._retry = True
-            self._loop.call_later(RETRY_S, self._try_again)
+        if not self.closed:
+            self._retry.ask(RETRY_S)
 
     def _try_again(self) -> None:
         """Is there room for a small file again?"""
-        self._retry = False
         if self.closed or not self.full:
             return
         probe = self._journal.new_name()
