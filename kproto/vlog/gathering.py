@@ -48,6 +48,8 @@ PAUSE_S: Final = 0.1
 fill their buffers, tells nothing."""
 KEPT: Final = 0.7
 """Of what was carried without rests: less is less. (Loads are not that even.)"""
+LOW_WINDOWS: Final = 2
+"""So many windows in a row have to be less: machines are not that even either."""
 CYCLE_S: Final = 8.0
 """So often all logs measure what they carry without rests."""
 FIRST_AWAY: Final = 2
@@ -98,10 +100,10 @@ class Gathering:
         """It is the first window of a load."""
         self._plain = math.inf
         """Bytes per second in the last window without rests."""
-        self._rested = math.inf
-        """In the last one with them."""
+        self._rested: list[float] = []
+        """In the last `LOW_WINDOWS` with them."""
         self._doubted = math.inf
-        """The same, if that may be less. It is if more is carried in the next one without:
+        """The most of those, if that may be less. It is if more is carried in the next one without, too:
         loads fall by themselves."""
         self._not_before = 0
         """The cycle in which rests are tried again."""
@@ -122,7 +124,7 @@ class Gathering:
         if cycle != self._cycle:
             self._cycle = cycle
             if self.rests:
-                self._end_rests(self._rested)
+                self._end_rests()
             self._count_anew()
         if not self._frames:
             self._since = sent
@@ -145,24 +147,25 @@ class Gathering:
             self._compare(carried)
             close = self._flown >= FLYING * seconds and self._chunks >= MANY * self._frames
             self.rests = busy and close and self._cycle >= self._not_before
-            self._rested = math.inf
-        elif carried < KEPT * self._plain:
-            self._end_rests(carried)
+            self._rested = []
         else:
-            self._rested = carried
+            self._rested = [*self._rested, carried][-LOW_WINDOWS:]
+            if len(self._rested) == LOW_WINDOWS and max(self._rested) < KEPT * self._plain:
+                self._end_rests()
 
     def _compare(self, plain: float) -> None:
         """So much was carried without rests: was it less with them?"""
-        if self._doubted < KEPT * plain:
+        if self._doubted < KEPT * min(plain, self._plain):
             self._not_before = self._cycle + self._away
             self._away = min(self._away * 2, MOST_AWAY)
         elif self._doubted < math.inf:
             self._away = FIRST_AWAY
         self._plain, self._doubted = plain, math.inf
 
-    def _end_rests(self, carried: float) -> None:
-        """So much was carried with them; what is carried without tells whether that was less."""
-        self.rests, self._doubted = False, carried
+    def _end_rests(self) -> None:
+        """What is carried without tells whether what was carried with them was less."""
+        self.rests = False
+        self._doubted = max(self._rested, default=math.inf)
 
     def _paused(self) -> None:
         """A load has ended, or one of bursts, whose next one may be too short for a window with rests. What

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import cycle, pairwise
 
 import pytest
@@ -284,16 +284,35 @@ def test_producers_that_have_more_to_send_are_let_wait() -> None:
     assert rests > 0.75, "but for when it is measured how it is without"
 
 
-def test_a_load_that_falls_by_itself_is_no_sign_that_rests_are_too_much_for_it() -> None:
-    """Producers fill their buffers first, say: what is carried without rests afterwards counts, too."""
-    gathering, flights, now, tried = Gathering(0.0), cycle((QUICK, SLOW)), 8 * CYCLE_S, []
-    for size in (9000, 9000, 4000, 4000, 4000):
+def judged(sizes: Iterable[int], now: float = 8 * CYCLE_S) -> list[bool]:
+    """Whether there are rests after windows with frames of so many bytes each, the first at ``now``."""
+    gathering, flights, found = Gathering(0.0), cycle((QUICK, SLOW)), []
+    for size in sizes:
         end = now + 1.02 * WINDOW_S
         while now < end:
             now += 0.003
             gathering.landed(next(flights), 8, size, now, LONGEST)
-        tried.append(gathering.rests)
-    assert tried == [False, True, False, True, True]
+        found.append(gathering.rests)
+    return found
+
+
+def test_a_load_that_falls_by_itself_is_no_sign_that_rests_are_too_much_for_it() -> None:
+    """Producers fill their buffers first, say: what is carried without rests afterwards counts, too."""
+    sizes = (9000, 9000, 4000, 4000, 4000, 4000)
+    assert judged(sizes) == [False, True, True, False, True, True]
+
+
+def test_one_uneven_second_gives_nothing_up() -> None:
+    """Neither one with rests nor one without; two are enough, if the next one without them says so, too."""
+    assert judged((9000, 9000, 4000, 9000, 4000, 9000)) == [False] + 5 * [True]
+    assert judged((9000, 9000, 4000, 4000, 9000, 9000)) == [False, True, True, False, False, False]
+    end_of_a_cycle = 9 * CYCLE_S - 3 * 1.02 * WINDOW_S
+    found = judged((4000, 4000, 4000, 9000, 4000, 4000, 9000, 9000), end_of_a_cycle)
+    assert found == [False, True, True, True, True, False, False, False]
+    for sizes in ((9000, 9000, 9000), (9000, 6500, 4000, 9000), (9000, 4000, 6500, 9000)):
+        begin = 9 * CYCLE_S - len(sizes) * 1.02 * WINDOW_S
+        assert judged((9000, *sizes), begin)[1:] == [True] * len(sizes)
+    assert judged((9000, 9000, 9000), 9 * CYCLE_S - 2 * 1.02 * WINDOW_S) == [False, True, True]
 
 
 def test_a_load_that_changes_is_found_out() -> None:
@@ -397,7 +416,7 @@ def test_logs_that_have_clients_in_common_do_not_keep_each_other_resting() -> No
             clients.run(apart)
             gathering._not_before = 0
         clients.run(CYCLE_S)
-        assert clients.run(40) / 40 > 0.9 * without
+        assert clients.run(40) / 40 > 0.85 * without
 
 
 @pytest.mark.parametrize("frames", [1050, 1250])
