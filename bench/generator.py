@@ -161,7 +161,8 @@ def quantiles(measured: Measured) -> dict[str, dict[str, float]]:
 
 def parameters(load: Load, measured: Measured) -> dict[str, Any]:
     """A run's: the load, with the warm-up that it had."""
-    return asdict(load) | {name: measured.load[name] for name in ("warmup_seconds",) if name in measured.load}
+    warmup = measured.load.get("warmup_seconds", load.warmup_seconds)
+    return asdict(load) | {"warmup_seconds": warmup}
 
 
 def series(measured: Measured) -> dict[str, list[list[float]]]:

@@ -39,6 +39,7 @@ def test_a_rate_out_of_reach_hides_no_latency(broker: Kproto) -> None:
     assert found["warmup_seconds"] < WINDOWS_S, "at a rate, the time that was asked for"
 
 
+@pytest.mark.long
 def test_the_warm_up_ends_when_no_more_is_carried_or_its_time_is_over(broker: Kproto) -> None:
     load = Load(100, 1024, partitions=4, linger_ms=1, seconds=SECONDS, warmup_seconds=0.5)
     short = measure(broker, replace(load, steady_seconds=2)).load
