@@ -256,12 +256,12 @@ def command(
     base = QUICK if quick else FULL
     measured_s = seconds or (5.0 if quick else 10.0)
     scale = Scale(
-        measured_s,
-        min(measured_s / 2, 4),
-        base.steady_seconds if steady is None else steady,
-        warmup,
-        pairs or (1 if quick else 2),
-        4e9,
+        seconds=measured_s,
+        warmup_seconds=min(measured_s / 2, 4),
+        steady_seconds=base.steady_seconds if steady is None else steady,
+        broker_warmup_seconds=warmup,
+        pairs=pairs or (1 if quick else 2),
+        max_bytes=4e9,
     )
     cases = [each for each in CASES if not patterns or any(pattern in each.name for pattern in patterns)]
     if not cases:

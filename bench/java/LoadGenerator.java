@@ -54,7 +54,7 @@ public final class LoadGenerator {
   static final int SAMPLE_EVERY = 16;
   static final long READY_TIMEOUT_SECONDS = 60;
   static final long STEADY_WINDOW_NANOS = 3_000_000_000L;
-  /** So many windows in a row, none of them with GROWTH times the most of those before: what comes is as it will be. */
+  /** So many windows in a row, none of them with GROWTH times the most of those before: nothing grows any more. */
   static final int STEADY_WINDOWS = 3;
   static final double GROWTH = 1.1;
 
@@ -62,8 +62,8 @@ public final class LoadGenerator {
   record Settings(
       String bootstrap, String topic, int partitions, int producers, int consumers, int rate, int valueBytes,
       int batchBytes, int lingerMs, String acks, double warmupSeconds, double steadySeconds, double seconds,
-      long maxBytes, long backlogBytes, int requestBytes, long bufferBytes, int topics, int entries, int inFlight, int fetchBytes,
-      String jvms) {
+      long maxBytes, long backlogBytes, int requestBytes, long bufferBytes, int topics, int entries, int inFlight,
+      int fetchBytes, String jvms) {
 
     static Settings of(String[] arguments) {
       Map<String, String> given = new HashMap<>();
@@ -284,22 +284,21 @@ public final class LoadGenerator {
         + ",\"consumed_total\":" + consumedRecords.get() + "}");
   }
 
-  /** Load that is not measured: the settings' time and, if they say so, until it is steady or has sent what a run may. */
+  /** Load that is not measured, for the settings' time; if they say so until it is steady or has sent enough. */
   private void warmUp(long began) throws InterruptedException {
     sleepUntil(began + (long) (settings.warmupSeconds() * 1e9), Long.MAX_VALUE);
     long most = settings.rate() > 0 ? began : began + (long) (settings.steadySeconds() * 1e9);
     long enough = settings.maxBytes() / settings.valueBytes();
     double best = 0;
-    for (int steady = 0; steady < STEADY_WINDOWS && System.nanoTime() < most && ackedRecords.get() < enough;) {
+    int steady = 0;
+    while (steady < STEADY_WINDOWS && System.nanoTime() < most && ackedRecords.get() < enough
+        && failure.get() == null) {
       long from = System.nanoTime();
       long acked = ackedRecords.get();
       sleepUntil(Math.min(from + STEADY_WINDOW_NANOS, most), enough);
       double rate = (ackedRecords.get() - acked) / (double) (System.nanoTime() - from);
       steady = rate < best * GROWTH ? steady + 1 : 0;
       best = Math.max(best, rate);
-      if (failure.get() != null) {
-        return;
-      }
     }
   }
 

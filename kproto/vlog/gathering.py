@@ -22,6 +22,7 @@ without rests, and those that gave rests up try them again in the same cycle.
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import Final
 
 REST_TIMES: Final = 12.0
@@ -100,7 +101,7 @@ class Gathering:
         """It is the first window of a load."""
         self._plain = math.inf
         """Bytes per second in the last window without rests."""
-        self._rested: list[float] = []
+        self._rested: deque[float] = deque(maxlen=LOW_WINDOWS)
         """In the last `LOW_WINDOWS` with them."""
         self._doubted = math.inf
         """The most of those, if that may be less. It is if more is carried in the next one without, too:
@@ -147,9 +148,9 @@ class Gathering:
             self._compare(carried)
             close = self._flown >= FLYING * seconds and self._chunks >= MANY * self._frames
             self.rests = busy and close and self._cycle >= self._not_before
-            self._rested = []
+            self._rested.clear()
         else:
-            self._rested = [*self._rested, carried][-LOW_WINDOWS:]
+            self._rested.append(carried)
             if len(self._rested) == LOW_WINDOWS and max(self._rested) < KEPT * self._plain:
                 self._end_rests()
 

@@ -126,6 +126,7 @@ class ReplicatedPusher(Pusher):
         self._early = Later(self._loop, self._overtake)
         """When who waits for the journal only has waited for backups long enough."""
         self._stall_look = Later(self._loop, self._look)
+        """When a backup may have been silent for too long."""
         self._doubted: Frame | None = None
         self._proposed: JournalFile | None = None
         """The journal file of the segment that is being proposed: at most one is."""
@@ -138,7 +139,7 @@ class ReplicatedPusher(Pusher):
         self._again = False
         self._again_at = 0.0
         self._retry = Later(self._loop, self.wake)
-        """`_again_at`."""
+        """The next try with backups that have all failed, at `_again_at`."""
         self._widen_at = 0.0
         self._widen_wait = WIDEN_S
         self.vlog.hurry = self._hurry
