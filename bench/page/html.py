@@ -71,12 +71,12 @@ def heading_of(suite: str) -> str:
 
 
 def opening(gathered: Gathered, found: Sequence[Finding]) -> str:
-    """The first paragraph: every case that is lost or misses a target, and by how much."""
-    text = escape(" ".join(story.opening(found, gathered.failed)))
+    """The first paragraph: what is lost and which targets are missed, the worst of each, and why."""
+    text = escape("\n".join(story.opening(found, gathered.failed))).replace("\n", "<br>\n")
     text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
     text = re.sub(r"`(.+?)`", r"<code>\1</code>", text)
     text = re.sub(r"\[\[(\S+) (.+?)\]\]", r'<a href="#\1">\1 \2</a>', text)
-    return f'<p class="lead">{text} <span class="soft">{escape(story.HOW_TO_READ)}</span></p>'
+    return f'<p class="lead">{text}<br>\n<span class="soft">{escape(story.HOW_TO_READ)}</span></p>'
 
 
 def _link(one: Finding) -> str:

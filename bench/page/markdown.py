@@ -33,9 +33,9 @@ def markdown(gathered: Gathered, found: Sequence[Finding], plots: Mapping[str, S
 
 
 def opening(gathered: Gathered, found: Sequence[Finding]) -> str:
-    """As the page's first paragraph; places are named, not linked."""
-    sentences = story.opening(found, gathered.failed)
-    return re.sub(r"\[\[(\S+ .+?)\]\]", r"\1", " ".join(sentences))
+    """As the page's first paragraph; places are named, not linked. Two spaces end a line in Markdown."""
+    text = "\n".join(story.opening(found, gathered.failed)).replace("\n", "  \n")
+    return re.sub(r"\[\[(\S+ .+?)\]\]", r"\1", text)
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from statistics import median
 
 from bench.results import KPROTO, Result, Verdict
 from bench.tables import factor, goal, heading, label, shown
@@ -23,12 +24,14 @@ WITHHELD = (
     "The machine's host kept it from running for a larger share of these runs than this percentile leaves "
     'out ("host took %"): what it shows are those stops.'
 )
+POINT = "\n– "
+"""Between the points of a sentence in the first paragraph: a line each."""
+OVERALL = ("records_per_s", "cpu_s_per_million", "publish_p50_ms", "publish_p99_ms")
+"""Figures whose median over all cases is told."""
 AGAIN = frozenset(("analysis",))
 """Suites that look at runs of others once more: what they find is counted there."""
-MOST_AMOUNTS = 2
-"""Of a case, in the first paragraph."""
-MOST_UNEXPLAINED = 3
-"""Cases without a reason that are named there; the tables have all."""
+MOST_NAMED = 2
+"""Cases of one reason, or of none, that are named in the first paragraph; the tables have all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,11 @@ class Finding:
 
     result: Result
     verdict: Verdict
-    why: str
+    whys: tuple[str, ...]
+
+    @property
+    def why(self) -> str:
+        return " ".join(self.whys)
 
     @property
     def anchor(self) -> str:
@@ -82,7 +89,7 @@ def read_reasons(text: str) -> list[Reason]:
 def findings(results: Iterable[Result], reasons: Sequence[Reason]) -> list[Finding]:
     """Every verdict, the worst first."""
     found = [
-        Finding(each, one, why(each, one, reasons))
+        Finding(each, one, whys(each, one, reasons))
         for each in results
         if each.suite not in AGAIN
         for one in each.verdicts()
@@ -90,7 +97,7 @@ def findings(results: Iterable[Result], reasons: Sequence[Reason]) -> list[Findi
     return sorted(found, key=lambda one: -one.verdict.severity)
 
 
-def why(result: Result, verdict: Verdict, reasons: Sequence[Reason]) -> str:
+def whys(result: Result, verdict: Verdict, reasons: Sequence[Reason]) -> tuple[str, ...]:
     """All sentences that match, and `WITHHELD` where the figures say so."""
     place = f"{anchor(result)}/{verdict.case}"
     found = [
@@ -98,7 +105,7 @@ def why(result: Result, verdict: Verdict, reasons: Sequence[Reason]) -> str:
         for reason in reasons
         if fnmatchcase(place, reason.case) and fnmatchcase(verdict.metric, reason.metric)
     ]
-    return " ".join([*found, WITHHELD] if withheld(result, verdict) else found)
+    return (*found, WITHHELD) if withheld(result, verdict) else tuple(found)
 
 
 def withheld(result: Result, verdict: Verdict) -> bool:
@@ -130,20 +137,15 @@ class Case:
     findings: list[Finding]
 
     @property
-    def place(self) -> str:
-        """``[[anchor case]]``: see `opening`."""
-        return f"[[{self.findings[0].anchor} {self.findings[0].case}]]"
+    def worst(self) -> str:
+        """``[[anchor case]] (its worst figure)``: see `opening`."""
+        first = self.findings[0]
+        return f"[[{first.anchor} {first.case}]] ({first.amount})"
 
     @property
-    def amounts(self) -> str:
-        """The worst ones; the tables have all."""
-        more = len(self.findings) - MOST_AMOUNTS
-        named = [one.amount for one in self.findings[:MOST_AMOUNTS]]
-        return ", ".join(named) + (f" and {more} more" if more > 0 else "")
-
-    @property
-    def why(self) -> str:
-        return " ".join(dict.fromkeys(one.why for one in self.findings if one.why))
+    def cause(self) -> str:
+        """The first reason of the worst finding that has one."""
+        return next((one.whys[0] for one in self.findings if one.whys), "")
 
 
 def by_case(found: Iterable[Finding]) -> list[Case]:
@@ -165,20 +167,22 @@ def judged(found: Iterable[Finding]) -> int:
 
 
 def opening(found: Sequence[Finding], failed: Sequence[str]) -> list[str]:
-    """The sentences of the first paragraph; ``failed``: commands. Markup: ``**bold**``, `` `code` ``, and
-    ``[[anchor case]]`` for a place on the page."""
+    """The sentences of the first paragraph; ``failed``: commands. Markup: ``**bold**``, `` `code` ``,
+    ``[[anchor case]]`` for a place on the page, and an end of line before a `POINT`."""
     behind, unsure, short = by_case(lost(found)), by_case(unclear(found)), missed(found)
     cases, goals = compared(found), judged(found)
     sentences = []
     if cases:
         number = len(behind) or "none"
         head = f"**kproto loses to Apache Kafka in {number} of {count(cases, 'case', 'cases')} compared**"
-        sentences.append(f"{head}, {_agreeing(behind)}: {_listed(behind)}." if behind else f"{head}.")
+        sentences.append(f"{head}, {_agreeing(behind)}:{_listed(behind)}." if behind else f"{head}.")
+    if overall := _overall(found):
+        sentences.append(f"In the median of all cases compared: {', '.join(overall)}.")
     if unsure:
-        sentences.append(f"Behind by the median, though the pairs disagree: {_listed(unsure)}.")
+        sentences.append(f"Behind by the median, though the pairs disagree:{_listed(unsure)}.")
     if short:
         head = f"**It misses {len(short)} of {count(goals, 'target', 'targets')}**"
-        sentences.append(f"{head}: {_short_of(short, found)}.")
+        sentences.append(f"{head}:{_short_of(short, found)}.")
     elif goals:
         sentences.append(f"It meets {'its only target' if goals == 1 else f'all {goals} targets'}.")
     if failed:
@@ -191,6 +195,19 @@ def _agreeing(behind: Sequence[Case]) -> str:
     if max(len(one.verdict.ratios) for case in behind for one in case.findings) == 1:
         return "in the only pair of short runs, where a tenth more or less means little"
     return "every pair agreeing"
+
+
+def _overall(found: Iterable[Finding]) -> list[str]:
+    """The median ratio of each figure of `OVERALL`, and of how many cases."""
+    ratios: dict[str, list[float]] = {}
+    for one in found:
+        if one.verdict.ratio is not None:
+            ratios.setdefault(one.verdict.metric, []).append(one.verdict.ratio)
+    return [
+        f"{heading(metric)} {factor(median(ratios[metric]))}× ({len(ratios[metric])})"
+        for metric in OVERALL
+        if metric in ratios
+    ]
 
 
 def _short_of(short: Sequence[Finding], found: Sequence[Finding]) -> str:
@@ -206,22 +223,28 @@ def _short_of(short: Sequence[Finding], found: Sequence[Finding]) -> str:
         said.append(
             f"{heading(metric)} in {len(those)} of {aims} ({'worst: ' if len(those) > 1 else ''}{where})"
         )
-    return "; ".join(said)
+    return "".join(POINT + one for one in said)
 
 
 def _listed(cases: Sequence[Case]) -> str:
-    """Cases with their amounts; those of one reason together, the reason behind them; last, the worst of
-    those without one, in the order of ``cases``, and how many more there are."""
-    reasons: dict[str, list[str]] = {}
+    """Those of one reason together, the worst named, the reason behind them; most cases first, and last
+    those without a reason."""
+    causes: dict[str, list[Case]] = {}
     for case in cases:
-        reasons.setdefault(case.why.rstrip("."), []).append(f"{case.place} ({case.amounts})")
-    unexplained = reasons.pop("", [])
-    said = [f"{', '.join(places)}: {why}" for why, places in reasons.items()]
+        causes.setdefault(case.cause.rstrip("."), []).append(case)
+    unexplained = causes.pop("", [])
+    said = [
+        f"{_named(those)}: {why}" for why, those in sorted(causes.items(), key=lambda item: -len(item[1]))
+    ]
     if unexplained:
-        more = len(unexplained) - MOST_UNEXPLAINED
-        named = ", ".join(unexplained[:MOST_UNEXPLAINED]) + (f" and {more} more (below)" if more > 0 else "")
-        said.append(f"not explained: {named}" if reasons else named)
-    return "; ".join(said)
+        said.append(f"{'not explained: ' if said else ''}{_named(unexplained)}")
+    return "".join(POINT + one for one in said)
+
+
+def _named(cases: Sequence[Case]) -> str:
+    """The worst of them, and how many more there are."""
+    more = len(cases) - MOST_NAMED
+    return ", ".join(case.worst for case in cases[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def count(number: int, singular: str, plural: str) -> str:
