@@ -247,7 +247,7 @@ def command(
     patterns: tuple[str, ...],
     client: str,
     vlogs: str,
-    given: tuple[str, ...],
+    given: dict[str, str],
     only: str | None,
     data_dir: Path | None,
     out: Path,
@@ -267,7 +267,6 @@ def command(
     if not cases:
         raise click.UsageError(f"no such case; there are: {', '.join(each.name for each in CASES)}")
     console, numbers = options.console(), tuple(int(number) for number in vlogs.split(","))
-    settings = options.settings_of(given)
     result = Result(
         "cluster",
         client,
@@ -282,7 +281,7 @@ def command(
         for system in options.systems(only):
             with (
                 options.workspace(data_dir) as work,
-                running([system], COPIES, work, settings) as clusters,
+                running([system], COPIES, work, given) as clusters,
             ):
                 warm_up(clusters, CASES[0].load, warmup, console)
                 for each in cases:

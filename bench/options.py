@@ -19,6 +19,7 @@ from rich.console import Console
 
 from bench.results import FAILED_RUN, KAFKA, KPROTO, Result, in_short
 from bench.tables import terminal
+from kproto.cli.pairs import set_option
 
 OUT: Final = Path("out/bench")
 
@@ -40,20 +41,7 @@ out_option = click.option(
     show_default=True,
     help="Where the results go, one JSON file each.",
 )
-settings_option = click.option(
-    "--set", "given", multiple=True, metavar="NAME=VALUE", help="A setting of kproto's brokers."
-)
-
-
-def settings_of(given: tuple[str, ...]) -> dict[str, str]:
-    """By name. Raises UsageError for what has no value."""
-    found = {}
-    for pair in given:
-        name, separator, value = pair.partition("=")
-        if not separator:
-            raise click.UsageError(f"not NAME=VALUE: {pair}")
-        found[name] = value
-    return found
+settings_option = set_option("given", "A setting of kproto's brokers.")
 
 
 def systems(only: str | None) -> list[str]:

@@ -31,6 +31,7 @@ from bench.failover.report import census_run, runs_of, summary, table
 from bench.failover.rounds import WHOLE_TIMEOUT_S, Round, Rounds, row
 from bench.results import KAFKA, KPROTO, Result, in_short
 from bench.spread import create, leaders
+from kproto.cli.pairs import set_option
 
 TOPIC: Final = "failover"
 SETTINGS: Final = {
@@ -128,12 +129,12 @@ class Session:
             self.save()
 
 
-def kproto_settings(given: tuple[str, ...], metadata: str) -> dict[str, str]:
+def kproto_settings(given: Mapping[str, str], metadata: str) -> dict[str, str]:
     """The settings of kproto's brokers."""
     own = dict(SETTINGS)
     if metadata != "sqlite":
         own["kproto.metadata.store"] = metadata
-    return own | options.settings_of(given)
+    return {**own, **given}
 
 
 def compare_copies(run: Session, cluster: KprotoCluster, settings: Mapping[str, str]) -> bool:
@@ -171,7 +172,7 @@ def compare_copies(run: Session, cluster: KprotoCluster, settings: Mapping[str, 
 @click.option("--metadata", default="sqlite", show_default=True, help="sqlite, or etcd://HOST:PORT/PREFIX.")
 @click.option("--controller", type=click.Choice(["combined", "separate"]), default="combined")
 @options.settings_option
-@click.option("--set-kafka", "kafka_pairs", multiple=True, metavar="NAME=VALUE", help="Of Apache Kafka's.")
+@set_option("kafka_given", "Of Apache Kafka's.", "--set-kafka")
 @options.only_option
 @options.data_dir_option
 @options.out_option
@@ -189,8 +190,8 @@ def command(
     seed: int | None,
     metadata: str,
     controller: str,
-    given: tuple[str, ...],
-    kafka_pairs: tuple[str, ...],
+    given: dict[str, str],
+    kafka_given: dict[str, str],
     only: str | None,
     data_dir: Path | None,
     out: Path,
@@ -220,7 +221,7 @@ def command(
     for kind in reversed(options.systems(only)):
         work = options.new_directory("kproto-failover-", data_dir)
         console.print(f"{kind}: seed {seed}, data in {work}", highlight=False)
-        settings = kproto_settings(given, metadata) if kind == KPROTO else options.settings_of(kafka_pairs)
+        settings = kproto_settings(given, metadata) if kind == KPROTO else kafka_given
         settings = session_settings(kind, session_ms) | settings
         cluster: KprotoCluster | KafkaCluster
         if kind == KAFKA:

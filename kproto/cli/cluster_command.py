@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from kproto.cli.output import print_rows
+from kproto.cli.pairs import set_option
 from kproto.local_cluster import ClusterError, LocalCluster
 
 DEFAULT_DATA_DIR: Final = "./kproto-cluster"
@@ -46,7 +47,7 @@ def cluster() -> None:
     default=9092,
     help="Node n listens for clients on this port + n - 1, for other brokers 1000 higher; 0: free ports.",
 )
-@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="One setting of every broker.")
+@set_option("given", "One setting of every broker.")
 @click.option(
     "--metadata",
     default="sqlite",
@@ -54,14 +55,9 @@ def cluster() -> None:
     help="Where the metadata is: in a file of broker 1, or in etcd, where any broker may be controller.",
 )
 @_DATA_DIR
-def start(brokers: int, base_port: int, pairs: tuple[str, ...], metadata: str, data_dir: str) -> None:
+def start(brokers: int, base_port: int, given: dict[str, str], metadata: str, data_dir: str) -> None:
     """Start a cluster, or those brokers of it that are not running."""
-    settings = {} if metadata == "sqlite" else {"kproto.metadata.store": metadata}
-    for pair in pairs:
-        name, separator, value = pair.partition("=")
-        if not separator:
-            raise ClusterError(f"--set {pair}: expected NAME=VALUE")
-        settings[name.strip()] = value.strip()
+    settings = given if metadata == "sqlite" else {"kproto.metadata.store": metadata} | given
     if LocalCluster.exists(data_dir):
         local = LocalCluster.open(data_dir)
         _check_agrees(local, brokers, base_port, settings)

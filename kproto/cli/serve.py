@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from kproto.cli.pairs import set_option
 from kproto.config import BROKER_CONFIGS, ConfigError, Settings, load
 
 CONFIG_ERROR_EXIT: Final = 2
@@ -35,7 +36,7 @@ _OPTIONS: Final = (
         "--data-dir", metavar="DIR", help=f"Where everything is stored (default {DEFAULT_DATA_DIR})."
     ),
     click.option("--config", "config_file", metavar="FILE", help="A kproto.toml with Kafka's dotted names."),
-    click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="One setting; may be repeated."),
+    set_option("given", "One setting; may be repeated."),
 )
 
 
@@ -59,15 +60,10 @@ def settings_from(
     join: str | None,
     data_dir: str | None,
     config_file: str | None,
-    pairs: tuple[str, ...],
+    given: dict[str, str],
 ) -> Settings:
     """The settings of a broker: the file, then ``--set``, then the flags. Exits with 2 on a bad one."""
-    texts: dict[str, str] = {}
-    for pair in pairs:
-        name, separator, value = pair.partition("=")
-        if not separator:
-            fail(f"--set {pair}: expected NAME=VALUE")
-        texts[name.strip()] = value.strip()
+    texts = dict(given)
     flags = {
         "node.id": None if node_id is None else str(node_id),
         "listeners": listen and f"PLAINTEXT://{listen}",

@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from kproto.cli.cluster import Cluster, bootstrap_option, json_option, require
+from kproto.cli.pairs import set_option
 from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kproto.wire.generated.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -36,14 +37,6 @@ def topic() -> None:
     """List, create, describe, alter and delete topics."""
 
 
-def _pairs(pairs: tuple[str, ...]) -> dict[str, str]:
-    split = [pair.partition("=") for pair in pairs]
-    for name, separator, value in split:
-        if not separator:
-            raise click.ClickException(f"--set {name}{value}: expected NAME=VALUE")
-    return {name.strip(): value.strip() for name, _, value in split}
-
-
 @topic.command("list")
 @click.option("--internal", is_flag=True, help="Internal topics too.")
 @bootstrap_option
@@ -70,11 +63,11 @@ def list_topics(internal: bool, bootstrap: str, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--partitions", type=COUNT, default=-1, help="Default: the broker's num.partitions.")
 @click.option("--replication", type=COPIES, default=-1, help="Default: default.replication.factor.")
-@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A topic config; may be repeated.")
+@set_option("given", "A topic config; may be repeated.")
 @bootstrap_option
-def create(name: str, partitions: int, replication: int, pairs: tuple[str, ...], bootstrap: str) -> None:
+def create(name: str, partitions: int, replication: int, given: dict[str, str], bootstrap: str) -> None:
     """Create topic NAME."""
-    configs = [CreatableTopicConfig(name=key, value=value) for key, value in _pairs(pairs).items()]
+    configs = [CreatableTopicConfig(name=key, value=value) for key, value in given.items()]
     wanted = CreatableTopic(
         name=name, num_partitions=partitions, replication_factor=replication, configs=configs
     )
@@ -140,15 +133,15 @@ def describe(name: str, bootstrap: str, as_json: bool) -> None:
 
 @topic.command()
 @click.argument("name")
-@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="Set a topic config.")
+@set_option("given", "Set a topic config.")
 @click.option("--unset", "removed", multiple=True, metavar="NAME", help="Back to the default.")
 @click.option("--partitions", type=COUNT, help="Raise the number of partitions.")
 @bootstrap_option
 def alter(
-    name: str, pairs: tuple[str, ...], removed: tuple[str, ...], partitions: int | None, bootstrap: str
+    name: str, given: dict[str, str], removed: tuple[str, ...], partitions: int | None, bootstrap: str
 ) -> None:
     """Change configs or the number of partitions of topic NAME."""
-    changes = [AlterableConfig(name=k, config_operation=SET, value=v) for k, v in _pairs(pairs).items()]
+    changes = [AlterableConfig(name=k, config_operation=SET, value=v) for k, v in given.items()]
     changes += [AlterableConfig(name=key, config_operation=DELETE, value=None) for key in removed]
     if not changes and partitions is None:
         raise click.ClickException("nothing to change: give --set, --unset or --partitions")
