@@ -19,9 +19,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from bench import cases as single_broker
 from bench import generator, librdkafka, options, page_cache
 from bench.brokers import Target
-from bench.cases import FULL, KIB, QUICK, WRITTEN_TWICE, Case, Scale
+from bench.cases import KIB, WRITTEN_TWICE, Case, Scale
 from bench.clusters import Cluster, KprotoCluster, running
 from bench.environment import environment
 from bench.generator import Load, Measured, figures, parameters, quantiles, series
@@ -51,6 +52,8 @@ SHOWN = (
     "disk_mb",
     "stolen_percent",
 )
+FULL = replace(single_broker.FULL, seconds=10, pairs=2)
+QUICK = replace(single_broker.QUICK, max_bytes=FULL.max_bytes)
 CLIENTS: Mapping[str, Callable[..., Measured]] = {
     "java": generator.measure,
     "librdkafka": librdkafka.measure,
@@ -253,15 +256,13 @@ def command(
     out: Path,
 ) -> None:
     """CPU and throughput of four brokers with three copies, Apache Kafka and kproto in turn."""
-    base = QUICK if quick else FULL
-    measured_s = seconds or (5.0 if quick else 10.0)
-    scale = Scale(
+    usual = QUICK if quick else FULL
+    measured_s = seconds or usual.seconds
+    scale = replace(
+        options.asked(usual, pairs=pairs, steady_seconds=steady),
         seconds=measured_s,
         warmup_seconds=min(measured_s / 2, 4),
-        steady_seconds=base.steady_seconds if steady is None else steady,
         broker_warmup_seconds=warmup,
-        pairs=pairs or (1 if quick else 2),
-        max_bytes=4e9,
     )
     cases = [each for each in CASES if not patterns or any(pattern in each.name for pattern in patterns)]
     if not cases:

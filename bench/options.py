@@ -11,8 +11,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from rich.console import Console
@@ -21,6 +22,11 @@ from bench.results import FAILED_RUN, KAFKA, KPROTO, Result, in_short
 from bench.tables import terminal
 from kproto.cli.pairs import set_option
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Scale = TypeVar("Scale", bound="DataclassInstance")
+"""Of a suite: how long and how often."""
 OUT: Final = Path("out/bench")
 
 quick_option = click.option("--quick", is_flag=True, help="Short runs: whether it works, not for figures.")
@@ -42,6 +48,11 @@ out_option = click.option(
     help="Where the results go, one JSON file each.",
 )
 settings_option = set_option("given", "A setting of kproto's brokers.")
+
+
+def asked(base: Scale, **given: Any) -> Scale:
+    """``base`` with the options that were given; None: that one was not."""
+    return replace(base, **{name: value for name, value in given.items() if value is not None})
 
 
 def systems(only: str | None) -> list[str]:

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -156,13 +156,7 @@ def command(
     out: Path,
 ) -> None:
     """CPU, throughput and latency of a single broker, Apache Kafka and kproto in turn."""
-    base = QUICK if quick else FULL
-    scale = replace(
-        base,
-        pairs=pairs or base.pairs,
-        seconds=seconds or base.seconds,
-        steady_seconds=base.steady_seconds if steady is None else steady,
-    )
+    scale = options.asked(QUICK if quick else FULL, pairs=pairs, seconds=seconds, steady_seconds=steady)
     cases, console = chosen(patterns), options.console()
     out.mkdir(parents=True, exist_ok=True)
     results = results_of(cases, scale)

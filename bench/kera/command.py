@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -52,13 +51,8 @@ def command(
     out: Path,
 ) -> None:
     """The figures of KerA's paper on this machine: its streams, virtual logs and copies, fewer clients."""
-    base = SCALES["quick" if quick else size]
-    scale = replace(
-        base,
-        seconds=seconds or base.seconds,
-        pairs=pairs or base.pairs,
-        steady_seconds=base.steady_seconds if steady is None else steady,
-    )
+    usual = SCALES["quick" if quick else size]
+    scale = options.asked(usual, seconds=seconds, pairs=pairs, steady_seconds=steady)
     cores, console = os.cpu_count() or 1, options.console()
     figures = [FIGURES[number] for number in numbers or DEFAULT]
     beside = options.systems(only or (None if any(each.beside_kafka for each in figures) else KPROTO))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -150,11 +149,7 @@ def scale_of(
     base: Scale, minutes: float | None, warmup: float | None, pairs: int | None, backlog_gb: float | None
 ) -> Scale:
     """``base`` with what was asked for instead; a warm-up that was asked for is just that long."""
-    return replace(
-        base,
-        minutes=base.minutes if minutes is None else minutes,
-        warmup_minutes=base.warmup_minutes if warmup is None else warmup,
-        by_need=base.by_need and warmup is None,
-        pairs=pairs or base.pairs,
-        backlog_gb=base.backlog_gb if backlog_gb is None else backlog_gb,
+    by_need = None if warmup is None else False
+    return options.asked(
+        base, minutes=minutes, warmup_minutes=warmup, by_need=by_need, pairs=pairs, backlog_gb=backlog_gb
     )

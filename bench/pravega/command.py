@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from bench.options import console, data_dir_option, finish, only_option, out_option, quick_option
+from bench.options import asked, console, data_dir_option, finish, only_option, out_option, quick_option
 from bench.pravega.cases import BURST, MODES, PARTITIONS, SIZES, Case, Scale, cases_of
 from bench.pravega.compare import Suite, notes_of, result_of, running
 from bench.results import KPROTO
@@ -78,8 +78,7 @@ def command(
 ) -> None:
     """Pravega's benchmark: burst, mb-limited, events-limited and end-to-end, for events of 10 B to 100 KB."""
     usual = QUICK if quick else FULL
-    wanted = {"seconds": seconds, "warmup_s": warmup_s, "window_s": window_s}
-    scale = replace(usual, **{name: value for name, value in wanted.items() if value is not None})
+    scale = asked(usual, seconds=seconds, warmup_s=warmup_s, window_s=window_s)
     base = Case(mode=BURST, event_bytes=1_000, scale=scale, **given)
     try:
         planned = {
