@@ -189,7 +189,6 @@ class VlogManager:
         self._unsynced: Callable[[bytes, int], Sequence[LogSegment] | None] = _nothing_open
         self._next_settle = self._next_look = 0.0
         self._syncing_inherited = False
-        self._lag_s = settings.replica_lag_time_max_ms / 1000
         self._copies_of: Callable[[bytes, int], int] = _one_copy
         self._outgrown: dict[int, int] = {}
         self._retiring = False
@@ -214,10 +213,7 @@ class VlogManager:
             backups,
             vsegs,
             self._clock,
-            self._stall_s,
-            self._age_s,
-            self._lag_s,
-            self._linger_s,
+            self._settings,
             self._lost,
         )
         self._copies_of = copies_of
@@ -387,20 +383,16 @@ class VlogManager:
         self._take(settings)
         self.space.resize(_file_bytes(settings))
         if self._replication is not None:
-            self._replication.stall_s = self._stall_s
-            self._replication.age_s = self._age_s
-            self._replication.linger_s = self._linger_s
+            self._replication.follow(settings)
         for pusher in self._pushers.values():
             pusher.direct_from(self._direct_bytes)
         for partition in partitions:
             self.assign(partition)
 
     def _take(self, settings: Settings) -> None:
+        self._settings = settings
         self._per_broker = settings.kproto_vlogs_per_broker
         self._direct_bytes = settings.kproto_direct_bytes
-        self._stall_s = settings.kproto_backup_stall_ms / 1000
-        self._linger_s = settings.kproto_push_linger_max_ms / 1000
-        self._age_s = settings.kproto_virtual_segment_ms / 1000
 
     def _place(self, partition: LogPartition) -> Place:
         copies = self._copies_of(partition.topic_id, partition.index)
@@ -672,7 +664,8 @@ class VlogManager:
     def drain(self) -> bool:
         """Push what is pending; True when everything appended is durable. Call until it is, or `stuck`."""
         if self._drain_until is None:
-            self._drain_until = self._clock.monotonic() + DRAIN_S + 4 * self._stall_s
+            stall_s = self._settings.kproto_backup_stall_ms / 1000
+            self._drain_until = self._clock.monotonic() + DRAIN_S + 4 * stall_s
         for pusher in self._pushers.values():
             pusher.run()
         return all(pusher.idle for pusher in self._pushers.values())

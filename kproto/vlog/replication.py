@@ -12,6 +12,7 @@ from kproto.vlog.ports import PushAnswer, PushOutcome
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
+    from kproto.config import Settings
     from kproto.metadata.vlogs import CopyTarget
     from kproto.vlog.ports import Backups, Vsegs
     from kproto.vlog.virtual_segment import VirtualSegment
@@ -128,21 +129,12 @@ class Replication:
         backups: Backups,
         vsegs: Vsegs,
         clock: Clock,
-        stall_s: float,
-        age_s: float,
-        lag_s: float,
-        linger_s: float,
+        settings: Settings,
         on_lost: Callable[[], object],
     ) -> None:
         self.backups = backups
         self.vsegs = vsegs
-        self.stall_s = stall_s
-        self.age_s = age_s
-        """A segment is closed so long after the first chunk came into it (``kproto.virtual.segment.ms``)."""
-        self.lag_s = lag_s
-        """How long all other brokers, members all the while, may fail before one goes on without any copy."""
-        self.linger_s = linger_s
-        """How long a virtual log rests at most between two frames (``kproto.push.linger.max.ms``)."""
+        self.follow(settings)
         self.suspects = Suspects(clock)
         self.members: tuple[int, ...] = ()
         """The other live brokers, in order."""
@@ -150,6 +142,16 @@ class Replication:
         """The broker epoch of a backup that is a member with this data directory (rule 3)."""
         self.lost = False
         self._on_lost = on_lost
+
+    def follow(self, settings: Settings) -> None:
+        """Some of them may have changed."""
+        self.stall_s = settings.kproto_backup_stall_ms / 1000
+        self.age_s = settings.kproto_virtual_segment_ms / 1000
+        """A segment is closed so long after the first chunk came into it."""
+        self.lag_s = settings.replica_lag_time_max_ms / 1000
+        """How long all other brokers, members all the while, may fail before one goes on without any copy."""
+        self.linger_s = settings.kproto_push_linger_max_ms / 1000
+        """How long a virtual log rests at most between two frames."""
 
     def lose(self) -> None:
         """Nothing is owned any more (rule 16)."""

@@ -17,12 +17,16 @@ BROKER_RESOURCE = 4
 SET = 0
 
 
-def in_force(broker: Broker) -> tuple[int, int, float, float]:
-    vlogs = broker._vlogs
-    return vlogs._per_broker, vlogs.space._file_bytes, vlogs._stall_s, vlogs._age_s
+InForce = tuple[int, int, float, float, float]
 
 
-async def wait_for(broker: Broker, expected: tuple[int, int, float, float]) -> None:
+def in_force(broker: Broker) -> InForce:
+    vlogs, shared = broker._vlogs, broker._vlogs._replication
+    assert shared is not None
+    return vlogs._per_broker, vlogs.space._file_bytes, shared.stall_s, shared.age_s, shared.linger_s
+
+
+async def wait_for(broker: Broker, expected: InForce) -> None:
     async with asyncio.timeout(60):
         while in_force(broker) != expected:
             await asyncio.sleep(0.005)
@@ -45,13 +49,14 @@ def test_a_client_changes_them_for_every_broker(tmp_path: Path) -> None:
         "kproto.virtual.segment.bytes": "2097152",
         "kproto.backup.stall.ms": "750",
         "kproto.virtual.segment.ms": "5000",
+        "kproto.push.linger.max.ms": "7",
     }
-    after = (3, 2_097_152, 0.75, 5)
+    after = (3, 2_097_152, 0.75, 5, 0.007)
 
     async def main() -> None:
         async with members(tmp_path, 2) as cluster:
             for broker in cluster.brokers.values():
-                assert in_force(broker) == (1, 67_108_864, 0.5, 3600)
+                assert in_force(broker) == (1, 67_108_864, 0.5, 3600, 0.02)
             answer = await change(cluster, 2, wanted)
             assert [one.error_code for one in answer.responses] == [0]
             for broker in cluster.brokers.values():
@@ -82,8 +87,8 @@ def test_a_value_that_does_not_go_with_a_brokers_own_file_stops_nothing(tmp_path
             await cluster.start(2)
             wanted = {"kproto.virtual.segment.bytes": "33554432", "log.retention.ms": "1000"}
             await change(cluster, 1, wanted)
-            await wait_for(cluster.brokers[1], (1, 33_554_432, 0.5, 3600))
+            await wait_for(cluster.brokers[1], (1, 33_554_432, 0.5, 3600, 0.02))
             await cluster.until(lambda: cluster.image(2).revision == cluster.image(1).revision)
-            assert in_force(cluster.brokers[2]) == (1, 4_194_304, 0.5, 3600)
+            assert in_force(cluster.brokers[2]) == (1, 4_194_304, 0.5, 3600, 0.02)
 
     asyncio.run(main())
