@@ -122,6 +122,8 @@ class Broker:
         undo.callback(self._server.close)
         self._bind()
         host, port = settings.advertised_address() or (self.host or "127.0.0.1", self.port)
+        if not (self.host or settings.advertised_listeners):
+            log.warning("listeners names no host: clients are told %s:%d (advertised.listeners)", host, port)
         if settings.kproto_internal_listen:
             epoch = await self._join(directory, undo, host, port)
         else:

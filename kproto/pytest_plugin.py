@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from kproto.testing import InProcessBroker, SubprocessBroker
 
 
+PLACES = ("in-process", "subprocess")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kproto")
     help_text = "where the kafka_broker fixture runs its broker: in-process (default) or subprocess"
-    group.addoption("--kproto-broker", choices=("in-process", "subprocess"), default=None, help=help_text)
+    group.addoption("--kproto-broker", choices=PLACES, default=None, help=help_text)
     parser.addini("kproto_broker", help_text, default="in-process")
 
 
@@ -32,6 +35,8 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator[InProcessBroker | S
     from kproto.testing import kafka_broker as running_broker
 
     where = request.config.getoption("--kproto-broker") or request.config.getini("kproto_broker")
+    if where not in PLACES:
+        raise pytest.UsageError(f"kproto_broker = {where}: in-process or subprocess")
     settings = getattr(request, "param", None)
     with running_broker(settings, subprocess=where == "subprocess") as broker:
         yield broker

@@ -13,7 +13,7 @@ from kproto.cli.pairs import set_option
 from kproto.config import BROKER_CONFIGS, ConfigError, Settings, load
 
 CONFIG_ERROR_EXIT: Final = 2
-DEFAULT_DATA_DIR: Final = "./kproto-data"
+DEFAULT_DATA_DIR: Final = BROKER_CONFIGS["log.dirs"].default
 DEFAULT_LISTEN: Final = "127.0.0.1:9092"
 INTERNAL_PORT_OFFSET: Final = 1000
 HIDDEN: Final = "(hidden)"
@@ -74,10 +74,7 @@ def settings_from(
     }
     texts.update({name: value for name, value in flags.items() if value is not None})
     try:
-        settings = load(config_file, texts)
-        fallbacks = {"listeners": f"PLAINTEXT://{DEFAULT_LISTEN}", "log.dirs": DEFAULT_DATA_DIR}
-        missing = {name: value for name, value in fallbacks.items() if name not in settings.explicit}
-        settings = settings.with_texts(missing) if missing else settings
+        settings = load(config_file, texts, {"listeners": f"PLAINTEXT://{DEFAULT_LISTEN}"})
         if settings.kproto_join and not settings.kproto_internal_listen:
             host, port = settings.listen_address()
             own = f"{host or '127.0.0.1'}:{port + INTERNAL_PORT_OFFSET}"

@@ -66,7 +66,13 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         _one_listener,
         "Address told to clients; by default the listener's.",
     ),
-    ("log.dirs", STRING, "./kproto-data", None, "Directory of everything the broker stores; exactly one."),
+    (
+        "log.dirs",
+        STRING,
+        "./kproto-data",
+        None,
+        "Directory of everything the broker stores; exactly one. Without it ``log.dir`` counts.",
+    ),
     # connections
     (
         "socket.request.max.bytes",

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS
 from kproto.config.definition import ConfigError, ConfigValue, value_text
-from kproto.config.topic_configs import TopicConfig, topic_config
+from kproto.config.topic_configs import TOPIC_CONFIGS, TopicConfig, topic_config
 
 
 class Settings(NamedTuple):
@@ -99,6 +99,12 @@ class Settings(NamedTuple):
             yield name, value_text(self.values[name]), name in self.explicit
 
 
+_ADDRESSES: Final = {
+    "listeners": "advertised.listeners",
+    "kproto.internal.listen": "kproto.internal.advertise",
+}
+"""What is bound, and what others are told when that is not it."""
+_ANYWHERE: Final = frozenset({"", "0.0.0.0", "::"})
 _NOT_KEYS: Final = frozenset({"values", "explicit", "topic_defaults"})
 _KEY_OF_FIELD: Final = {name.replace(".", "_"): name for name in BROKER_CONFIGS}
 _FIELD_KEYS: Final = tuple(
@@ -109,19 +115,26 @@ _DEFAULTS: Final[Mapping[str, ConfigValue]] = {
 }
 
 
-def load(path: str | os.PathLike[str] | None = None, overrides: Mapping[str, str] | None = None) -> Settings:
+def load(
+    path: str | os.PathLike[str] | None = None,
+    overrides: Mapping[str, str] | None = None,
+    usual: Mapping[str, str] | None = None,
+) -> Settings:
     """Read the settings of a broker.
 
     ``path`` is a TOML file whose keys are Kafka's dotted names, quoted (``"num.partitions" = 3``) or as
-    tables (``[num]`` with ``partitions = 3``); ``overrides`` (dotted name -> text) win over it. Raises
-    :class:`ConfigError` with one line for an unreadable file, an unknown key or a value that is refused.
+    tables (``[num]`` with ``partitions = 3``); ``overrides`` (dotted name -> text) win over it;
+    ``usual`` are defaults in place of Kafka's. Raises :class:`ConfigError` with one line for an unreadable
+    file, an unknown key or a value that is refused.
     """
     texts = _file_texts(os.fspath(path)) if path is not None else {}
     texts.update(overrides or {})
+    if "log.dir" in texts:
+        texts.setdefault("log.dirs", texts["log.dir"])
     for alias, name in ALIASES.items():
         if alias in texts and texts.setdefault(name, texts[alias]) != texts[alias]:
             raise ConfigError(f"{alias}: {texts[alias]!r} contradicts {name} = {texts[name]!r}")
-    return _settings({**_DEFAULTS, **_parsed(texts)}, texts)
+    return _settings({**_DEFAULTS, **_parsed(usual or {}), **_parsed(texts)}, texts)
 
 
 def _settings(values: Mapping[str, ConfigValue], explicit: Mapping[str, str]) -> Settings:
@@ -142,6 +155,10 @@ def _parsed(texts: Mapping[str, str]) -> dict[str, ConfigValue]:
 
 
 def _suggestion(name: str) -> str:
+    topic = TOPIC_CONFIGS.get(name)
+    if topic is not None:
+        named = f", {topic.synonym} for those without" if topic.synonym in BROKER_CONFIGS else ""
+        return f"; it is a config of topics (topic create --set){named}"
     import difflib
 
     near = difflib.get_close_matches(name, BROKER_CONFIGS, n=1)
@@ -159,6 +176,18 @@ def _check_together(values: Mapping[str, ConfigValue]) -> None:
             raise ConfigError(f"{low}: {smaller} is above {high} ({larger})")
     if "," in str(values["log.dirs"]):
         raise ConfigError("log.dirs: kproto stores everything in one directory")
+    for bound, told in _ADDRESSES.items():
+        address = _first(values[told] or values[bound])
+        if address and host_and_port(address)[0] in _ANYWHERE:
+            where = f"{address} is no address to connect to"
+            raise ConfigError(f"{bound}: {where}; {told} has to say one that clients or brokers reach")
+
+
+def _first(value: ConfigValue) -> str:
+    """``host:port`` of an address, or of a list of listeners; "" for none, and for a listener without host,
+    of which 127.0.0.1 is told."""
+    text = value[0].partition("://")[2] if isinstance(value, tuple) else str(value or "")
+    return "" if isinstance(value, tuple) and text.startswith(":") else text
 
 
 def host_and_port(text: str) -> tuple[str, int]:
@@ -180,7 +209,8 @@ def _file_texts(path: str) -> dict[str, str]:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+        form = ' (expected lines like "num.partitions" = 3)' if path.endswith(".properties") else ""
+        raise ConfigError(f"{path}: not valid TOML: {error}{form}") from None
     texts: dict[str, str] = {}
     for name, value in _flattened(document, ""):
         if name in texts:

@@ -97,6 +97,13 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
         ("listeners = 'SSL://a:1'\n", "listeners: 'SSL://a:1' must be PLAINTEXT://host:port"),
         ("listeners = 'PLAINTEXT://a:1,PLAINTEXT://b:2'\n", "must name exactly one listener"),
         ("listeners = 'PLAINTEXT://a:99999'\n", "must end in :port"),
+        ("listeners = 'PLAINTEXT://0.0.0.0:1'\n", "listeners: 0.0.0.0:1 is no address to connect to"),
+        ("listeners = 'PLAINTEXT://[::]:1'\n", "advertised.listeners has to say one"),
+        ("advertised.listeners = 'PLAINTEXT://0.0.0.0:1'\n", "0.0.0.0:1 is no address to connect to"),
+        ("kproto.internal.listen = '0.0.0.0:1'\n", "kproto.internal.advertise has to say one"),
+        ("kproto.internal.listen = ':1'\n", "kproto.internal.listen: :1 is no address to connect to"),
+        ("kproto.active.groups = 2\n", "such broker config; it is a config of topics (topic create --set)"),
+        ("retention.ms = 2\n", "(topic create --set), log.retention.ms for those without"),
         ("log.dirs = '/a,/b'\n", "log.dirs: kproto stores everything in one directory"),
         ("replica.selector.class = 'x'\n", "replica.selector.class: 'x' is not supported"),
         ("group.min.session.timeout.ms = 2000000\n", "group.min.session.timeout.ms: 2000000 is above"),
@@ -114,6 +121,33 @@ def test_bad_files_give_one_clear_line(tmp_path: Path, text: str, part: str) -> 
 def test_a_missing_file_is_a_config_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
         load(tmp_path / "none.toml")
+
+
+def test_properties_are_no_toml_and_the_line_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "server.properties"
+    path.write_text("node.id=1\nlisteners=PLAINTEXT://:9092\n")
+    with pytest.raises(ConfigError, match=r'not valid TOML: .*\(expected lines like "num.partitions" = 3\)'):
+        load(path)
+
+
+def test_log_dir_counts_when_log_dirs_is_not_set_as_kafkas() -> None:
+    assert load(None, {"log.dir": "/a"}).log_dirs == "/a"
+    assert load(None, {"log.dir": "/a", "log.dirs": "/b"}).log_dirs == "/b"
+    assert load(None).log_dirs == "./kproto-data"
+
+
+@pytest.mark.parametrize("bound", ["0.0.0.0:1", "[::]:1", ":1"])
+def test_everywhere_may_be_bound_when_others_are_told_an_address(bound: str) -> None:
+    settings = load(
+        None,
+        {
+            "listeners": f"PLAINTEXT://{bound}",
+            "advertised.listeners": "PLAINTEXT://broker:1",
+            "kproto.internal.listen": bound,
+            "kproto.internal.advertise": "broker:2",
+        },
+    )
+    assert settings.advertised_address() == ("broker", 1)
 
 
 def test_broker_id_is_an_alias() -> None:
