@@ -15,7 +15,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from kproto.controller.service import AnswerClient
     from kproto.handlers.forwarding import RemoteController
     from kproto.member import ClusterMember
+    from kproto.metrics import Metric
     from kproto.metrics_endpoint import MetricsEndpoint
 
 log = logging.getLogger(__name__)
@@ -168,15 +169,15 @@ class Broker:
         if self._member is not None:
             self._member.serve()
         if settings.kproto_metrics_listen:
-            self._start_metrics(undo)
+            self._start_metrics(self._dispatcher, undo)
         self._scrub_worker = Worker(asyncio.get_running_loop(), "kproto-scrub")
         self._scrub = Scrub(self._logs, partial(in_worker, self._scrub_worker))
         self._scrub.start()
         self._ticker = asyncio.get_running_loop().create_task(self._tick())
         self._server.accept()
 
-    def _start_metrics(self, undo: contextlib.AsyncExitStack) -> None:
-        from kproto.figures import metrics
+    def _start_metrics(self, dispatcher: Dispatcher, undo: contextlib.AsyncExitStack) -> None:
+        from kproto import figures
         from kproto.metrics_endpoint import MetricsEndpoint
 
         host, port = host_and_port(self._settings.kproto_metrics_listen)
@@ -186,7 +187,13 @@ class Broker:
             "/recovery": lambda: self._controller.propose("recoveries", None),
             "/recovery/here": lambda: self._member.recovering() if self._member is not None else {},
         }
-        endpoint = MetricsEndpoint(host, port, lambda: metrics(self._vlogs, self._logs, replicas), pages)
+
+        def metrics() -> Iterator[Metric]:
+            yield from figures.served(self._server, dispatcher)
+            yield from figures.cluster(self._controller.image, self._settings.node_id)
+            yield from figures.stored(self._vlogs, self._logs, replicas)
+
+        endpoint = MetricsEndpoint(host, port, metrics, pages)
         try:
             endpoint.start()
         except OSError as error:

@@ -8,10 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from kproto.handlers.partitions import leader_of
+from kproto.metadata.records import NO_LEADER
 from kproto.metrics import Metric
+from kproto.wire.messages import codec
 
 if TYPE_CHECKING:
+    from kproto.handlers.dispatch import Dispatcher
     from kproto.log.manager import LogManager
+    from kproto.metadata import MetadataImage
+    from kproto.net.server import Server
     from kproto.replica.service import ReplicaService
     from kproto.vlog.manager import VlogManager
 
@@ -32,8 +38,39 @@ _VLOG_GAUGES: Final = (
 )
 
 
-def metrics(vlogs: VlogManager, logs: LogManager, replicas: ReplicaService | None) -> Iterator[Metric]:
-    """Everything for Prometheus."""
+def served(server: Server, dispatcher: Dispatcher) -> Iterator[Metric]:
+    """What clients ask."""
+    for key, (requests, size) in dispatcher.requests.items():
+        labels = {"api": codec(key).name}
+        yield Metric("kproto_requests", "Requests of clients.", requests, labels, counter=True)
+        yield Metric("kproto_request_bytes", "Bytes of requests.", size, labels, counter=True)
+    answered = server.answered_bytes
+    yield Metric("kproto_response_bytes", "Bytes of answers.", answered, NO_LABELS, counter=True)
+    yield Metric("kproto_connections_open", "Connections of clients.", server.connections, NO_LABELS)
+    accepted = server.accepted
+    yield Metric("kproto_connections", "Connections accepted.", accepted, NO_LABELS, counter=True)
+    used = server.budget.used
+    yield Metric("kproto_request_memory_bytes", "Held for requests and answers.", used, NO_LABELS)
+
+
+def cluster(image: MetadataImage, node_id: int) -> Iterator[Metric]:
+    """What this broker knows of the cluster. The same on all brokers but for the moment a change takes."""
+    led = offline = 0
+    for record in image.every_streamlet():
+        topic = image.topic_of(record)
+        partitions = min(topic.active_groups, topic.partitions - record.index * topic.active_groups)
+        leader = leader_of(image, record)
+        led += partitions if leader == node_id else 0
+        offline += partitions if leader == NO_LEADER else 0
+    yield Metric("kproto_brokers", "Live brokers.", len(image.brokers), NO_LABELS)
+    is_controller = image.controller_id == node_id
+    yield Metric("kproto_active_controller", "1 on the acting controller.", is_controller, NO_LABELS)
+    yield Metric("kproto_partitions_led", "Partitions that this broker serves.", led, NO_LABELS)
+    yield Metric("kproto_partitions_offline", "Partitions nobody serves at the moment.", offline, NO_LABELS)
+
+
+def stored(vlogs: VlogManager, logs: LogManager, replicas: ReplicaService | None) -> Iterator[Metric]:
+    """Virtual logs, and what is kept."""
     for row in vlogs.state():
         labels = {"vlog": str(row["vlog"]), "copies": str(row["copies"]), "policy": str(row["policy"])}
         for key, name, text in _VLOG_COUNTERS:
@@ -46,8 +83,8 @@ def metrics(vlogs: VlogManager, logs: LogManager, replicas: ReplicaService | Non
     yield Metric("kproto_partitions_open", "Partitions in use.", opened, NO_LABELS)
     yield Metric("kproto_journal_bytes", "Bytes of journal files.", vlogs.journal.bytes, NO_LABELS)
     if replicas is not None:
-        stored = len(replicas.store.copies)
-        yield Metric("kproto_replica_vsegs", "Virtual segments kept for other brokers.", stored, NO_LABELS)
+        kept = len(replicas.store.copies)
+        yield Metric("kproto_replica_vsegs", "Virtual segments kept for other brokers.", kept, NO_LABELS)
         yield Metric("kproto_replica_pushes", "Pushes received.", replicas.pushes, NO_LABELS, counter=True)
         size = replicas.push_bytes
         yield Metric("kproto_replica_push_bytes", "Bytes of pushes received.", size, NO_LABELS, counter=True)

@@ -40,12 +40,14 @@ MAX_OTHER_BYTES: Final = 16 * 1024 * 1024
 class Dispatcher:
     """Knows the services and hands every frame to its handler. ``dispatch`` is what the server calls."""
 
-    __slots__ = ("_raw", "_services", "_tasks", "_turns")
+    __slots__ = ("_raw", "_services", "_tasks", "_turns", "requests")
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._raw: dict[int, tuple[RawHandle, int, int, int]] = {}
-        """API key -> (function, lowest version, highest version, first flexible version)."""
+        self._raw: dict[int, tuple[RawHandle, int, int, int, list[int]]] = {}
+        """API key -> (function, lowest version, highest version, first flexible version, its requests)."""
+        self.requests: dict[int, list[int]] = {}
+        """API key -> [requests so far, their bytes], of those that are served."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._turns = Turns()
 
@@ -59,13 +61,16 @@ class Dispatcher:
             if raw is None:
                 self._dispatch_other(connection, frame, key, version, correlation_id, owned)
                 return
-            function, lowest, highest, flexible = raw
+            function, lowest, highest, flexible, count = raw
             if not lowest <= version <= highest:
                 raise WireError(f"API {key} version {version} is not served")
             position = 10 + id_length if id_length > 0 else 10
             if version >= flexible:
                 position = _skip_tags(frame, position)
-            exchange = connection.begin(len(frame))
+            size = len(frame)
+            count[0] += 1
+            count[1] += size
+            exchange = connection.begin(size)
             function(exchange, version, correlation_id, frame, position, owned)
         except WireError as error:
             log.info("closing the connection of %s: %s", connection.peer, error)
@@ -93,6 +98,7 @@ class Dispatcher:
         if handler.raw is None and len(frame) > MAX_OTHER_BYTES:
             raise WireError(f"API {key}: a request of {len(frame)} bytes")
         messages = codec(key)
+        count = self.requests.setdefault(key, [0, 0])
         if handler.raw is not None:
             flexible = messages.flexible_from
             self._raw[key] = (
@@ -100,9 +106,12 @@ class Dispatcher:
                 handler.min_version,
                 handler.max_version,
                 1 << 15 if flexible is None else flexible,
+                count,
             )
             self.dispatch(connection, frame, owned)
             return
+        count[0] += 1
+        count[1] += len(frame)
         exchange = connection.begin(len(frame))
         if self._turns.must_wait(connection, len(frame)):
             kept = frame if owned else memoryview(bytes(frame))

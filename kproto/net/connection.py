@@ -67,6 +67,7 @@ class Exchange:
             return
         self.answer = frame
         size = self.size = len(frame)
+        connection.server.answered_bytes += size
         connection.held += size - self.request_bytes
         if connection.pending[0] is self:
             connection.release()
@@ -80,6 +81,7 @@ class Exchange:
             return
         self.answer = pieces
         self.size = size
+        connection.server.answered_bytes += size
         connection.held += size - self.request_bytes
         if connection.pending[0] is self:
             connection.release()

@@ -91,6 +91,8 @@ class Server:
         "_soon",
         "_sweep",
         "_together",
+        "accepted",
+        "answered_bytes",
         "budget",
         "dispatch",
         "first_frame",
@@ -116,6 +118,10 @@ class Server:
         self.scratch_view = memoryview(self.scratch)
         self.first_view = self.scratch_view[:FIRST_READ_AFTER_LARGE]
         self.now = self.loop.time()
+        self.accepted = 0
+        """Connections so far."""
+        self.answered_bytes = 0
+        """Of all answers so far, length prefixes included."""
         self._listeners: list[socket.socket] = []
         self._paused: set[socket.socket] = set()
         self._said_until = 0.0
@@ -200,6 +206,7 @@ class Server:
             connection = Connection(self, sock, peer)
             self._connections.add(connection)
             self._per_ip[peer] = from_peer + 1
+            self.accepted += 1
             self.joined(connection)
         except OSError as error:
             log.info("connection from %s lost while it was accepted: %s", peer, error)

@@ -1,0 +1,83 @@
+"""The values behind the metrics endpoint, of real brokers that real connections have asked something."""
+
+import asyncio
+import urllib.request
+from pathlib import Path
+
+from kproto.broker import Broker
+from kproto.wire.generated import create_topics, metadata
+from tests.groups.members import Members, members
+
+FETCH, METADATA, CREATE_TOPICS = 1, 3, 19
+
+
+async def shown(broker: Broker) -> dict[str, float]:
+    """Prometheus' lines of a broker, by name with labels."""
+    assert broker._metrics is not None
+    address = f"http://127.0.0.1:{broker._metrics.port}/metrics"
+
+    def fetch() -> str:
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            return str(answer.read(), "utf-8")
+
+    lines = (await asyncio.to_thread(fetch)).splitlines()
+    pairs = [line.rpartition(" ") for line in lines if not line.startswith("#")]
+    return {name: float(value) for name, _, value in pairs}
+
+
+async def create(cluster: Members, name: str, partitions: int, copies: int) -> None:
+    topic = create_topics.CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=copies,
+        configs=[create_topics.CreatableTopicConfig(name="kproto.active.groups", value="2")],
+    )
+    answer = await cluster.call(1, CREATE_TOPICS, 7, topics=[topic], timeout_ms=30_000, validate_only=False)
+    assert [one.error_code for one in answer.topics] == [0]
+
+
+def test_requests_are_counted_by_api_and_bytes_both_ways(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with members(tmp_path, 1, kproto_metrics_listen="127.0.0.1:0") as cluster:
+            broker = cluster.brokers[1]
+            before = await shown(broker)
+            assert not [name for name in before if name.startswith("kproto_requests_total")]
+            assert before["kproto_response_bytes_total"] == before["kproto_connections_total"] == 0
+            for _ in range(3):
+                await cluster.call(1, METADATA, 12, topics=[metadata.MetadataRequestTopic(name="unknown")])
+                await cluster.call(1, FETCH, 12, max_wait_ms=0, min_bytes=0, topics=[])
+            after = await shown(broker)
+            assert after['kproto_requests_total{api="Metadata"}'] == 3
+            assert after['kproto_requests_total{api="Fetch"}'] == 3
+            assert after["kproto_connections_total"] >= 1
+            for api in ("Metadata", "Fetch"):
+                assert 3 * 20 < after[f'kproto_request_bytes_total{{api="{api}"}}'] < 3 * 200
+            assert 3 * 50 < after["kproto_response_bytes_total"] < 3 * 1000
+
+    asyncio.run(main())
+
+
+def test_partitions_that_a_broker_serves_and_those_that_nobody_does(tmp_path: Path) -> None:
+    """Five partitions of two per streamlet; one broker of two goes away, and nobody else has its copies."""
+
+    async def main() -> None:
+        listen, patience = "127.0.0.1:0", "60000"
+        async with members(
+            tmp_path, 2, kproto_metrics_listen=listen, kproto_controller_grace_ms=patience
+        ) as cluster:
+            await create(cluster, "t", 5, 1)
+            await cluster.until(lambda: cluster.image(2).revision == cluster.image(1).revision)
+            both = [await shown(cluster.brokers[node]) for node in (1, 2)]
+            assert sum(each["kproto_partitions_led"] for each in both) == 5
+            assert all(1 < each["kproto_partitions_led"] < 5 for each in both)
+            assert [each["kproto_active_controller"] for each in both] == [1, 0]
+            assert [each["kproto_brokers"] for each in both] == [2, 2]
+            assert [each["kproto_partitions_offline"] for each in both] == [0, 0]
+            await cluster.kill(2)
+            await cluster.until(lambda: 2 not in cluster.image(1).brokers)
+            left = await shown(cluster.brokers[1])
+            assert left["kproto_brokers"] == 1
+            assert left["kproto_partitions_offline"] == both[1]["kproto_partitions_led"]
+            assert left["kproto_partitions_led"] == both[0]["kproto_partitions_led"]
+
+    asyncio.run(main())
