@@ -1,6 +1,6 @@
 """Exact percentiles over every single event of every run, computed by Spark: `kproto bench analyze`.
 
-A suite that runs with `--raw DIR` keeps what its workers measured: 24 bytes per event in `NAME.events`, and
+`kproto bench pravega --raw DIR` keeps what its workers measured: 24 bytes per event in `NAME.events`, and
 beside it `NAME.json`, which says where the events come from (run, host, system, case, pair, worker) and which
 part of them is measured. Copy such directories together from any number of machines; then
 

@@ -1,4 +1,7 @@
 """What the compatibility tests share: brokers, topics, sample records, JVM and Go drivers, hand-made frames.
 
-May import the standard library, psutil and the client libraries; nothing of kproto.
+``wire/`` holds the raw conversations with Apache Kafka and kproto.
+
+May import the standard library, psutil, the client libraries and kproto; but ``frames`` is written by hand,
+so that a mistake in kproto's codecs cannot hide itself.
 """

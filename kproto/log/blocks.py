@@ -1,5 +1,5 @@
-"""Segment memory: blocks of a few size classes from one budget, reused because fresh pages cost (DESIGN
-section 9).
+"""Segment memory: blocks of a few size classes from one budget, reused because fresh pages cost
+(docs/architecture.md, "Memory").
 
 A block holds consecutive chunks of one segment. It is reused only when four things are over: the segment
 file has its bytes, they are durable (until then a push may repeat them), it has left its segment, and

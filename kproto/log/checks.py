@@ -1,5 +1,4 @@
-"""What is checked in a chunk before it is appended, and Kafka's error for each finding (DESIGN section 2).
-Pure.
+"""What is checked in a chunk before it is appended, and Kafka's error for each finding. Pure.
 
 `Partition.append` asks one combined question on its fast way; when the answer is "something is unusual" it
 calls `examine`, which names the finding in the order in which Apache Kafka 4.3 looks: shape and magic

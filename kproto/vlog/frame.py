@@ -1,4 +1,4 @@
-"""The bytes of a copy of a virtual segment: one file header, then frames (DESIGN section 4, rules 6 and 7).
+"""The bytes of a copy of a virtual segment: one file header, then frames (rules 6 and 7).
 
 All numbers are big endian. A frame is what one push carries::
 
