@@ -20,10 +20,10 @@ import click
 import kproto
 from kproto.cli.lazy import LazyGroup
 
-_INSTALL: Final = "pip install 'kproto[bench]'"
+_INSTALL: Final = "pip install '.[bench]' in a clone of kproto"
 _MISSING: Final = {
     **dict.fromkeys(("confluent_kafka", "matplotlib", "numpy", "pyarrow", "rich", "yaml"), _INSTALL),
-    "pyspark": "pip install 'kproto[bench,spark]'",
+    "pyspark": "pip install '.[bench,spark]' in a clone of kproto",
 }
 _COMMANDS: Final = {
     "all": ("bench.everything:command", "Every suite, one after another, then the report."),

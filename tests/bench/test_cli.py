@@ -92,7 +92,7 @@ def test_a_missing_package_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) 
     run = CliRunner().invoke(bench, ["single", "--help"])
     assert run.exit_code == 1
     assert run.output.count("\n") == 1
-    assert "pip install 'kproto[bench]'" in run.output
+    assert "pip install '.[bench]'" in run.output
 
 
 def test_a_bug_is_not_taken_for_a_missing_package() -> None:
