@@ -116,7 +116,7 @@ def serve(quiet: bool, **flags: Any) -> None:
 
 @click.command()
 @_with_options
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON array instead of a table.")
 def config(as_json: bool, **flags: Any) -> None:
     """Print the effective settings: file, --set, flags and defaults together."""
     settings = settings_from(**flags)
