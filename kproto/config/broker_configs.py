@@ -197,7 +197,8 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         STRING,
         "",
         _address_problem,
-        "host:port of the listener for other brokers; empty: the broker is alone.",
+        "host:port of the listener for other brokers; empty: with kproto.join that of clients, port + 1000, "
+        "else the broker is alone.",
     ),
     (
         "kproto.internal.advertise",
@@ -214,7 +215,14 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         "host:port of the internal listener of a broker of the cluster to join; empty: this broker keeps the "
         "metadata itself.",
     ),
-    ("kproto.cluster.secret", PASSWORD, "", None, "What brokers of one cluster show each other."),
+    (
+        "kproto.cluster.secret",
+        PASSWORD,
+        "",
+        None,
+        "What brokers of one cluster show each other; empty: whoever reaches kproto.internal.listen is taken "
+        "for a broker.",
+    ),
     (
         "kproto.backup.stall.ms",
         INT,
