@@ -1,0 +1,68 @@
+"""docs/operating.md names all metrics, pages and columns that operators are shown, and no others."""
+
+import re
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kproto.cli.inspect_cluster import _RECOVERY_COLUMNS, _VLOG_COLUMNS
+from kproto.figures import _VLOG_COUNTERS, _VLOG_GAUGES, metrics
+from kproto.testing import free_port, kafka_broker
+
+PAGE = Path(__file__).parents[1] / "docs" / "operating.md"
+
+
+def first_column(heading: str, first: str) -> list[str]:
+    """Names in the first column of the table below a heading that begins with ``first``."""
+    section = PAGE.read_text().partition(f"# {heading}\n")[2]
+    rows = section.partition(f"| {first} |")[2].partition("\n\n")[0].splitlines()[2:]
+    return [name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
+
+
+def a_member() -> tuple[Any, Any, Any]:
+    """What `metrics` reads, of a broker that shows all there is."""
+    row = dict.fromkeys([key for key, *_ in (*_VLOG_COUNTERS, *_VLOG_GAUGES)], 1)
+    vlogs = SimpleNamespace(
+        state=lambda: [row | {"vlog": 1, "copies": 3, "policy": "memory"}], journal=SimpleNamespace(bytes=1)
+    )
+    logs = SimpleNamespace(partitions_open=list)
+    replicas = SimpleNamespace(store=SimpleNamespace(copies={}), pushes=1, push_bytes=1, refused=0)
+    return vlogs, logs, replicas
+
+
+def test_metrics_and_their_types() -> None:
+    shown = {
+        each.name + ("_total" if each.counter else ""): "counter" if each.counter else "gauge"
+        for each in metrics(*a_member())
+    }
+    rows = re.findall(r"^\| `(kproto_\w+)` \| (\w+) \|", PAGE.read_text(), re.MULTILINE)
+    assert len(rows) == len(shown)
+    assert dict(rows) == shown
+
+
+def test_pages_and_metrics_of_a_broker() -> None:
+    port = free_port()
+
+    def ask(path: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+            return str(answer.read().decode())
+
+    with kafka_broker({"kproto.metrics.listen": f"127.0.0.1:{port}"}):
+        with pytest.raises(urllib.error.HTTPError, match="404") as refused:
+            ask("/nothing")
+        pages = refused.value.read().decode().removeprefix("try ").split()
+        assert first_column("What to watch", "page") == pages
+        families = set(re.findall(r"^# TYPE (kproto_\w+)", ask("/metrics"), re.MULTILINE))
+    assert families
+    assert families <= set(re.findall(r"`(kproto_\w+)` \|", PAGE.read_text()))
+
+
+def test_columns() -> None:
+    vlogs = first_column("The columns of `kproto vlogs`", "column")
+    recovery = first_column("The columns of `kproto recovery`", "column")
+    assert sorted(vlogs) == sorted(_VLOG_COLUMNS)
+    assert sorted(recovery) == sorted(_RECOVERY_COLUMNS)
