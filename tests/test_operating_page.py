@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from kproto.cli.inspect_cluster import _RECOVERY_COLUMNS, _VLOG_COLUMNS
-from kproto.figures import _VLOG_COUNTERS, _VLOG_GAUGES, metrics
+from kproto.figures import _VLOG_COUNTERS, _VLOG_GAUGES, cluster, served, stored
+from kproto.metadata import MetadataImage
 from kproto.testing import free_port, kafka_broker
 
 PAGE = Path(__file__).parents[1] / "docs" / "operating.md"
@@ -23,8 +24,15 @@ def first_column(heading: str, first: str) -> list[str]:
     return [name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
 
 
-def a_member() -> tuple[Any, Any, Any]:
-    """What `metrics` reads, of a broker that shows all there is."""
+def of_clients() -> tuple[Any, Any]:
+    """What `served` reads, of a broker that was asked something."""
+    budget = SimpleNamespace(used=1)
+    server = SimpleNamespace(connections=1, accepted=1, answered_bytes=1, budget=budget)
+    return server, SimpleNamespace(requests={0: [1, 1]})
+
+
+def of_a_member() -> tuple[Any, Any, Any]:
+    """What `stored` reads, of a broker that shows all there is."""
     row = dict.fromkeys([key for key, *_ in (*_VLOG_COUNTERS, *_VLOG_GAUGES)], 1)
     vlogs = SimpleNamespace(
         state=lambda: [row | {"vlog": 1, "copies": 3, "policy": "memory"}], journal=SimpleNamespace(bytes=1)
@@ -37,7 +45,7 @@ def a_member() -> tuple[Any, Any, Any]:
 def test_metrics_and_their_types() -> None:
     shown = {
         each.name + ("_total" if each.counter else ""): "counter" if each.counter else "gauge"
-        for each in metrics(*a_member())
+        for each in (*served(*of_clients()), *cluster(MetadataImage(), 1), *stored(*of_a_member()))
     }
     rows = re.findall(r"^\| `(kproto_\w+)` \| (\w+) \|", PAGE.read_text(), re.MULTILINE)
     assert len(rows) == len(shown)
