@@ -1,7 +1,7 @@
 """Typed settings: broker configs (``Settings``, ``load``), topic configs (``TopicConfig``, ``topic_config``).
 
 May import nothing else of kproto. ``definition`` says what a key is, ``broker_configs`` and ``topic_configs``
-are the tables, ``settings`` reads ``kproto.toml``.
+are the tables, ``settings`` reads ``kproto.toml``; ``store_url`` is where the metadata may be.
 """
 
 from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS, SHOWN_WHEN_SET

@@ -3,8 +3,10 @@
 ``context`` is what a handler is given, ``registry`` the table of all APIs (ApiVersions is derived from it),
 ``dispatch`` the way from a frame to a handler and back; ``turns`` for what takes long, ``forwarding`` for
 what only the controller can answer, ``holding`` for produce answers that wait for the next leader.
-``leading`` finds the partition that a request names and checks what all data APIs check, ``partitions`` shows
-partitions as clients see them, ``*_wire`` are the hot messages by hand. ``groups/`` holds the group
-coordinator and its APIs. May import from every package up to ``controller``; only ``member`` and
+``leading`` finds the partition that a request names and checks what all data APIs check, ``keyed`` what is
+compacted, ``authorized`` says what a client may do, ``partitions`` shows partitions as clients see them.
+``*_wire`` and ``fetch_request`` are the hot messages by hand, ``fetch_sessions`` what a fetch need not
+repeat (KIP-227). ``admin/`` has the APIs of administrators' tools, ``groups/`` the group
+coordinator and its APIs. May import from every package up to ``controller``; only ``member``, ``figures`` and
 ``broker`` import from here.
 """
