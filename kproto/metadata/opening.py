@@ -63,5 +63,6 @@ async def _open_etcd(text: str) -> MetadataStore:
     try:
         from kproto.metadata.etcd import EtcdStore
     except ImportError as error:
-        raise StoreError(f"kproto.metadata.store: etcd needs 'kproto[etcd]' installed ({error})") from None
+        how = "kproto's extra 'etcd': pip install '.[etcd]' in a clone"
+        raise StoreError(f"kproto.metadata.store: etcd needs {how} ({error})") from None
     return await EtcdStore.open(url)
