@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.clock import Clock, SystemClock
-from kproto.config import Settings, host_and_port
+from kproto.config import Settings, address_text, host_and_port
 from kproto.config.store_url import SCHEME as SHARED_STORE
 from kproto.controller import Controller
 from kproto.controller.registration import Registration
@@ -197,7 +197,7 @@ class Broker:
         try:
             endpoint.start()
         except OSError as error:
-            raise StartError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+            raise StartError(f"cannot listen on {address_text(host, port)}: {error.strerror}") from None
         self._metrics = endpoint
         undo.callback(endpoint.close)
 
@@ -225,7 +225,9 @@ class Broker:
         try:
             member.bind()
         except OSError as error:
-            raise StartError(f"cannot listen on {member.host}:{member.port}: {error.strerror}") from None
+            raise StartError(
+                f"cannot listen on {address_text(member.host, member.port)}: {error.strerror}"
+            ) from None
         if self._settings.kproto_metadata_store.startswith(SHARED_STORE):
             member.stand(await self._open_store(undo), self._answer_client_of)
         elif self._settings.kproto_join:
@@ -244,7 +246,8 @@ class Broker:
         try:
             self.port = self._server.bind(self.host, self.port)
         except OSError as error:
-            raise StartError(f"cannot listen on {self.host}:{self.port}: {error.strerror or error}") from None
+            where = address_text(self.host, self.port)
+            raise StartError(f"cannot listen on {where}: {error.strerror or error}") from None
 
     def _open_logs(self, directory: DataDirectory, owner_epoch: int) -> None:
         """Open log and virtual logs, and hand the journal of earlier processes to the partitions."""

@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from kproto.cli.pairs import set_option
-from kproto.config import BROKER_CONFIGS, ConfigError, Settings, load
+from kproto.config import BROKER_CONFIGS, ConfigError, Settings, address_text, load
 
 CONFIG_ERROR_EXIT: Final = 2
 DEFAULT_DATA_DIR: Final = BROKER_CONFIGS["log.dirs"].default
@@ -77,7 +77,7 @@ def settings_from(
         settings = load(config_file, texts, {"listeners": f"PLAINTEXT://{DEFAULT_LISTEN}"})
         if settings.kproto_join and not settings.kproto_internal_listen:
             host, port = settings.listen_address()
-            own = f"{host or '127.0.0.1'}:{port + INTERNAL_PORT_OFFSET}"
+            own = address_text(host or "127.0.0.1", port + INTERNAL_PORT_OFFSET)
             settings = settings.with_texts({"kproto.internal.listen": own})
         return settings
     except ConfigError as error:
@@ -102,9 +102,10 @@ def serve(quiet: bool, **flags: Any) -> None:
 
     def announce(host: str, port: int) -> None:
         if not quiet:
-            click.echo(f"kproto broker {settings.node_id} serves Kafka clients on {host}:{port}")
+            address = address_text(host, port)
+            click.echo(f"kproto broker {settings.node_id} serves Kafka clients on {address}")
             click.echo(f"data in {settings.log_dirs}; stop with Ctrl-C. Try next, in another terminal:")
-            where = "" if (host, port) == ("127.0.0.1", 9092) else f" --bootstrap {host}:{port}"
+            where = "" if (host, port) == ("127.0.0.1", 9092) else f" --bootstrap {address}"
             click.echo(f"  echo hello | {_called()} produce greetings{where}")
             click.echo(f"  {_called()} consume greetings --from-beginning{where}")
 

@@ -13,7 +13,7 @@ from kproto.config.definition import (
     ConfigValue,
     value_text,
 )
-from kproto.config.settings import Settings, host_and_port, load
+from kproto.config.settings import Settings, address_text, host_and_port, load
 from kproto.config.topic_configs import (
     ACTIVE_GROUPS,
     FIXED_AT_CREATION,
@@ -38,6 +38,7 @@ __all__ = [
     "ConfigValue",
     "Settings",
     "TopicConfig",
+    "address_text",
     "host_and_port",
     "inherited",
     "load",

@@ -196,6 +196,11 @@ def host_and_port(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def address_text(host: str, port: int) -> str:
+    """``host:port`` as :func:`host_and_port` reads it, an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def _address(listener: str) -> tuple[str, int]:
     return host_and_port(listener.partition("://")[2])
 

@@ -1,0 +1,31 @@
+"""What ``kproto serve`` prints can be typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kproto import broker
+from kproto.cli.serve import serve, settings_from
+from kproto.config import Settings, address_text, host_and_port
+
+
+def test_an_ipv6_address_is_shown_in_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(settings: Settings, announce: Callable[[str, int], None]) -> int:
+        announce(*settings.listen_address())
+        return 0
+
+    monkeypatch.setattr(broker, "run", run)
+    for address in ("[::1]:9092", "127.0.0.1:9093", "localhost:9092"):
+        said = CliRunner().invoke(serve, ["--listen", address]).output
+        assert f"serves Kafka clients on {address}\n" in said
+        assert said.count(f"--bootstrap {address}\n") == 2
+        assert address_text(*host_and_port(address)) == address
+
+
+def test_the_address_for_other_brokers_beside_an_ipv6_one(tmp_path: Path) -> None:
+    settings = settings_from(1, "[::1]:9092", None, None, "h:1", str(tmp_path), None, {})
+    assert settings.kproto_internal_listen == "[::1]:10092"
