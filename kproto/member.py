@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from kproto.config import host_and_port
+from kproto.config import address_text, host_and_port
 from kproto.controller import Controller
 from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
@@ -239,9 +239,7 @@ class ClusterMember:
     async def _registered(self, client: MetadataClient, broker: BrokerRecord) -> BrokerRecord:
         """Ask until there is a controller that takes this broker: brokers of a cluster start in any order,
         and its store may be away."""
-        telling = asyncio.get_running_loop().call_later(
-            TELL_SECONDS, log.warning, "no controller answers yet: waiting for one"
-        )
+        telling = asyncio.get_running_loop().create_task(self._tell_of_waiting())
         try:
             while True:
                 try:
@@ -251,6 +249,23 @@ class ClusterMember:
                         raise
         finally:
             telling.cancel()
+
+    async def _tell_of_waiting(self) -> None:
+        """Say why there is no controller yet, and again when that is something else, until cancelled."""
+        told = None
+        while True:
+            await asyncio.sleep(TELL_SECONDS)
+            why = self._why_waiting()
+            if why != told:
+                log.warning("no controller answers yet: waiting for one; %s", why)
+            told = why
+
+    def _why_waiting(self) -> str:
+        asked = next(iter(self._candidates()), None)
+        address = self._address_of(asked) if asked is not None else None
+        if asked is None or address is None:
+            return "nobody is elected"
+        return self.peers.problem(asked) or f"{address_text(*address)}: the controller is not there, or hangs"
 
     def attach(self, vlogs: VlogManager, logs: LogManager) -> None:
         """Give the virtual logs their backups, and the log what it takes over from other leaders."""

@@ -1,17 +1,21 @@
 """What fails again and again is logged when it begins, then once a minute, and when it works again.
 
 A full disk lasts for hours, and who waits tries many times a second: the log must not fill what is left.
+:class:`Seldom` is for what others do wrong, who may be many.
 May be imported from anywhere; imports only ``clock``.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Hashable
 from typing import Final
 
 from kproto.clock import Clock
 
 AGAIN_SECONDS: Final = 60.0
+MOST_TOLD: Final = 100
+"""Of so many others something is logged in :data:`AGAIN_SECONDS`."""
 
 
 class Trouble:
@@ -38,3 +42,27 @@ class Trouble:
         if self._next is not None:
             self._next = None
             self._log.warning("%s: it works again", self._what)
+
+
+class Seldom:
+    """Whether something about others is to be logged: once a minute about each of them, and no more about
+    any while that was done for :data:`MOST_TOLD`."""
+
+    __slots__ = ("_clock", "_until")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._until: dict[Hashable, float] = {}
+        """Of whom nothing is logged until when; the first to expire comes first."""
+
+    def is_due(self, whom: Hashable) -> bool:
+        """True: it is to be logged now, and counts as logged."""
+        now = self._clock.monotonic()
+        for other, until in list(self._until.items()):
+            if until > now:
+                break
+            del self._until[other]
+        if whom in self._until or len(self._until) >= MOST_TOLD:
+            return False
+        self._until[whom] = now + AGAIN_SECONDS
+        return True

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
+from kproto import member as members
+from kproto.broker import Broker
+from kproto.config import load
 from kproto.log.partition import Partition
 from kproto.member import ClusterMember
+from kproto.net.internal import InternalListener
 
 
 def test_a_log_start_that_waits_to_be_stored_does_not_go_back() -> None:
@@ -21,3 +30,44 @@ def test_a_log_start_that_waits_to_be_stored_does_not_go_back() -> None:
     ClusterMember.note_log_start(member, again, 50)
     assert member._starts == {(b"t" * 16, 3): (again, 50)}, "it was opened anew"
     assert len(begun) == 1
+
+
+def test_one_that_waits_for_its_cluster_says_why_and_when_that_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(members, "TELL_SECONDS", 0.02)
+    asyncio.run(_join_in_vain(tmp_path, caplog))
+    lines = [text for text in caplog.messages if text.startswith("no controller answers yet")]
+    assert [text.rpartition(": ")[2] for text in lines] == [
+        "refused the cluster secret",
+        "Connection refused",
+        "the controller is not there, or hangs",
+    ]
+
+
+async def _join_in_vain(directory: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Another secret, then nobody, then one that is no controller."""
+
+    async def told(count: int) -> None:
+        while sum(text.startswith("no controller answers yet") for text in caplog.messages) < count:
+            await asyncio.sleep(0.01)
+
+    listener = InternalListener("right")
+    port = listener.bind("127.0.0.1", 0)
+    listener.accept()
+    given = {"log.dirs": str(directory), "listeners": "PLAINTEXT://127.0.0.1:0", "node.id": "2"}
+    given |= {"kproto.internal.listen": "127.0.0.1:0", "kproto.join": f"127.0.0.1:{port}"}
+    starting = asyncio.create_task(Broker(load(None, given | {"kproto.cluster.secret": "wrong"})).start())
+    async with asyncio.timeout(60):
+        await told(1)
+        await asyncio.sleep(0.2)
+        listener.close()
+        await told(2)
+        listener = InternalListener("wrong")
+        listener.bind("127.0.0.1", port)
+        listener.accept()
+        await told(3)
+    starting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await starting
+    listener.close()

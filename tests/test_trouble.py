@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from kproto.clock import ManualClock
-from kproto.trouble import AGAIN_SECONDS, Trouble
+from kproto.trouble import AGAIN_SECONDS, MOST_TOLD, Seldom, Trouble
 
 
 def test_told_when_it_begins_then_once_a_minute_and_when_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
@@ -21,3 +21,18 @@ def test_told_when_it_begins_then_once_a_minute_and_when_it_is_over(caplog: pyte
     trouble.over()
     trouble.failed("again")
     assert caplog.messages[2:] == ["writing: it works again", "writing: again"]
+
+
+def test_each_stranger_is_told_of_once_a_minute_and_not_all_of_many() -> None:
+    clock = ManualClock()
+    seldom = Seldom(clock)
+    assert [seldom.is_due("a") for _ in range(3)] == [True, False, False]
+    assert seldom.is_due("b")
+    clock.advance(AGAIN_SECONDS / 2)
+    assert sum(seldom.is_due(number) for number in range(1000)) == MOST_TOLD - 2
+    assert not seldom.is_due("a")
+    clock.advance(AGAIN_SECONDS / 2)
+    assert seldom.is_due("a")
+    assert not seldom.is_due(0)
+    assert seldom.is_due(999)
+    assert not seldom.is_due("c")

@@ -4,5 +4,6 @@ that). ``descriptors``: how many open files connections leave to the rest; ``dea
 timer; ``threads``: for calls that may block on a file.
 
 Frames go in and pieces come out; what they mean is the business of ``handlers``, which hand their
-``dispatch`` to :class:`~kproto.net.server.Server`. May import ``errors check clock disk memory config wire``.
+``dispatch`` to :class:`~kproto.net.server.Server`. May import
+``errors check clock trouble disk memory config wire``.
 """

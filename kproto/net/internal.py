@@ -14,10 +14,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
+from kproto.clock import SystemClock
 from kproto.memory import Spares
 from kproto.net.budget import MemoryBudget
 from kproto.net.ports import Buffer
 from kproto.net.server import Connection, Limits, Server
+from kproto.trouble import Seldom
 from kproto.wire import WireError
 from kproto.wire.internal import (
     LENGTH_BYTES,
@@ -75,7 +77,7 @@ AsyncHandler = Callable[[Caller, memoryview], Awaitable[tuple[int, Sequence[Buff
 class InternalListener:
     """See the module's text. ``node_id``: whom a caller must mean; :data:`ANY_NODE` is not checked."""
 
-    __slots__ = ("_handlers", "_node_id", "_secret", "_server", "_tasks", "memory", "on_closed")
+    __slots__ = ("_handlers", "_node_id", "_secret", "_server", "_strange", "_tasks", "memory", "on_closed")
 
     def __init__(
         self,
@@ -89,6 +91,8 @@ class InternalListener:
         self._node_id = node_id
         self._handlers: dict[int, tuple[InternalHandler, bool]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._strange = Seldom(SystemClock())
+        """Who is refused tries again at once, and may be anybody."""
         self.on_closed: Callable[[Caller], object] | None = None
         """Called with the last caller of every greeted connection that ends; it may have others."""
         self.memory = MemoryBudget(memory_bytes)
@@ -164,7 +168,8 @@ class InternalListener:
             body = frame[REQUEST_OVERHEAD:]
             handler(caller, body if owned or borrowing else memoryview(bytes(body)), reply)
         except WireError as error:
-            log.warning("closing the internal connection of %s: %s", connection.peer, error)
+            if type(connection.context) is Caller or self._strange.is_due(connection.peer):
+                log.warning("closing the internal connection of %s: %s", connection.peer, error)
             connection.close(f"protocol error: {error}")
         except Exception:
             log.exception("a request of broker %s failed, closing its connection", connection.peer)
@@ -179,13 +184,13 @@ class InternalListener:
         secret, to = (hello.get("secret"), hello.get("to")) if isinstance(hello, dict) else (None, None)
         if not isinstance(secret, str) or not isinstance(to, int):
             raise WireError("a HELLO without secret or destination")
-        error = InternalError.NONE
+        error, problem = InternalError.NONE, ""
         if not _same_secret(secret.encode(errors="replace"), self._secret):
-            log.warning("broker %d at %s has another cluster secret: refused", node_id, connection.peer)
-            error = InternalError.REFUSED
+            error, problem = InternalError.REFUSED, "has another cluster secret"
         elif to >= 0 and self._node_id not in (ANY_NODE, to):
-            log.warning("broker %d looks for broker %d where this one listens: refused", node_id, to)
-            error = InternalError.UNKNOWN
+            error, problem = InternalError.UNKNOWN, f"looks for broker {to} where this one listens"
+        if problem and self._strange.is_due((connection.peer, node_id, problem)):
+            log.warning("broker %d at %s %s: refused", node_id, connection.peer, problem)
         connection.begin(0).reply(RESPONSE.pack(RESPONSE_OVERHEAD, correlation, error))
         if error is InternalError.NONE:
             connection.context = Caller(node_id, epoch)

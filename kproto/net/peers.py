@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Final
 
+from kproto.config import address_text
 from kproto.memory import buffer_of
 from kproto.net.ports import Answer, Buffer, Done, PeerError, PeersPort
 from kproto.wire import WireError
@@ -57,6 +59,11 @@ PIECES_PER_SEND: Final = 512
 RESET_LOOK_SECONDS: Final = 0.02
 """So long after a read it is asked whether the connection was reset with it."""
 HELLO_CORRELATION: Final = 0
+NO_HELLO: Final = "closes the connection: not an internal listener?"
+_REFUSALS: Final[dict[int, str]] = {
+    InternalError.REFUSED: "refused the cluster secret",
+    InternalError.UNKNOWN: "another broker listens there",
+}
 
 
 class Peers:
@@ -151,6 +158,14 @@ class Peers:
             return False
         return False
 
+    def problem(self, node_id: int) -> str | None:
+        """Why ``node_id`` could not be connected to at the last try, with the address; None when it could, or
+        nobody tried yet."""
+        link, address = self._links.get(node_id), self._address_of(node_id)
+        if link is None or link.problem is None or address is None:
+            return None
+        return f"{address_text(*address)}: {link.problem}"
+
     def close(self) -> None:
         """End all connections; what has no answer yet gets ``done(None)`` before this returns."""
         self._closed = True
@@ -201,6 +216,7 @@ class _Link:
         "_writing",
         "node_id",
         "peers",
+        "problem",
     )
 
     def __init__(self, peers: Peers, node_id: int, queue_bytes: int) -> None:
@@ -221,6 +237,8 @@ class _Link:
         self._look_due = False
         self._answer = (0, 0)
         """Correlation and error of the answer that ``_buffer`` is for."""
+        self.problem: str | None = None
+        """Why there was no connection at the last try."""
 
     # --- requests ----------------------------------------------------------------------------------
 
@@ -396,9 +414,11 @@ class _Link:
                 sock = await self.peers.connect(self.node_id)
         except (OSError, TimeoutError, WireError, PeerError) as error:
             self._connecting = None
-            self.end(f"no connection: {error or type(error).__name__}", lost=False)
+            self.problem = _problem(error)
+            self.end(f"no connection: {self.problem}", lost=False)
             return
         self._connecting = None
+        self.problem = None
         self._sock = sock
         self.peers.loop.add_reader(sock.fileno(), self._on_readable)
         self._want_room()
@@ -484,10 +504,21 @@ async def _greeted(loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None
     while len(data) < RESPONSE.size:
         received = await loop.sock_recv(sock, RESPONSE.size - len(data))
         if not received:
-            raise PeerError("closed by the peer instead of an answer to HELLO")
+            raise PeerError(NO_HELLO)
         data += received
     size, correlation, error = RESPONSE.unpack(data)
     if size != RESPONSE_OVERHEAD or correlation != HELLO_CORRELATION:
-        raise WireError(f"an answer to HELLO of {size} bytes with correlation {correlation}")
+        raise WireError("answers HELLO with something else: not an internal listener?")
     if error != InternalError.NONE:
-        raise PeerError(f"HELLO was refused with error {error}")
+        raise PeerError(_REFUSALS.get(error) or f"HELLO was refused with error {error}")
+
+
+def _problem(error: Exception) -> str:
+    """What kept a connection from being made, in a few words."""
+    if isinstance(error, ConnectionResetError):
+        return NO_HELLO
+    if isinstance(error, TimeoutError) and not error.strerror:
+        return f"no answer in {CONNECT_SECONDS:g} s"
+    if isinstance(error, ConnectionError) and error.errno:
+        return os.strerror(error.errno)  # asyncio's own text is longer and says less
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__

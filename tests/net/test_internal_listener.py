@@ -157,6 +157,32 @@ def test_a_wrong_secret_is_refused(secret):
     run(test)
 
 
+def test_who_is_refused_again_and_again_is_told_of_once(caplog):
+    """A broker that is to join tries ten times a second."""
+
+    async def test() -> None:
+        listener, port = listening()
+        for link, node in ((peers_to(port, "wrong"), 2), (peers_to(port), 5)):
+            for _ in range(5):
+                with pytest.raises(PeerError):
+                    await link.call(node, Api.PING)
+            link.close()
+        for _ in range(5):
+            with contextlib.closing(socket.create_connection(("127.0.0.1", port))) as sock:
+                sock.setblocking(False)
+                await asyncio.get_running_loop().sock_sendall(sock, ping())
+                assert await is_closed(sock)
+        listener.close()
+
+    run(test)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        "broker 1 at 127.0.0.1 has another cluster secret: refused",
+        "broker 1 at 127.0.0.1 looks for broker 5 where this one listens: refused",
+        f"closing the internal connection of 127.0.0.1: the first request is API {Api.PING:d} "
+        "version 0 of node 1",
+    ]
+
+
 @pytest.mark.parametrize(
     ("secret", "host", "warned"), [("", "", True), ("", "127.0.0.1", False), (SECRET, "", False)]
 )

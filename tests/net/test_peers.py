@@ -549,3 +549,72 @@ def test_a_host_name_is_looked_up():
         listener.close()
 
     run(test)
+
+
+def test_why_there_is_no_connection_is_told_with_the_address(monkeypatch):
+    monkeypatch.setattr(peers, "CONNECT_SECONDS", 0.1)
+
+    async def problem(link: Peers, node: int = 2) -> str | None:
+        with pytest.raises(PeerError):
+            await link.call(node, Api.PING)
+        return link.problem(node)
+
+    async def test() -> None:
+        listener, port = listening()
+        where = f"127.0.0.1:{port}"
+        link = peers_to(port)
+        assert link.problem(2) is None, "nobody tried"
+        assert await problem(link, 3) == f"{where}: another broker listens there"
+        assert await problem(peers_to(port, "wrong")) == f"{where}: refused the cluster secret"
+        await link.call(2, Api.PING)
+        listener.close()
+        await until(lambda: not link._links[2]._sock)
+        assert await problem(link) == f"{where}: Connection refused"
+        with Fake().listener as silent:
+            silent_port = silent.getsockname()[1]
+            assert await problem(peers_to(silent_port)) == f"127.0.0.1:{silent_port}: no answer in 0.1 s"
+        six = Peers(1, SECRET, lambda _: ("::1", port), lambda: 0)
+        assert await problem(six) == f"[::1]:{port}: Connection refused"
+
+    run(test)
+
+
+def test_a_connection_that_works_again_has_no_problem():
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port, "wrong")
+        with pytest.raises(PeerError):
+            await link.call(2, Api.PING)
+        assert link.problem(2) is not None
+        link._secret = SECRET
+        await link.call(2, Api.PING)
+        assert link.problem(2) is None
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (b"", "closes the connection: not an internal listener?"),
+        (b"HTTP/1.1 400 Bad Request", "answers HELLO with something else: not an internal listener?"),
+    ],
+)
+def test_one_that_is_no_broker_is_told_as_such(said, why):
+    async def test() -> None:
+        fake = Fake(hello=said)
+
+        async def serve() -> None:
+            (await fake.accept()).close()
+
+        serving = asyncio.get_running_loop().create_task(serve())
+        link = peers_to(fake.port)
+        with pytest.raises(PeerError):
+            await link.call(2, Api.PING)
+        assert link.problem(2) == f"127.0.0.1:{fake.port}: {why}"
+        await serving
+        fake.listener.close()
+
+    run(test)
