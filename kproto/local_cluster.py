@@ -29,6 +29,15 @@ FIRST_FREE_PORT: Final = 20_000
 START_TIMEOUT_S: Final = 30.0
 STOP_TIMEOUT_S: Final = 30.0
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
+SAID_BYTES: Final = 2000
+"""The end of what a broker that did not start has logged."""
+OF_ONE_BROKER: Final = frozenset(
+    (
+        *("node.id", "broker.id", "listeners", "advertised.listeners", "log.dir", "log.dirs"),
+        *("kproto.internal.listen", "kproto.internal.advertise", "kproto.join", "kproto.metrics.listen"),
+    )
+)
+"""Settings that no two brokers have the same: they follow from the plan."""
 
 
 class ClusterError(Exception):
@@ -59,6 +68,8 @@ class LocalCluster:
     def __init__(self, directory: str, document: _Document) -> None:
         self.directory = directory
         self._document = document
+        self._logged: dict[int, int] = {}
+        """How long the logs of brokers were before they were started."""
 
     @classmethod
     def create(
@@ -67,8 +78,9 @@ class LocalCluster:
         """Plan a cluster of ``brokers`` nodes; node n listens on ``base_port + n - 1`` (0: on free ports).
 
         ``settings``: dotted names to text, for every broker. Raises :class:`ClusterError` when the directory
-        has a cluster already.
+        has a cluster already, or a setting cannot be the same for all.
         """
+        check_settings(settings or {})
         if cls.exists(directory):
             raise ClusterError(f"{directory} has a cluster already")
         try:
@@ -237,6 +249,9 @@ class LocalCluster:
     def _spawn(self, nodes: Sequence[Node]) -> None:
         if not nodes:
             return
+        for each in nodes:
+            path = self.log_path(each.node)
+            self._logged[each.node] = os.path.getsize(path) if os.path.exists(path) else 0
         brokers = [
             {
                 "name": f"kproto-{each.node}",
@@ -266,9 +281,14 @@ class LocalCluster:
                 return
             except OSError:
                 time.sleep(0.01)
-        with open(self.log_path(node.node), "rb") as log:
-            said = log.read()[-2000:].decode("utf-8", "replace")
+        said = self._said(node.node) or f"it has logged nothing in {START_TIMEOUT_S:.0f} s"
         raise ClusterError(f"node {node.node} did not start: {said}")
+
+    def _said(self, number: int) -> str:
+        """The end of what a broker has logged since it was started last."""
+        with open(self.log_path(number), "rb") as log:
+            log.seek(self._logged.get(number, 0))
+            return log.read()[-SAID_BYTES:].decode("utf-8", "replace").strip()
 
     def _signal(self, number: int, what: signal.Signals) -> None:
         node = self.node(number)
@@ -290,9 +310,23 @@ class LocalCluster:
 
     def _save(self) -> None:
         path = os.path.join(self.directory, FILE)
-        with open(path + ".new", "w", encoding="utf-8") as file:
+        with open(path + ".new", "w", encoding="utf-8", opener=_private) as file:
             json.dump(asdict(self._document), file, indent=1)
         os.replace(path + ".new", path)
+
+
+def check_settings(settings: Iterable[str]) -> None:
+    """Raises :class:`ClusterError` for one that is not for all brokers."""
+    for name in settings:
+        if name in OF_ONE_BROKER:
+            raise ClusterError(f"{name} is another one for each broker: kproto cluster sets it")
+
+
+def _private(path: str, flags: int) -> int:
+    """Open for this user only: the file has the cluster's secret."""
+    file = os.open(path, flags, 0o600)
+    os.fchmod(file, 0o600)
+    return file
 
 
 class Process(NamedTuple):

@@ -75,6 +75,34 @@ def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
     assert Path(cluster.log_path(1)).read_text().count("\n") == 1
 
 
+def test_what_an_earlier_start_said_is_not_the_reason(tmp_path: Path) -> None:
+    """The logs are appended to."""
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 1, 0, {"kproto.vlogs.per.broker": "many"})
+    Path(cluster.log_path(1)).write_text("kproto: an error of yesterday\n")
+    with pytest.raises(ClusterError, match=r"^node 1 did not start: kproto: kproto\.vlogs\.per\.broker"):
+        cluster.start()
+    assert "yesterday" in Path(cluster.log_path(1)).read_text()
+
+
+@pytest.mark.parametrize("name", ["node.id", "log.dirs", "listeners", "kproto.metrics.listen", "kproto.join"])
+def test_what_follows_from_the_plan_is_no_setting(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ClusterError, match=f"^{name} is another one for each broker"):
+        LocalCluster.create(str(tmp_path / "cluster"), 1, 0, {name: "5"})
+    assert not (tmp_path / "cluster").exists()
+
+
+def test_only_the_user_reads_the_secret(tmp_path: Path) -> None:
+    """Also where an earlier version had left the file to be read by all."""
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {})
+    file = tmp_path / "cluster" / "cluster.json"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert cluster.settings["kproto.cluster.secret"] in file.read_text()
+    file.chmod(0o644)
+    Path(f"{file}.new").touch(0o644)
+    LocalCluster.open(cluster.directory).forget(2)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
 def test_one_runs_within_another_command(tmp_path: Path) -> None:
     """As what gives it a file system of its own, or a limit."""
 

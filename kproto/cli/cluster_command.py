@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Final
 
@@ -10,7 +11,7 @@ from click.core import ParameterSource
 
 from kproto.cli.output import print_rows
 from kproto.cli.pairs import set_option
-from kproto.local_cluster import ClusterError, LocalCluster
+from kproto.local_cluster import FILE, ClusterError, LocalCluster, check_settings
 
 DEFAULT_DATA_DIR: Final = "./kproto-cluster"
 COMMAND_LINE: Final = ParameterSource.COMMANDLINE
@@ -74,6 +75,7 @@ def start(brokers: int, base_port: int, given: dict[str, str], metadata: str, da
 
 def _check_agrees(local: LocalCluster, brokers: int, base_port: int, settings: dict[str, str]) -> None:
     """What was said on the command line, and the cluster that is there. Raises ClusterError."""
+    check_settings(settings)
     source = click.get_current_context().get_parameter_source
     first = local.nodes[0]
     other = {
@@ -81,10 +83,14 @@ def _check_agrees(local: LocalCluster, brokers: int, base_port: int, settings: d
         "base_port": base_port not in (0, first.port - first.node + 1),
     }
     wrong = [name for name, differs in other.items() if differs and source(name) is COMMAND_LINE]
-    if wrong or any(local.settings.get(name) != value for name, value in settings.items()):
+    there = f"{local.directory} has a cluster of {len(local.nodes)} brokers from port {first.port} on"
+    if wrong:
+        raise ClusterError(f"{there}: start it without options, or another one with --data-dir")
+    if any(local.settings.get(name) != value for name, value in settings.items()):
         raise ClusterError(
-            f"{local.directory} has a cluster of {len(local.nodes)} brokers from port {first.port} on, with "
-            "settings of its own: start it without options, or another one with --data-dir"
+            f"{there}, with settings of its own: start it without options. A dynamic setting is changed with "
+            f"kafka-configs --alter while it runs, others in {os.path.join(local.directory, FILE)} "
+            '("settings") while it is stopped'
         )
 
 
