@@ -72,8 +72,14 @@ def _drain(other: Node, number: int, until: float) -> None:
             told = left
             click.echo(f"left: {left['streamlets']} streamlets, {left['copies']} copies")
         if time.monotonic() > until:
-            raise ClusterError(f"broker {number} is not drained in time: {told}")
+            raise ClusterError(f"broker {number} is not drained in time and stays: {_still_there(told)}")
         time.sleep(LOOK_S)
+
+
+def _still_there(left: dict[str, int]) -> str:
+    if not left:
+        return "the controller has not said what it still has"
+    return f"it still has {left['streamlets']} streamlets and {left['copies']} copies that others need"
 
 
 def _left(other: Node, number: int) -> dict[str, int]:
