@@ -10,6 +10,8 @@ from typing import Any, Final
 import click
 
 import kproto
+from kproto.cli.addresses import address
+from kproto.config import address_text
 from kproto.errors import TABLE, ErrorCode
 from kproto.net.client import Client
 from kproto.wire import WireError
@@ -82,10 +84,10 @@ class Session:
 
 def open_session(host: str, port: int) -> Session:
     """Connect and ask for the broker's versions. Raises ClickException when nobody answers."""
-    where = f"{host}:{port}"
+    where = address_text(host, port)
     try:
         client = Client(host, port)
-    except (OSError, OverflowError, UnicodeError) as error:
+    except (OSError, UnicodeError) as error:
         raise click.ClickException(f"{where}: {getattr(error, 'strerror', None) or error}") from None
     request = ApiVersionsRequest(client_software_name="kproto", client_software_version=kproto.__version__)
     answer = Session(client, {}, where).call_version(API_VERSIONS, 3, request)
@@ -97,12 +99,9 @@ def open_session(host: str, port: int) -> Session:
 def open_any(bootstrap: str) -> Session:
     """A session with the first broker of a list that answers. Raises ClickException when none does."""
     refused = None
-    for entry in bootstrap.split(","):
-        host, _, port = entry.strip().rpartition(":")
-        if not (port.isascii() and port.isdigit()):
-            raise click.ClickException(f"--bootstrap {bootstrap}: expected HOST:PORT")
+    for host, port in [address("--bootstrap", entry) for entry in bootstrap.split(",")]:
         try:
-            return open_session(host.strip("[]") or "127.0.0.1", int(port))
+            return open_session(host, port)
         except click.ClickException as error:
             refused = refused or error
     assert refused is not None

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, NoReturn
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import click
 
+from kproto.cli.addresses import address
 from kproto.cli.cluster_command import DEFAULT_DATA_DIR
 from kproto.cli.lazy import LazyGroup
 from kproto.cli.output import print_json, print_rows
+from kproto.config import address_text
 from kproto.local_cluster import DEAD, ClusterError, LocalCluster
 
 TIMEOUT_S: Final = 5.0
@@ -65,26 +68,53 @@ def _with_options(function: Any) -> Any:
     return function
 
 
+class _Said(NamedTuple):
+    """What a broker said: a page, or nothing and why. ``broker`` is its node id, or its address."""
+
+    broker: str
+    address: str
+    page: Any
+    error: str = ""
+
+    def complain(self) -> None:
+        where = self.address if self.broker == self.address else f"broker {self.broker} at {self.address}"
+        click.echo(f"kproto: {where}: {self.error}", err=True)
+
+
 def _endpoints(data_dir: str, addresses: tuple[str, ...]) -> list[tuple[str, str]]:
-    """(name, host:port) of every broker to ask."""
+    """(name, host:port) of every broker to ask, of which there are some. What is wrong with the options ends
+    the command with exit code 2."""
     if addresses:
-        return [(address, address) for address in addresses]
-    cluster = LocalCluster.open(data_dir)
+        return [(text, address_text(*address("--metrics", text))) for text in addresses]
+    try:
+        cluster = LocalCluster.open(data_dir)
+    except ClusterError as error:
+        _fail(str(error))
     alive = [node for node in cluster.nodes if cluster.state(node) != DEAD]
+    if not alive:
+        _fail("no broker is running")
     return [(str(node.node), f"127.0.0.1:{node.metrics_port}") for node in alive]
 
 
-def _page(address: str, path: str) -> Any:
-    """What a broker says there. Raises ClusterError when it says nothing, or is no broker."""
+def _ask(endpoints: list[tuple[str, str]], path: str) -> list[_Said]:
+    """All of them at once: those that hang take their time together."""
+    with ThreadPoolExecutor(len(endpoints)) as pool:
+        return list(pool.map(lambda each: _page(each[0], each[1], path), endpoints))
+
+
+def _page(broker: str, where: str, path: str) -> _Said:
+    """The answer has an error when the broker says nothing, or is no broker."""
     try:
-        with urlopen(f"http://{address}{path}", timeout=TIMEOUT_S) as answer:
-            return json.load(answer)
+        with urlopen(f"http://{where}{path}", timeout=TIMEOUT_S) as answer:
+            return _Said(broker, where, json.load(answer))
     except (OSError, HTTPException, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
-        raise ClusterError(f"{address}: {getattr(reason, 'strerror', None) or reason}") from None
+        if isinstance(reason, TimeoutError):
+            reason = f"no answer in {TIMEOUT_S:g} s"
+        return _Said(broker, where, None, str(getattr(reason, "strerror", None) or reason))
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     click.echo(f"kproto: {message}", err=True)
     sys.exit(2)
 
@@ -92,18 +122,26 @@ def _fail(message: str) -> None:
 @click.command()
 @_with_options
 def vlogs(data_dir: str, addresses: tuple[str, ...], as_json: bool) -> None:
-    """Virtual logs of every broker: open segment, backups, fill, chunks and bytes per push, lag."""
-    rows: list[dict[str, Any]] = []
-    try:
-        for name, address in _endpoints(data_dir, addresses):
-            rows += [{"broker": name, **row} for row in _page(address, "/vlogs")]
-    except ClusterError as error:
-        _fail(str(error))
-    if not as_json:
+    """Virtual logs of every broker: open segment, backups, fill, chunks and bytes per push, lag.
+
+    A broker that does not answer is told on standard error, the others are shown, and the exit code is 1. In
+    JSON it has one row, of "broker" and "error".
+    """
+    said = _ask(_endpoints(data_dir, addresses), "/vlogs")
+    silent = [each for each in said if each.error]
+    rows: list[dict[str, Any]] = [{"broker": each.broker, **row} for each in said for row in each.page or ()]
+    if as_json:
+        rows += [{"broker": each.broker, "error": each.error} for each in silent]
+    else:
         rows = [
             {**row, **{key: round(row[key], 2) for key in row if isinstance(row[key], float)}} for row in rows
         ]
-    print_rows(rows, _VLOG_COLUMNS, as_json=as_json, title="Virtual logs")
+    if as_json or len(silent) < len(said):
+        print_rows(rows, _VLOG_COLUMNS, as_json=as_json, title="Virtual logs")
+    for each in silent:
+        each.complain()
+    if silent:
+        sys.exit(1)
 
 
 _RECOVERY_COMMANDS: Final = {
@@ -115,13 +153,18 @@ _RECOVERY_COMMANDS: Final = {
 @_with_options
 @click.pass_context
 def recovery(ctx: click.Context, data_dir: str, addresses: tuple[str, ...], as_json: bool) -> None:
-    """Recoveries that are running and the latest that are done, with their times in seconds."""
+    """Recoveries that are running and the latest that are done, with their times in seconds.
+
+    Any broker can tell; when none does, the exit code is 1.
+    """
     if ctx.invoked_subcommand is not None:
         return
-    try:
-        found = _page(_endpoints(data_dir, addresses)[0][1], "/recovery")
-    except (ClusterError, IndexError) as error:
-        _fail(str(error) if isinstance(error, ClusterError) else "no broker is running")
+    said = _ask(_endpoints(data_dir, addresses), "/recovery")
+    found = next((each.page for each in said if not each.error), None)
+    if found is None:
+        for each in said:
+            each.complain()
+        sys.exit(1)
     if as_json:
         print_json(found)
         return
@@ -129,4 +172,7 @@ def recovery(ctx: click.Context, data_dir: str, addresses: tuple[str, ...], as_j
     for line in (*found["waiting"], *found["lost"]):
         click.echo(line)
     repairs = found["repairs"]
-    click.echo(f"copies missing: {repairs.get('short', 0)}, being made: {repairs.get('running', 0)}")
+    missing = repairs.get("short", 0)
+    if repairs.get("seen", 0) < repairs.get("changes", 0):
+        missing = f"not looked yet since the last change ({missing} before)"
+    click.echo(f"copies missing: {missing}, being made: {repairs.get('running', 0)}")
