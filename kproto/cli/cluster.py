@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
@@ -22,7 +23,12 @@ from kproto.wire.messages import codec
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 API_VERSIONS: Final = 18
 METADATA: Final = 3
+LONG_S: Final = 1.0
+"""A request that is answered takes less."""
 FIND_COORDINATOR: Final = 10
+CHANGING: Final = frozenset({0, 19, 20, 37, 42, 43, 44, 64})
+"""Produce, CreateTopics, DeleteTopics, CreatePartitions, DeleteGroups, ElectLeaders, IncrementalAlterConfigs
+and UnregisterBroker: what was asked may be done though no answer comes."""
 
 
 def bootstrap_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,12 +80,24 @@ class Session:
 
     def call_version(self, key: int, version: int, request: Any) -> Any:
         """`call` in one version."""
+        began = time.monotonic()
         try:
             return self.client.call(key, version, request)
         except OSError as error:
-            raise click.ClickException(f"{self.address}: {error.strerror or error}") from None
+            problem = _unanswered(error, time.monotonic() - began)
+            if key in CHANGING:
+                problem += "; whether it was done is unknown"
+            raise click.ClickException(f"{self.address}: {problem}") from None
         except WireError as error:
             raise click.ClickException(f"{self.address}: {error}") from None
+
+
+def _unanswered(error: OSError, seconds: float) -> str:
+    """How a request ended that got no answer, and when, if that was not at once."""
+    if isinstance(error, TimeoutError):
+        return f"no answer in {seconds:.0f} s"
+    problem = error.strerror or str(error)
+    return f"{problem} after {seconds:.0f} s without an answer" if seconds >= LONG_S else problem
 
 
 def open_session(host: str, port: int) -> Session:
