@@ -34,7 +34,7 @@ class _Found(NamedTuple):
     "--from-time", type=MILLISECONDS, metavar="MS", help="From the first record at or after this time."
 )
 @click.option("--partition", "only", type=int, help="Only this partition.")
-@click.option("--max-records", type=int, help="Stop after so many.")
+@click.option("--max-records", type=click.IntRange(1), help="Stop after so many.")
 @click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Stop when nothing came so long.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per record, with its position.")
 @bootstrap_option
@@ -49,14 +49,14 @@ def consume(
     bootstrap: str,
 ) -> None:
     """Print the records of TOPIC until interrupted; no group, nothing is committed."""
+    if from_beginning and from_time is not None:
+        raise click.UsageError("--from-beginning and --from-time: give one of them")
     left = max_records if max_records is not None else -1
     with Cluster(bootstrap) as cluster:
         reader = _Reader(cluster, topic, only)
         reader.seek(EARLIEST if from_beginning else LATEST if from_time is None else from_time)
         try:
             for found in reader.records(timeout_s):
-                if left == 0:
-                    break
                 _print(found, as_json)
                 left -= 1
                 if left == 0:

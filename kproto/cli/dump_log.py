@@ -104,6 +104,10 @@ def dump_log(
 
     if not os.path.exists(os.path.join(data_dir, IDENTITY_FILE)):
         raise click.ClickException(f"{data_dir} is not the data directory of a broker")
+    if journal and (chunks or only_topic is not None or only_partition is not None):
+        raise click.UsageError(
+            "--journal shows files of all topics, without --topic, --partition or --chunks"
+        )
     if journal:
         print_rows(_journal_rows(data_dir), JOURNAL_COLUMNS, as_json=as_json, title="Journal")
         return
@@ -111,6 +115,8 @@ def dump_log(
     topics = [t for name, t in sorted(image.topics.items()) if only_topic is None or name == only_topic]
     if only_topic is not None and not topics:
         raise click.ClickException(f"{only_topic}: no such topic in {data_dir}")
+    if only_partition is not None and not any(0 <= only_partition < t.partitions for t in topics):
+        raise click.ClickException(f"there is no partition {only_partition} of {only_topic or 'any topic'}")
     segments = list(_segments(data_dir, topics, only_partition))
     with progress("reading segments", len(segments)) as advance:
         rows: list[dict[str, Any]] = []

@@ -37,7 +37,7 @@ def produce(
     from kproto.cli.output import progress
 
     if key_separator == "":
-        raise click.ClickException("--key-separator: an empty text separates nothing")
+        raise click.UsageError("--key-separator: an empty text separates nothing")
     written = 0
     with Cluster(bootstrap) as cluster, progress("producing", None) as advance:
         found = cluster.topic(topic, create=True)

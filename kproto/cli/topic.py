@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import click
@@ -102,14 +103,8 @@ def describe(name: str, bootstrap: str, as_json: bool) -> None:
 
     with Cluster(bootstrap) as cluster:
         found = cluster.topic(name)
-        resource = DescribeConfigsResource(
-            resource_type=TOPIC_RESOURCE, resource_name=name, configuration_keys=None
-        )
-        answer = cluster.any.call(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[resource])).results[0]
-    require(answer.error_code, name, answer.error_message)
-    configs = {
-        config.name: config.value for config in answer.configs if config.config_source != DEFAULT_SOURCE
-    }
+        known = _configs(cluster, name)
+    configs = {config.name: config.value for config in known if config.config_source != DEFAULT_SOURCE}
     partitions: list[dict[str, Any]] = [
         {
             "partition": partition.partition_index,
@@ -131,6 +126,16 @@ def describe(name: str, bootstrap: str, as_json: bool) -> None:
     )
 
 
+def _configs(cluster: Cluster, name: str) -> list[Any]:
+    """All configs of a topic, of a DescribeConfigs answer. Raises ClickException when it is unknown."""
+    resource = DescribeConfigsResource(
+        resource_type=TOPIC_RESOURCE, resource_name=name, configuration_keys=None
+    )
+    answer = cluster.any.call(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[resource])).results[0]
+    require(answer.error_code, name, answer.error_message)
+    return list(answer.configs)
+
+
 @topic.command()
 @click.argument("name")
 @set_option("given", "Set a topic config.")
@@ -144,8 +149,10 @@ def alter(
     changes = [AlterableConfig(name=k, config_operation=SET, value=v) for k, v in given.items()]
     changes += [AlterableConfig(name=key, config_operation=DELETE, value=None) for key in removed]
     if not changes and partitions is None:
-        raise click.ClickException("nothing to change: give --set, --unset or --partitions")
+        raise click.UsageError("nothing to change: give --set, --unset or --partitions")
     with Cluster(bootstrap) as cluster:
+        if removed:
+            _check_known(cluster, name, removed)
         if changes:
             resource = AlterConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=name, configs=changes)
             request = IncrementalAlterConfigsRequest(resources=[resource])
@@ -157,3 +164,11 @@ def alter(
             result = cluster.any.call(CREATE_PARTITIONS, asked).results[0]
             require(result.error_code, name, result.error_message)
     click.echo(f"altered {name}")
+
+
+def _check_known(cluster: Cluster, name: str, removed: Iterable[str]) -> None:
+    """Brokers, Apache Kafka's too, do not mind when a config that does not exist is to go."""
+    known = {config.name for config in _configs(cluster, name)}
+    for config in removed:
+        if config not in known:
+            raise click.ClickException(f"{name}: --unset {config}: there is no such topic config")
