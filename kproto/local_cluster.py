@@ -1,7 +1,8 @@
 """A whole cluster on this machine: one process per broker, remembered in a file so that any command finds it.
 
 ``cluster.json`` in the cluster's directory holds the ports, the settings and the processes; each broker has
-its data in ``broker-<node>`` beside it and writes to ``broker-<node>.log``. A process is recognised by its
+its data in ``broker-<node>`` beside it and writes to ``broker-<node>.log``; they read the cluster's secret in
+``secret.toml``, because command lines are shown to everybody. A process is recognised by its
 pid together with the time it was started, so that nothing else is ever signalled.
 
 May import nothing of kproto: it starts brokers as a command does (``kproto.cli.launch``).
@@ -9,6 +10,7 @@ May import nothing of kproto: it starts brokers as a command does (``kproto.cli.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -23,6 +25,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Final, NamedTuple
 
 FILE: Final = "cluster.json"
+SECRET_FILE: Final = "secret.toml"
+SECRET: Final = "kproto.cluster.secret"
 INTERNAL_OFFSET: Final = 1000
 METRICS_OFFSET: Final = 2000
 FIRST_FREE_PORT: Final = 20_000
@@ -93,7 +97,7 @@ class LocalCluster:
             Node(n + 1, *(next(free) if base_port == 0 else base_port + offset + n for offset in offsets))
             for n in range(brokers)
         ]
-        own = {"kproto.cluster.secret": secrets.token_hex(16), **(settings or {})}
+        own = {SECRET: secrets.token_hex(16), **(settings or {})}
         cluster = cls(directory, _Document(nodes, own))
         cluster._save()
         return cluster
@@ -195,7 +199,9 @@ class LocalCluster:
     def discard(self) -> None:
         """Stop what runs and forget the plan; data and logs stay. Another one can be made here."""
         self.stop()
-        os.unlink(os.path.join(self.directory, FILE))
+        for name in (FILE, SECRET_FILE):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(self.directory, name))
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -237,8 +243,10 @@ class LocalCluster:
         """Of ``kproto``, to run one broker."""
         arguments = ["serve", "--quiet", "--node-id", str(node.node)]
         arguments += ["--listen", f"127.0.0.1:{node.port}", "--data-dir", self.data_dir(node.node)]
+        arguments += ["--config", os.path.join(self.directory, SECRET_FILE)]
         for name, value in self.node_settings(node).items():
-            arguments += ["--set", f"{name}={value}"]
+            if name != SECRET:
+                arguments += ["--set", f"{name}={value}"]
         return arguments
 
     def within(self, node: Node) -> list[str]:  # noqa: ARG002
@@ -249,6 +257,8 @@ class LocalCluster:
     def _spawn(self, nodes: Sequence[Node]) -> None:
         if not nodes:
             return
+        secret = json.dumps(self._document.settings.get(SECRET, ""), ensure_ascii=False)
+        self._write(SECRET_FILE, f'"{SECRET}" = {secret}\n')
         for each in nodes:
             path = self.log_path(each.node)
             self._logged[each.node] = os.path.getsize(path) if os.path.exists(path) else 0
@@ -309,9 +319,12 @@ class LocalCluster:
             pass
 
     def _save(self) -> None:
-        path = os.path.join(self.directory, FILE)
+        self._write(FILE, json.dumps(asdict(self._document), indent=1))
+
+    def _write(self, name: str, text: str) -> None:
+        path = os.path.join(self.directory, name)
         with open(path + ".new", "w", encoding="utf-8", opener=_private) as file:
-            json.dump(asdict(self._document), file, indent=1)
+            file.write(text)
         os.replace(path + ".new", path)
 
 

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from bench.failover.promises import wait_until
 from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node, process_of
 
+SECRET = 'a "b" \\c\t\U0001f600'
 FIRST_THREAD_ENDS = """
 import ctypes, sys, threading
 threading.Thread(target=sys.stdin.read).start()
@@ -93,10 +95,14 @@ def test_what_follows_from_the_plan_is_no_setting(tmp_path: Path, name: str) -> 
 
 def test_only_the_user_reads_the_secret(tmp_path: Path) -> None:
     """Also where an earlier version had left the file to be read by all."""
-    cluster = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {})
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {"kproto.cluster.secret": SECRET})
+    cluster.start()
+    cluster.stop()
+    read = tmp_path / "cluster" / "secret.toml"
+    assert read.stat().st_mode & 0o777 == 0o600
+    assert tomllib.loads(read.read_text()) == {"kproto.cluster.secret": SECRET}
     file = tmp_path / "cluster" / "cluster.json"
     assert file.stat().st_mode & 0o777 == 0o600
-    assert cluster.settings["kproto.cluster.secret"] in file.read_text()
     file.chmod(0o644)
     Path(f"{file}.new").touch(0o644)
     LocalCluster.open(cluster.directory).forget(2)
@@ -115,6 +121,9 @@ def test_one_runs_within_another_command(tmp_path: Path) -> None:
     try:
         limits = [Path(f"/proc/{node.pid}/limits").read_text() for node in cluster.nodes]
         assert ["1234 " in text for text in limits] == [False, True]
+        shown = Path(f"/proc/{cluster.nodes[1].pid}/cmdline").read_text()
+        assert "kproto.metrics.listen" in shown
+        assert cluster.settings["kproto.cluster.secret"] not in shown
     finally:
         cluster.stop()
 

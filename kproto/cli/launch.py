@@ -28,6 +28,7 @@ OPTIONAL: Final = "uvloop"
 SHARED: Final = (
     "encodings.idna",
     "hmac",
+    "tomllib",
     "kproto.cli.serve",
     "kproto.broker",
     "kproto.member",
