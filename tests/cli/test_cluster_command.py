@@ -12,8 +12,11 @@ from kproto.local_cluster import LocalCluster
 
 
 def start(directory: Path, *words: str) -> str:
-    """What is said by a start that is refused."""
-    done = CliRunner().invoke(main, ["cluster", "start", "--data-dir", str(directory), *words])
+    """What is said by a start that is refused. One that is not is taken back."""
+    given = ["cluster", "start", "--data-dir", str(directory), "--base-port", "0", *words]
+    done = CliRunner().invoke(main, given)
+    if done.exit_code == 0:
+        LocalCluster.open(str(directory)).stop()
     assert done.exit_code == 2, done.output
     assert done.output.count("\n") == 1
     return done.output
