@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from kproto.cli.addresses import THIS_MACHINE
 from kproto.cli.pairs import set_option
 from kproto.config import BROKER_CONFIGS, ConfigError, Settings, address_text, load
 
@@ -102,10 +103,10 @@ def serve(quiet: bool, **flags: Any) -> None:
 
     def announce(host: str, port: int) -> None:
         if not quiet:
-            address = address_text(host, port)
-            click.echo(f"kproto broker {settings.node_id} serves Kafka clients on {address}")
+            click.echo(f"kproto broker {settings.node_id} serves Kafka clients on {address_text(host, port)}")
             click.echo(f"data in {settings.log_dirs}; stop with Ctrl-C. Try next, in another terminal:")
-            where = "" if (host, port) == ("127.0.0.1", 9092) else f" --bootstrap {address}"
+            told = address_text(*(settings.advertised_address() or (host or THIS_MACHINE, port)))
+            where = "" if told == DEFAULT_LISTEN else f" --bootstrap {told}"
             click.echo(f"  echo hello | {_called()} produce greetings{where}")
             click.echo(f"  {_called()} consume greetings --from-beginning{where}")
 

@@ -13,17 +13,38 @@ from kproto.cli.serve import serve, settings_from
 from kproto.config import Settings, address_text, host_and_port
 
 
-def test_an_ipv6_address_is_shown_in_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _announced_only(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(settings: Settings, announce: Callable[[str, int], None]) -> int:
         announce(*settings.listen_address())
         return 0
 
     monkeypatch.setattr(broker, "run", run)
+
+
+def test_an_ipv6_address_is_shown_in_brackets() -> None:
     for address in ("[::1]:9092", "127.0.0.1:9093", "localhost:9092"):
         said = CliRunner().invoke(serve, ["--listen", address]).output
         assert f"serves Kafka clients on {address}\n" in said
         assert said.count(f"--bootstrap {address}\n") == 2
         assert address_text(*host_and_port(address)) == address
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        (
+            ["--listen", "0.0.0.0:9092", "--advertise", "kafka.example:19092"],
+            " --bootstrap kafka.example:19092",
+        ),
+        (["--listen", ":9093"], " --bootstrap 127.0.0.1:9093"),
+        ([], ""),
+    ],
+)
+def test_the_commands_it_suggests_reach_it(options: list[str], hint: str) -> None:
+    said = CliRunner().invoke(serve, options).output.splitlines()
+    assert [line.endswith(f" greetings{hint}") for line in said[2:3]] == [True]
+    assert said[3].endswith(f" --from-beginning{hint}")
 
 
 def test_the_address_for_other_brokers_beside_an_ipv6_one(tmp_path: Path) -> None:
