@@ -231,7 +231,7 @@ def measure_case(
 @click.command()
 @options.quick_option
 @options.pairs_option
-@click.option("--seconds", type=float, help="Measured seconds of a run.")
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Measured seconds of a run.")
 @click.option("--warmup", type=float, default=30, show_default=True, help="Seconds of load before anything.")
 @options.steady_option
 @click.option("--case", "patterns", multiple=True, help="Only cases whose name contains this.")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kproto.replica.service import ReplicaService
     from kproto.vlog.manager import VlogManager
 
+LENGTH_BYTES: Final = 4
+"""Before each request."""
 NO_LABELS: Final[Mapping[str, str]] = {}
 _VLOG_COUNTERS: Final = (
     ("pushes", "kproto_vlog_pushes", "Frames sent to backups."),
@@ -43,7 +45,8 @@ def served(server: Server, dispatcher: Dispatcher) -> Iterator[Metric]:
     for key, (requests, size) in dispatcher.requests.items():
         labels = {"api": codec(key).name}
         yield Metric("kproto_requests", "Requests of clients.", requests, labels, counter=True)
-        yield Metric("kproto_request_bytes", "Bytes of requests.", size, labels, counter=True)
+        received = size + requests * LENGTH_BYTES
+        yield Metric("kproto_request_bytes", "Bytes of requests.", received, labels, counter=True)
     answered = server.answered_bytes
     yield Metric("kproto_response_bytes", "Bytes of answers.", answered, NO_LABELS, counter=True)
     yield Metric("kproto_connections_open", "Connections of clients.", server.connections, NO_LABELS)

@@ -258,6 +258,7 @@ class LocalCluster:
         if not nodes:
             return
         secret = json.dumps(self._document.settings.get(SECRET, ""), ensure_ascii=False)
+        secret = secret.replace("\x7f", "\\u007f")  # the one that JSON has as it is and TOML has not
         self._write(SECRET_FILE, f'"{SECRET}" = {secret}\n')
         for each in nodes:
             path = self.log_path(each.node)
@@ -291,7 +292,9 @@ class LocalCluster:
                 return
             except OSError:
                 time.sleep(0.01)
-        said = self._said(node.node) or f"it has logged nothing in {START_TIMEOUT_S:.0f} s"
+        ended = "it ended and has logged nothing"
+        silent = ended if self.state(node) == DEAD else f"it has logged nothing in {START_TIMEOUT_S:.0f} s"
+        said = self._said(node.node) or silent
         raise ClusterError(f"node {node.node} did not start: {said}")
 
     def _said(self, number: int) -> str:

@@ -15,7 +15,7 @@ import pytest
 from bench.failover.promises import wait_until
 from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node, process_of
 
-SECRET = 'a "b" \\c\t\U0001f600'
+SECRET = 'a "b" \\c\t\x7f\U0001f600'
 FIRST_THREAD_ENDS = """
 import ctypes, sys, threading
 threading.Thread(target=sys.stdin.read).start()
@@ -174,6 +174,16 @@ def test_nothing_is_started_for_nobody(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "who wanted them is gone\n")
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_broker_that_ends_without_a_word(tmp_path: Path) -> None:
+    class Within(LocalCluster):
+        def within(self, node: Node) -> list[str]:
+            return ["true"]
+
+    cluster = Within.create(str(tmp_path / "cluster"), 1, 0, {})
+    with pytest.raises(ClusterError, match=r"^node 1 did not start: it ended and has logged nothing$"):
+        cluster.start()
 
 
 def test_a_command_to_run_within_that_is_not_there(tmp_path: Path) -> None:

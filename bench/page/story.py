@@ -144,8 +144,8 @@ class Case:
 
     @property
     def cause(self) -> str:
-        """The first reason of the worst finding that has one."""
-        return next((one.whys[0] for one in self.findings if one.whys), "")
+        """The first reason of that figure; "" where it has none, whatever is said of the others."""
+        return next(iter(self.findings[0].whys), "")
 
 
 def by_case(found: Iterable[Finding]) -> list[Case]:

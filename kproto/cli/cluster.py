@@ -114,10 +114,15 @@ def open_session(host: str, port: int) -> Session:
     return Session(client, versions, where)
 
 
+def _addresses(bootstrap: str) -> list[tuple[str, int]]:
+    entries = [entry for entry in bootstrap.split(",") if entry.strip()]
+    return [address("--bootstrap", entry) for entry in entries or [bootstrap]]
+
+
 def open_any(bootstrap: str) -> Session:
     """A session with the first broker of a list that answers. Raises ClickException when none does."""
     refused = None
-    for host, port in [address("--bootstrap", entry) for entry in bootstrap.split(",")]:
+    for host, port in _addresses(bootstrap):
         try:
             return open_session(host, port)
         except click.ClickException as error:

@@ -6,6 +6,8 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Final, NamedTuple, NoReturn
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -85,7 +87,7 @@ def _endpoints(data_dir: str, addresses: tuple[str, ...]) -> list[tuple[str, str
     """(name, host:port) of every broker to ask, of which there are some. What is wrong with the options ends
     the command with exit code 2."""
     if addresses:
-        return [(text, address_text(*address("--metrics", text))) for text in addresses]
+        return [(text, address_text(*address("--metrics", text))) for text in dict.fromkeys(addresses)]
     try:
         cluster = LocalCluster.open(data_dir)
     except ClusterError as error:
@@ -100,6 +102,25 @@ def _ask(endpoints: list[tuple[str, str]], path: str) -> list[_Said]:
     """All of them at once: those that hang take their time together."""
     with ThreadPoolExecutor(len(endpoints)) as pool:
         return list(pool.map(lambda each: _page(each[0], each[1], path), endpoints))
+
+
+def _first_answer(endpoints: list[tuple[str, str]], path: str) -> tuple[Any, list[_Said]]:
+    """The first page that one of them answers, without waiting for those that hang; None where none does, and
+    what they said instead."""
+    said: SimpleQueue[_Said] = SimpleQueue()
+
+    def ask(broker: str, where: str) -> None:
+        said.put(_page(broker, where, path))
+
+    for each in endpoints:
+        Thread(target=ask, args=each, daemon=True).start()
+    silent: dict[str, _Said] = {}
+    while len(silent) < len(endpoints):
+        one = said.get()
+        if not one.error:
+            return one.page, []
+        silent[one.broker] = one
+    return None, [silent[broker] for broker, _ in endpoints]
 
 
 def _page(broker: str, where: str, path: str) -> _Said:
@@ -159,10 +180,9 @@ def recovery(ctx: click.Context, data_dir: str, addresses: tuple[str, ...], as_j
     """
     if ctx.invoked_subcommand is not None:
         return
-    said = _ask(_endpoints(data_dir, addresses), "/recovery")
-    found = next((each.page for each in said if not each.error), None)
+    found, silent = _first_answer(_endpoints(data_dir, addresses), "/recovery")
     if found is None:
-        for each in said:
+        for each in silent:
             each.complain()
         sys.exit(1)
     if as_json:

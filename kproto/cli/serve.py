@@ -16,6 +16,8 @@ from kproto.config import BROKER_CONFIGS, ConfigError, Settings, address_text, l
 CONFIG_ERROR_EXIT: Final = 2
 DEFAULT_DATA_DIR: Final = BROKER_CONFIGS["log.dirs"].default
 DEFAULT_LISTEN: Final = "127.0.0.1:9092"
+USUAL: Final = {"listeners": f"PLAINTEXT://{DEFAULT_LISTEN}"}
+"""In place of Kafka's default, which is all interfaces."""
 INTERNAL_PORT_OFFSET: Final = 1000
 HIDDEN: Final = "(hidden)"
 
@@ -75,7 +77,7 @@ def settings_from(
     }
     texts.update({name: value for name, value in flags.items() if value is not None})
     try:
-        settings = load(config_file, texts, {"listeners": f"PLAINTEXT://{DEFAULT_LISTEN}"})
+        settings = load(config_file, texts, USUAL)
         if settings.kproto_join and not settings.kproto_internal_listen:
             host, port = settings.listen_address()
             own = address_text(host or "127.0.0.1", port + INTERNAL_PORT_OFFSET)
@@ -128,7 +130,7 @@ def config(as_json: bool, **flags: Any) -> None:
         {
             "name": name,
             "value": HIDDEN if value and BROKER_CONFIGS[name].sensitive else value,
-            "source": "set" if explicit else "default",
+            "source": "set" if explicit and value != USUAL.get(name) else "default",
         }
         for name, value, explicit in settings.effective()
     ]

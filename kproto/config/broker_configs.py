@@ -73,6 +73,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         None,
         "Directory of everything the broker stores; exactly one. Without it ``log.dir`` counts.",
     ),
+    ("log.dir", STRING, "/tmp/kafka-logs", None, "Counts where ``log.dirs`` is not set."),
     # connections
     (
         "socket.request.max.bytes",
@@ -398,7 +399,6 @@ _ACCEPTED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("log.cleaner.io.buffer.size", INT, 524_288),
     ("log.cleaner.io.max.bytes.per.second", DOUBLE, 1.7976931348623157e308),
     ("log.cleaner.threads", INT, 1),
-    ("log.dir", STRING, "/tmp/kafka-logs"),
     ("log.dir.failure.timeout.ms", LONG, 30_000),
     ("log.flush.offset.checkpoint.interval.ms", INT, 60_000),
     ("log.flush.start.offset.checkpoint.interval.ms", INT, 60_000),

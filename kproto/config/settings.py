@@ -104,7 +104,7 @@ _ADDRESSES: Final = {
     "kproto.internal.listen": "kproto.internal.advertise",
 }
 """What is bound, and what others are told when that is not it."""
-_ANYWHERE: Final = frozenset({"", "0.0.0.0", "::"})
+_ANYWHERE: Final = frozenset({"0", "0.0.0.0", "::", "::0", "*"})
 _NOT_KEYS: Final = frozenset({"values", "explicit", "topic_defaults"})
 _KEY_OF_FIELD: Final = {name.replace(".", "_"): name for name in BROKER_CONFIGS}
 _FIELD_KEYS: Final = tuple(
@@ -124,17 +124,20 @@ def load(
 
     ``path`` is a TOML file whose keys are Kafka's dotted names, quoted (``"num.partitions" = 3``) or as
     tables (``[num]`` with ``partitions = 3``); ``overrides`` (dotted name -> text) win over it;
-    ``usual`` are defaults in place of Kafka's. Raises :class:`ConfigError` with one line for an unreadable
-    file, an unknown key or a value that is refused.
+    ``usual`` are set where neither says otherwise. Raises :class:`ConfigError` with one line for an
+    unreadable file, an unknown key or a value that is refused.
     """
-    texts = _file_texts(os.fspath(path)) if path is not None else {}
-    texts.update(overrides or {})
-    if "log.dir" in texts:
-        texts.setdefault("log.dirs", texts["log.dir"])
+    texts = {**(usual or {}), **_with_log_dirs(_file_texts(os.fspath(path)) if path is not None else {})}
+    texts.update(_with_log_dirs(overrides or {}))
     for alias, name in ALIASES.items():
         if alias in texts and texts.setdefault(name, texts[alias]) != texts[alias]:
             raise ConfigError(f"{alias}: {texts[alias]!r} contradicts {name} = {texts[name]!r}")
-    return _settings({**_DEFAULTS, **_parsed(usual or {}), **_parsed(texts)}, texts)
+    return _settings({**_DEFAULTS, **_parsed(texts)}, texts)
+
+
+def _with_log_dirs(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """As Kafka: ``log.dir`` counts where ``log.dirs`` is not set in the same place."""
+    return {"log.dirs": texts["log.dir"], **texts} if "log.dir" in texts else texts
 
 
 def _settings(values: Mapping[str, ConfigValue], explicit: Mapping[str, str]) -> Settings:
@@ -178,16 +181,20 @@ def _check_together(values: Mapping[str, ConfigValue]) -> None:
         raise ConfigError("log.dirs: kproto stores everything in one directory")
     for bound, told in _ADDRESSES.items():
         address = _first(values[told] or values[bound])
-        if address and host_and_port(address)[0] in _ANYWHERE:
+        only_bound = bound == "listeners" and not values[told]
+        if address and _is_anywhere(host_and_port(address)[0], only_bound):
             where = f"{address} is no address to connect to"
             raise ConfigError(f"{bound}: {where}; {told} has to say one that clients or brokers reach")
 
 
 def _first(value: ConfigValue) -> str:
-    """``host:port`` of an address, or of a list of listeners; "" for none, and for a listener without host,
-    of which 127.0.0.1 is told."""
-    text = value[0].partition("://")[2] if isinstance(value, tuple) else str(value or "")
-    return "" if isinstance(value, tuple) and text.startswith(":") else text
+    """``host:port`` of an address, or of a list of listeners; "" for none."""
+    return value[0].partition("://")[2] if isinstance(value, tuple) else str(value or "")
+
+
+def _is_anywhere(host: str, only_bound: bool) -> bool:
+    """Whether nobody can connect to it. Of a listener for clients without a host 127.0.0.1 is told."""
+    return host in _ANYWHERE or (not host and not only_bound)
 
 
 def host_and_port(text: str) -> tuple[str, int]:

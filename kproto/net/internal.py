@@ -189,7 +189,7 @@ class InternalListener:
             error, problem = InternalError.REFUSED, "has another cluster secret"
         elif to >= 0 and self._node_id not in (ANY_NODE, to):
             error, problem = InternalError.UNKNOWN, f"looks for broker {to} where this one listens"
-        if problem and self._strange.is_due((connection.peer, node_id, problem)):
+        if problem and self._strange.is_due((connection.peer, error)):
             log.warning("broker %d at %s %s: refused", node_id, connection.peer, problem)
         connection.begin(0).reply(RESPONSE.pack(RESPONSE_OVERHEAD, correlation, error))
         if error is InternalError.NONE:

@@ -1,8 +1,10 @@
 """Directories for the brokers' data."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from bench.options import new_directory, workspace
+from bench.cases import FULL
+from bench.options import asked, new_directory, workspace
 
 
 def test_the_place_for_data_is_made_when_it_is_not_there(tmp_path: Path) -> None:
@@ -19,3 +21,8 @@ def test_a_workspace_is_gone_afterwards_and_the_place_for_data_stays(tmp_path: P
         (work / "broker" / "file").write_bytes(b"x")
     assert not work.exists()
     assert (tmp_path / "data").is_dir()
+
+
+def test_options_that_were_given_replace_those_of_the_scale() -> None:
+    assert asked(FULL, pairs=1, seconds=None, steady_seconds=0) == replace(FULL, pairs=1, steady_seconds=0)
+    assert asked(FULL, pairs=None) == FULL

@@ -222,6 +222,16 @@ def test_of_many_losses_without_a_reason_the_worst_are_named() -> None:
     assert text.endswith("[[omb-fixed-rate case 3]] (publish p99 ms 5.75×) and 3 more.")
 
 
+def test_the_reason_of_another_figure_does_not_explain_the_worst() -> None:
+    result = workloads()
+    for run in result.runs:
+        if run.system == KPROTO and run.case == "bursts":
+            run.metrics |= {"publish_p99_ms": 40.0, "cpu_s_per_million": 90.0}
+    reasons = [story.Reason("*", "cpu_s_per_million", "The interpreter costs more.")]
+    text = story.opening(story.findings([result], reasons), [])[0]
+    assert text.endswith(f"{story.POINT}[[omb-fixed-rate bursts]] (publish p99 ms 10.00×).")
+
+
 def test_a_case_counts_for_the_first_reason_of_its_worst_figure_and_most_cases_come_first() -> None:
     result = workloads()
     for run in result.runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from kproto import broker
-from kproto.cli.serve import serve, settings_from
+from kproto.cli.serve import config, serve, settings_from
 from kproto.config import Settings, address_text, host_and_port
 
 
@@ -45,6 +46,19 @@ def test_the_commands_it_suggests_reach_it(options: list[str], hint: str) -> Non
     said = CliRunner().invoke(serve, options).output.splitlines()
     assert [line.endswith(f" greetings{hint}") for line in said[2:3]] == [True]
     assert said[3].endswith(f" --from-beginning{hint}")
+
+
+def test_what_nobody_has_set_is_a_default() -> None:
+    def source(*options: str) -> dict[str, tuple[str, str]]:
+        rows = json.loads(CliRunner().invoke(config, [*options, "--json"]).output)
+        return {row["name"]: (row["value"], row["source"]) for row in rows}
+
+    shown = source()
+    assert shown["listeners"] == ("PLAINTEXT://127.0.0.1:9092", "default")
+    assert shown["log.dirs"] == ("./kproto-data", "default")
+    shown = source("--listen", "127.0.0.1:9093", "--set", "log.dir=/a")
+    assert shown["listeners"] == ("PLAINTEXT://127.0.0.1:9093", "set")
+    assert shown["log.dirs"] == ("/a", "set")
 
 
 def test_the_address_for_other_brokers_beside_an_ipv6_one(tmp_path: Path) -> None:

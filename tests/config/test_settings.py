@@ -99,6 +99,9 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
         ("listeners = 'PLAINTEXT://a:99999'\n", "must end in :port"),
         ("listeners = 'PLAINTEXT://0.0.0.0:1'\n", "listeners: 0.0.0.0:1 is no address to connect to"),
         ("listeners = 'PLAINTEXT://[::]:1'\n", "advertised.listeners has to say one"),
+        ("advertised.listeners = 'PLAINTEXT://:1'\n", "listeners: :1 is no address to connect to"),
+        ("listeners = 'PLAINTEXT://0:1'\n", "0:1 is no address to connect to"),
+        ("listeners = 'PLAINTEXT://[::0]:1'\n", "[::0]:1 is no address to connect to"),
         ("advertised.listeners = 'PLAINTEXT://0.0.0.0:1'\n", "0.0.0.0:1 is no address to connect to"),
         ("kproto.internal.listen = '0.0.0.0:1'\n", "kproto.internal.advertise has to say one"),
         ("kproto.internal.listen = ':1'\n", "kproto.internal.listen: :1 is no address to connect to"),
@@ -134,6 +137,12 @@ def test_log_dir_counts_when_log_dirs_is_not_set_as_kafkas() -> None:
     assert load(None, {"log.dir": "/a"}).log_dirs == "/a"
     assert load(None, {"log.dir": "/a", "log.dirs": "/b"}).log_dirs == "/b"
     assert load(None).log_dirs == "./kproto-data"
+
+
+def test_log_dir_on_the_command_line_wins_over_log_dirs_in_the_file(tmp_path: Path) -> None:
+    file = write(tmp_path, "log.dirs = '/a'\n")
+    assert load(file, {"log.dir": "/b"}).log_dirs == "/b"
+    assert load(write(tmp_path, "log.dir = '/a'\n"), {"log.dirs": "/b"}).log_dirs == "/b"
 
 
 @pytest.mark.parametrize("bound", ["0.0.0.0:1", "[::]:1", ":1"])

@@ -264,6 +264,10 @@ class SimPeers:
             link = self.links[node_id] = _Link(self, node_id)
         link.request(api, pieces, done)
 
+    def problem(self, node_id: int) -> str | None:
+        """Nobody is told why here."""
+        return None
+
     async def call(self, node_id: int, api: int, body: Buffer = b"", timeout: float = 10.0) -> Answer:
         future: asyncio.Future[Answer | None] = self.loop.create_future()
 

@@ -23,6 +23,7 @@ from kproto.config import (
     ConfigSource,
     ConfigType,
     Settings,
+    address_text,
     inherited,
     value_text,
 )
@@ -75,7 +76,7 @@ class ConfigViews:
         self._effective = settings.with_texts(dynamic) if dynamic else settings
         self._special = {alias: value_text(settings.values[name]) for alias, name in ALIASES.items()}
         if advertised is not None:
-            self._special["advertised.listeners"] = f"PLAINTEXT://{advertised[0]}:{advertised[1]}"
+            self._special["advertised.listeners"] = f"PLAINTEXT://{address_text(*advertised)}"
 
     def topic(self, overrides: Mapping[str, str]) -> list[ConfigView]:
         """All topic configs of a topic with these overrides, by name."""

@@ -121,6 +121,12 @@ def test_broker_configs(tuned) -> None:
     assert shown["delegation.token.secret.key"].value is None
 
 
+def test_an_ipv6_address_that_clients_are_told_is_in_brackets() -> None:
+    views = ConfigViews(load(), MetadataImage(), 1, ("::1", 9092))
+    shown = {view.name: view.value for view in views.broker()}
+    assert shown["advertised.listeners"] == "PLAINTEXT://[::1]:9092"
+
+
 def test_the_secret_of_the_cluster_is_shown_to_nobody() -> None:
     views = ConfigViews(load(None, {"kproto.cluster.secret": "S3CRET"}), MetadataImage(), 1)
     (shown,) = [view for view in views.broker() if view.name == "kproto.cluster.secret"]
