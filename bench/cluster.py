@@ -19,10 +19,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bench import cases as single_broker
 from bench import generator, librdkafka, options, page_cache
 from bench.brokers import Target
+from bench.cases import FULL as SINGLE_FULL
 from bench.cases import KIB, WRITTEN_TWICE, Case, Scale
+from bench.cases import QUICK as SINGLE_QUICK
 from bench.clusters import Cluster, KprotoCluster, running
 from bench.environment import environment
 from bench.generator import Load, Measured, figures, parameters, quantiles, series
@@ -52,8 +53,8 @@ SHOWN = (
     "disk_mb",
     "stolen_percent",
 )
-FULL = replace(single_broker.FULL, seconds=10, pairs=2)
-QUICK = replace(single_broker.QUICK, max_bytes=FULL.max_bytes)
+FULL = replace(SINGLE_FULL, seconds=10, pairs=2)
+QUICK = replace(SINGLE_QUICK, max_bytes=FULL.max_bytes)
 CLIENTS: Mapping[str, Callable[..., Measured]] = {
     "java": generator.measure,
     "librdkafka": librdkafka.measure,

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from bench.results import FAILED_RUN, KAFKA, KPROTO, Result, in_short
 from bench.tables import terminal
-from kproto.cli.pairs import set_option
+from kproto.cli.arguments import set_option
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -122,7 +122,7 @@ class Broker:
         self._server = Server(self._dispatch, budget, _limits(settings, self._descriptors.clients))
         undo.callback(self._server.close)
         self._bind()
-        host, port = settings.advertised_address() or (self.host or "127.0.0.1", self.port)
+        host, port = settings.told_address(self.port)
         if not (self.host or settings.advertised_listeners):
             log.warning("listeners names no host: clients are told %s:%d (advertised.listeners)", host, port)
         if settings.kproto_internal_listen:

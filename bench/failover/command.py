@@ -31,7 +31,7 @@ from bench.failover.report import census_run, runs_of, summary, table
 from bench.failover.rounds import WHOLE_TIMEOUT_S, Round, Rounds, row
 from bench.results import KAFKA, KPROTO, Result, in_short
 from bench.spread import create, leaders
-from kproto.cli.pairs import set_option
+from kproto.cli.arguments import set_option
 
 TOPIC: Final = "failover"
 SETTINGS: Final = {

@@ -3,8 +3,8 @@
 ``main`` names the commands and imports a command's module only when it is called, because the broker must
 be up in a fraction of a second (``lazy``); installed packages add commands by the entry-point group
 ``kproto.commands``. ``launch`` is what `kproto.local_cluster` runs to start brokers together, forks of one
-process. ``output`` is the only module that knows about tables and JSON; ``pairs`` is the option for
-NAME=VALUE. The client commands (``topic group produce consume get-offsets``) speak Kafka's protocol through
+process. ``output`` is the only module that knows about tables and JSON; ``arguments`` reads NAME=VALUE and
+HOST:PORT. The client commands (``topic group produce consume get-offsets``) speak Kafka's protocol through
 ``kproto.net.client`` and the generated codecs, so they work against any Kafka broker; ``dump-log`` reads
 files.
 

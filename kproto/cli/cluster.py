@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 import kproto
-from kproto.cli.addresses import address
+from kproto.cli.arguments import address
 from kproto.config import address_text
 from kproto.errors import TABLE, ErrorCode
 from kproto.net.client import Client
@@ -23,12 +23,12 @@ from kproto.wire.messages import codec
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 API_VERSIONS: Final = 18
 METADATA: Final = 3
-LONG_S: Final = 1.0
-"""A request that is answered takes less."""
 FIND_COORDINATOR: Final = 10
 CHANGING: Final = frozenset({0, 19, 20, 37, 42, 43, 44, 64})
 """Produce, CreateTopics, DeleteTopics, CreatePartitions, DeleteGroups, ElectLeaders, IncrementalAlterConfigs
 and UnregisterBroker: what was asked may be done though no answer comes."""
+LONG_S: Final = 1.0
+"""A request that is answered takes less."""
 
 
 def bootstrap_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,8 +9,8 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
+from kproto.cli.arguments import set_option
 from kproto.cli.output import print_rows
-from kproto.cli.pairs import set_option
 from kproto.local_cluster import FILE, ClusterError, LocalCluster, check_settings
 
 DEFAULT_DATA_DIR: Final = "./kproto-cluster"

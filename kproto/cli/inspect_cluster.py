@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from http.client import HTTPException
 from queue import SimpleQueue
 from threading import Thread
@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import click
 
-from kproto.cli.addresses import address
+from kproto.cli.arguments import address
 from kproto.cli.cluster_command import DEFAULT_DATA_DIR
 from kproto.cli.lazy import LazyGroup
 from kproto.cli.output import print_json, print_rows
@@ -98,15 +98,9 @@ def _endpoints(data_dir: str, addresses: tuple[str, ...]) -> list[tuple[str, str
     return [(str(node.node), f"127.0.0.1:{node.metrics_port}") for node in alive]
 
 
-def _ask(endpoints: list[tuple[str, str]], path: str) -> list[_Said]:
-    """All of them at once: those that hang take their time together."""
-    with ThreadPoolExecutor(len(endpoints)) as pool:
-        return list(pool.map(lambda each: _page(each[0], each[1], path), endpoints))
-
-
-def _first_answer(endpoints: list[tuple[str, str]], path: str) -> tuple[Any, list[_Said]]:
-    """The first page that one of them answers, without waiting for those that hang; None where none does, and
-    what they said instead."""
+def _answers(endpoints: list[tuple[str, str]], path: str) -> Iterator[_Said]:
+    """What each of them says, as it comes: all are asked at once, and who has heard enough does not wait for
+    those that hang."""
     said: SimpleQueue[_Said] = SimpleQueue()
 
     def ask(broker: str, where: str) -> None:
@@ -114,13 +108,25 @@ def _first_answer(endpoints: list[tuple[str, str]], path: str) -> tuple[Any, lis
 
     for each in endpoints:
         Thread(target=ask, args=each, daemon=True).start()
-    silent: dict[str, _Said] = {}
-    while len(silent) < len(endpoints):
-        one = said.get()
+    for _ in endpoints:
+        yield said.get()
+
+
+def _in_order(said: Iterable[_Said], endpoints: list[tuple[str, str]]) -> list[_Said]:
+    by_broker = {one.broker: one for one in said}
+    return [by_broker[broker] for broker, _ in endpoints]
+
+
+def _first_page(endpoints: list[tuple[str, str]], path: str) -> Any:
+    """The first that comes; where none does, the command ends with exit code 1."""
+    silent = []
+    for one in _answers(endpoints, path):
         if not one.error:
-            return one.page, []
-        silent[one.broker] = one
-    return None, [silent[broker] for broker, _ in endpoints]
+            return one.page
+        silent.append(one)
+    for one in _in_order(silent, endpoints):
+        one.complain()
+    sys.exit(1)
 
 
 def _page(broker: str, where: str, path: str) -> _Said:
@@ -148,7 +154,8 @@ def vlogs(data_dir: str, addresses: tuple[str, ...], as_json: bool) -> None:
     A broker that does not answer is told on standard error, the others are shown, and the exit code is 1. In
     JSON it has one row, of "broker" and "error".
     """
-    said = _ask(_endpoints(data_dir, addresses), "/vlogs")
+    endpoints = _endpoints(data_dir, addresses)
+    said = _in_order(_answers(endpoints, "/vlogs"), endpoints)
     silent = [each for each in said if each.error]
     rows: list[dict[str, Any]] = [{"broker": each.broker, **row} for each in said for row in each.page or ()]
     if as_json:
@@ -180,11 +187,7 @@ def recovery(ctx: click.Context, data_dir: str, addresses: tuple[str, ...], as_j
     """
     if ctx.invoked_subcommand is not None:
         return
-    found, silent = _first_answer(_endpoints(data_dir, addresses), "/recovery")
-    if found is None:
-        for each in silent:
-            each.complain()
-        sys.exit(1)
+    found = _first_page(_endpoints(data_dir, addresses), "/recovery")
     if as_json:
         print_json(found)
         return

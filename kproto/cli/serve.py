@@ -9,9 +9,8 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from kproto.cli.addresses import THIS_MACHINE
-from kproto.cli.pairs import set_option
-from kproto.config import BROKER_CONFIGS, ConfigError, Settings, address_text, load
+from kproto.cli.arguments import set_option
+from kproto.config import BROKER_CONFIGS, THIS_MACHINE, ConfigError, Settings, address_text, load
 
 CONFIG_ERROR_EXIT: Final = 2
 DEFAULT_DATA_DIR: Final = BROKER_CONFIGS["log.dirs"].default
@@ -80,7 +79,7 @@ def settings_from(
         settings = load(config_file, texts, USUAL)
         if settings.kproto_join and not settings.kproto_internal_listen:
             host, port = settings.listen_address()
-            own = address_text(host or "127.0.0.1", port + INTERNAL_PORT_OFFSET)
+            own = address_text(host or THIS_MACHINE, port + INTERNAL_PORT_OFFSET)
             settings = settings.with_texts({"kproto.internal.listen": own})
         return settings
     except ConfigError as error:
@@ -107,7 +106,7 @@ def serve(quiet: bool, **flags: Any) -> None:
         if not quiet:
             click.echo(f"kproto broker {settings.node_id} serves Kafka clients on {address_text(host, port)}")
             click.echo(f"data in {settings.log_dirs}; stop with Ctrl-C. Try next, in another terminal:")
-            told = address_text(*(settings.advertised_address() or (host or THIS_MACHINE, port)))
+            told = address_text(*settings.told_address(port))
             where = "" if told == DEFAULT_LISTEN else f" --bootstrap {told}"
             click.echo(f"  echo hello | {_called()} produce greetings{where}")
             click.echo(f"  {_called()} consume greetings --from-beginning{where}")

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import click
 
+from kproto.cli.arguments import set_option
 from kproto.cli.cluster import Cluster, bootstrap_option, json_option, require
-from kproto.cli.pairs import set_option
 from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kproto.wire.generated.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState

@@ -13,7 +13,7 @@ from kproto.config.definition import (
     ConfigValue,
     value_text,
 )
-from kproto.config.settings import Settings, address_text, host_and_port, load
+from kproto.config.settings import THIS_MACHINE, Settings, address_text, host_and_port, load
 from kproto.config.topic_configs import (
     ACTIVE_GROUPS,
     FIXED_AT_CREATION,
@@ -30,6 +30,7 @@ __all__ = [
     "BROKER_CONFIGS",
     "FIXED_AT_CREATION",
     "SHOWN_WHEN_SET",
+    "THIS_MACHINE",
     "TOPIC_CONFIGS",
     "ConfigDef",
     "ConfigError",

@@ -93,12 +93,18 @@ class Settings(NamedTuple):
         """Host and port told to clients, or None when it is the one that is bound."""
         return _address(self.advertised_listeners[0]) if self.advertised_listeners else None
 
+    def told_address(self, port: int) -> tuple[str, int]:
+        """Host and port told to clients by a broker that has bound ``port``; of a listener without host this
+        machine's own address."""
+        return self.advertised_address() or (self.listen_address()[0] or THIS_MACHINE, port)
+
     def effective(self) -> Iterator[tuple[str, str | None, bool]]:
         """``(name, value as text, set explicitly)`` of every key, by name."""
         for name in sorted(self.values):
             yield name, value_text(self.values[name]), name in self.explicit
 
 
+THIS_MACHINE: Final = "127.0.0.1"
 _ADDRESSES: Final = {
     "listeners": "advertised.listeners",
     "kproto.internal.listen": "kproto.internal.advertise",
@@ -193,7 +199,7 @@ def _first(value: ConfigValue) -> str:
 
 
 def _is_anywhere(host: str, only_bound: bool) -> bool:
-    """Whether nobody can connect to it. Of a listener for clients without a host 127.0.0.1 is told."""
+    """Whether nobody can connect to it. Of a listener for clients without a host `told_address` says one."""
     return host in _ANYWHERE or (not host and not only_bound)
 
 

@@ -1,16 +1,20 @@
-"""Settings on the command line: ``--set NAME=VALUE``, as often as there are settings."""
+"""Arguments with a form of their own: settings (``--set NAME=VALUE``) and addresses (``HOST:PORT``)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from kproto.config import THIS_MACHINE, host_and_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+LAST_PORT: Final = 65_535
 
-class NotAPair(click.ClickException):
+
+class BadArgument(click.ClickException):
     """One clear line and exit code 2, as for any bad config."""
 
     exit_code = 2
@@ -19,7 +23,7 @@ class NotAPair(click.ClickException):
 def set_option(parameter: str, about: str, flag: str = "--set") -> Callable[[Any], Any]:
     """A click option, given any number of times, whose ``parameter`` is a dict by name; of a name that is
     given twice the last value counts. Spaces around name and value do not. What has no ``=``, or no name,
-    ends the command (`NotAPair`)."""
+    ends the command (`BadArgument`)."""
     return click.option(
         flag, parameter, multiple=True, metavar="NAME=VALUE", help=about, callback=_by_name(flag)
     )
@@ -30,7 +34,19 @@ def _by_name(flag: str) -> Callable[[click.Context, click.Parameter, Sequence[st
         split = [(pair, *pair.partition("=")) for pair in given]
         for pair, name, separator, _ in split:
             if not separator or not name.strip():
-                raise NotAPair(f"{flag} {pair}: expected NAME=VALUE")
+                raise BadArgument(f"{flag} {pair}: expected NAME=VALUE")
         return {name.strip(): value.strip() for _, name, _, value in split}
 
     return convert
+
+
+def address(flag: str, text: str) -> tuple[str, int]:
+    """Host and port of an address that ``flag`` was given, an IPv6 one in brackets; no host is this machine.
+    What is none ends the command (`BadArgument`)."""
+    port = text.strip().rpartition(":")[2]
+    if not (port.isascii() and port.isdigit()):
+        raise BadArgument(f"{flag} {text}: expected HOST:PORT")
+    if int(port) > LAST_PORT:
+        raise BadArgument(f"{flag} {text}: there is no port beyond {LAST_PORT}")
+    host, number = host_and_port(text.strip())
+    return host or THIS_MACHINE, number

@@ -4,8 +4,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from kproto.cli.arguments import set_option
 from kproto.cli.main import main
-from kproto.cli.pairs import set_option
 
 
 @click.command()
