@@ -89,6 +89,21 @@ def test_lines_go_in_and_come_out(kproto: Commands, codec: str) -> None:
     assert {row["earliest"] for row in offsets} == {0}
 
 
+def test_what_is_no_text_is_base64_as_json(kproto: Commands) -> None:
+    producer = Producer({"bootstrap.servers": kproto.broker.bootstrap_servers})
+    looks_alike = '{"base64": "/wA="}'
+    producer.produce(
+        "bytes", key=b"\xff\x00", value=None, headers=[("trace", b"\x80"), ("text", "ü".encode())]
+    )
+    producer.produce("bytes", key=looks_alike, value="\\xff")
+    assert producer.flush(60) == 0
+    out = kproto.run("consume", "bytes", "--from-beginning", "--max-records", "2", "--json")
+    first, second = (json.loads(line) for line in out.splitlines())
+    assert (first["key"], first["value"]) == ({"base64": "/wA="}, None)
+    assert first["headers"] == [["trace", {"base64": "gA=="}], ["text", "ü"]]
+    assert (second["key"], second["value"]) == (looks_alike, "\\xff")
+
+
 def test_groups_are_listed_described_and_deleted(kproto: Commands) -> None:
     from confluent_kafka import Consumer
 
@@ -270,7 +285,7 @@ def test_chunks_are_shown_with_their_topic_and_other_directories_refused(
     assert "one" in shown.partition("Chunks")[2]
     (tmp_path / "other").mkdir()
     for words in ((), ("--journal",)):
-        said = kproto.run("dump-log", str(tmp_path / "other"), *words, code=1)
+        said = kproto.run("dump-log", str(tmp_path / "other"), *words, code=2)
         assert "is not the data directory of a broker" in said
     (Path(kproto.broker.data_dir) / "metadata.sqlite").unlink()
     assert "has no metadata" in kproto.run("dump-log", kproto.broker.data_dir, code=1)

@@ -1,8 +1,10 @@
-"""Arguments with a form of their own: settings (``--set NAME=VALUE``) and addresses (``HOST:PORT``)."""
+"""Arguments with a form of their own: settings (``--set NAME=VALUE``) and addresses (``HOST:PORT``); and
+how a command ends that cannot do what it was called for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import sys
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
@@ -12,12 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 LAST_PORT: Final = 65_535
+CONFIG_ERROR_EXIT: Final = 2
 
 
 class BadArgument(click.ClickException):
     """One clear line and exit code 2, as for any bad config."""
 
-    exit_code = 2
+    exit_code = CONFIG_ERROR_EXIT
+
+
+def fail(message: str) -> NoReturn:
+    """One clear line on standard error and exit code 2."""
+    click.echo(f"kproto: {message}", err=True)
+    sys.exit(CONFIG_ERROR_EXIT)
 
 
 def set_option(parameter: str, about: str, flag: str = "--set") -> Callable[[Any], Any]:

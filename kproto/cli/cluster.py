@@ -26,7 +26,8 @@ METADATA: Final = 3
 FIND_COORDINATOR: Final = 10
 CHANGING: Final = frozenset({0, 19, 20, 37, 42, 43, 44, 64})
 """Produce, CreateTopics, DeleteTopics, CreatePartitions, DeleteGroups, ElectLeaders, IncrementalAlterConfigs
-and UnregisterBroker: what was asked may be done though no answer comes."""
+and UnregisterBroker: what was asked may be done though no answer comes. A topic that Metadata
+creates may be there, too."""
 LONG_S: Final = 1.0
 """A request that is answered takes less."""
 
@@ -85,7 +86,7 @@ class Session:
             return self.client.call(key, version, request)
         except OSError as error:
             problem = _unanswered(error, time.monotonic() - began)
-            if key in CHANGING:
+            if key in CHANGING or (key == METADATA and request.allow_auto_topic_creation):
                 problem += "; whether it was done is unknown"
             raise click.ClickException(f"{self.address}: {problem}") from None
         except WireError as error:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Final
 
 import click
 from click.core import ParameterSource
 
-from kproto.cli.arguments import set_option
+from kproto.cli.arguments import fail, set_option
 from kproto.cli.output import print_rows
 from kproto.local_cluster import FILE, ClusterError, LocalCluster, check_settings
 
@@ -31,8 +30,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except ClusterError as error:
-            click.echo(f"kproto: {error}", err=True)
-            sys.exit(2)
+            fail(str(error))
 
 
 @click.group(cls=_Group)

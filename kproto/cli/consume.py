@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -36,7 +37,12 @@ class _Found(NamedTuple):
 @click.option("--partition", "only", type=int, help="Only this partition.")
 @click.option("--max-records", type=click.IntRange(1), help="Stop after so many.")
 @click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Stop when nothing came so long.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per record, with its position.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="One JSON object per record; what is no UTF-8 as base64.",
+)
 @bootstrap_option
 def consume(
     topic: str,
@@ -129,9 +135,9 @@ def _print(found: _Found, as_json: bool) -> None:
             "partition": found.partition,
             "offset": record.offset,
             "timestamp": record.timestamp,
-            "key": _text(record.key),
-            "value": _text(record.value),
-            "headers": [[name, _text(value)] for name, value in record.headers],
+            "key": _shown(record.key),
+            "value": _shown(record.value),
+            "headers": [[name, _shown(value)] for name, value in record.headers],
         }
         sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
     else:
@@ -139,5 +145,11 @@ def _print(found: _Found, as_json: bool) -> None:
     sys.stdout.flush()
 
 
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else bytes(data).decode("utf-8", "backslashreplace")
+def _shown(data: bytes | None) -> str | dict[str, str] | None:
+    """Text; bytes that are no UTF-8 as ``{"base64": ...}``, which no text can be mistaken for."""
+    if data is None:
+        return None
+    try:
+        return bytes(data).decode()
+    except UnicodeDecodeError:
+        return {"base64": b64encode(data).decode()}

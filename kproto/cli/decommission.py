@@ -32,8 +32,8 @@ ANSWER_S: Final = 10.0
 
 
 def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
-    """Drain a broker, stop it, have it forgotten. Raises ClusterError: it keeps the metadata, or it takes
-    longer than ``timeout_s``; then it is a broker like others again."""
+    """Drain a broker, stop it, have it forgotten. Raises ClusterError: it keeps the metadata, the others are
+    too few, or it takes longer than ``timeout_s``; then it is a broker like others again."""
     node = local.node(number)
     if local.keeps_metadata(number):
         raise ClusterError(f"node {number} keeps the metadata of this cluster")
@@ -42,6 +42,7 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
         raise ClusterError("no other broker is running")
     with Cluster(f"127.0.0.1:{other.port}") as cluster:
         if local.state(node) != DEAD:
+            _require_room(cluster.metadata(None), number)
             _set_draining(cluster, number, SET)
             try:
                 _drain(other, number, time.monotonic() + timeout_s)
@@ -51,6 +52,18 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
             local.stop([number])
         _unregister(cluster, number)
     local.forget(number)
+
+
+def _require_room(metadata: Any, number: int) -> None:
+    """A topic's copies are on different brokers. Raises ClusterError when there are more than others live."""
+    others = sum(broker.node_id != number for broker in metadata.brokers)
+    for topic in metadata.topics:
+        copies = max((len(partition.replica_nodes) for partition in topic.partitions), default=0)
+        if copies > others:
+            raise ClusterError(
+                f"broker {number} is needed: {topic.name} has {copies} copies, and "
+                f"{others} other brokers are live"
+            )
 
 
 def _set_draining(cluster: Cluster, number: int, operation: int) -> None:

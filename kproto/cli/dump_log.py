@@ -103,7 +103,7 @@ def dump_log(
     from kproto.cli.output import print_json, print_rows, progress
 
     if not os.path.exists(os.path.join(data_dir, IDENTITY_FILE)):
-        raise click.ClickException(f"{data_dir} is not the data directory of a broker")
+        raise click.UsageError(f"{data_dir} is not the data directory of a broker")
     if journal and (chunks or only_topic is not None or only_partition is not None):
         raise click.UsageError(
             "--journal shows files of all topics, without --topic, --partition or --chunks"

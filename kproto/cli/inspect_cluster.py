@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from http.client import HTTPException
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import click
 
-from kproto.cli.arguments import address
+from kproto.cli.arguments import address, fail
 from kproto.cli.cluster_command import DEFAULT_DATA_DIR
 from kproto.cli.lazy import LazyGroup
 from kproto.cli.output import print_json, print_rows
@@ -91,10 +91,10 @@ def _endpoints(data_dir: str, addresses: tuple[str, ...]) -> list[tuple[str, str
     try:
         cluster = LocalCluster.open(data_dir)
     except ClusterError as error:
-        _fail(str(error))
+        fail(str(error))
     alive = [node for node in cluster.nodes if cluster.state(node) != DEAD]
     if not alive:
-        _fail("no broker is running")
+        fail("no broker is running")
     return [(str(node.node), f"127.0.0.1:{node.metrics_port}") for node in alive]
 
 
@@ -139,11 +139,6 @@ def _page(broker: str, where: str, path: str) -> _Said:
         if isinstance(reason, TimeoutError):
             reason = f"no answer in {TIMEOUT_S:g} s"
         return _Said(broker, where, None, str(getattr(reason, "strerror", None) or reason))
-
-
-def _fail(message: str) -> NoReturn:
-    click.echo(f"kproto: {message}", err=True)
-    sys.exit(2)
 
 
 @click.command()

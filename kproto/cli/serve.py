@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import click
 
-from kproto.cli.arguments import set_option
+from kproto.cli.arguments import fail, set_option
 from kproto.config import BROKER_CONFIGS, THIS_MACHINE, ConfigError, Settings, address_text, load
 
-CONFIG_ERROR_EXIT: Final = 2
 DEFAULT_DATA_DIR: Final = BROKER_CONFIGS["log.dirs"].default
 DEFAULT_LISTEN: Final = "127.0.0.1:9092"
 USUAL: Final = {"listeners": f"PLAINTEXT://{DEFAULT_LISTEN}"}
@@ -46,12 +45,6 @@ def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
-
-
-def fail(message: str) -> NoReturn:
-    """One clear line on standard error and exit code 2."""
-    click.echo(f"kproto: {message}", err=True)
-    sys.exit(CONFIG_ERROR_EXIT)
 
 
 def settings_from(

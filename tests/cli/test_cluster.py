@@ -10,26 +10,34 @@ import pytest
 
 from kproto.cli import cluster
 from kproto.cli.cluster import Session
+from kproto.wire.generated.create_topics import CreateTopicsRequest
+from kproto.wire.generated.metadata import MetadataRequest
 
 METADATA, CREATE_TOPICS = 3, 19
+ASKS = MetadataRequest(allow_auto_topic_creation=False)
+TOPICS = CreateTopicsRequest()
+TIMED_OUT = TimeoutError("timed out")
+CREATES = MetadataRequest(allow_auto_topic_creation=True)
 
 
 @pytest.mark.parametrize(
-    ("key", "seconds", "error", "said"),
+    ("key", "asked", "seconds", "error", "said"),
     [
-        (CREATE_TOPICS, 30.0, TimeoutError("timed out"), "no answer in 30 s; whether it was done is unknown"),
+        (CREATE_TOPICS, TOPICS, 30.0, TIMED_OUT, "no answer in 30 s; whether it was done is unknown"),
         (
             CREATE_TOPICS,
+            TOPICS,
             29.8,
             ConnectionError("the broker closed the connection"),
             "the broker closed the connection after 30 s without an answer; whether it was done is unknown",
         ),
-        (METADATA, 30.0, TimeoutError("timed out"), "no answer in 30 s"),
-        (METADATA, 0.1, ConnectionResetError(104, "Connection reset by peer"), "Connection reset by peer"),
+        (METADATA, ASKS, 30.0, TIMED_OUT, "no answer in 30 s"),
+        (METADATA, CREATES, 30.0, TIMED_OUT, "no answer in 30 s; whether it was done is unknown"),
+        (METADATA, ASKS, 0.1, ConnectionResetError(104, "Reset by peer"), "Reset by peer"),
     ],
 )
 def test_it_is_said_how_long_there_was_no_answer(
-    key: int, seconds: float, error: OSError, said: str, monkeypatch: pytest.MonkeyPatch
+    key: int, asked: object, seconds: float, error: OSError, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
 
@@ -41,5 +49,5 @@ def test_it_is_said_how_long_there_was_no_answer(
     monkeypatch.setattr(cluster, "time", SimpleNamespace(monotonic=lambda: now))
     client: Any = SimpleNamespace(call=call)
     with pytest.raises(click.ClickException) as failed:
-        Session(client, {key: (0, 100)}, "h:1").call(key, None)
+        Session(client, {key: (0, 100)}, "h:1").call(key, asked)
     assert failed.value.message == f"h:1: {said}"

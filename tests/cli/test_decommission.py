@@ -8,6 +8,12 @@ import pytest
 
 from kproto.cli import decommission
 from kproto.local_cluster import ClusterError, Node
+from kproto.wire.generated.metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,3 +30,21 @@ def test_what_is_left_is_said_in_a_sentence(
     with pytest.raises(ClusterError) as refused:
         decommission._drain(Node(1, 1, 2, 3), 4, time.monotonic() - 1)
     assert str(refused.value) == f"broker 4 is not drained in time and stays: {said}"
+
+
+@pytest.mark.parametrize(("live", "enough"), [((1, 2, 3), False), ((1, 2, 3, 4), True), ((2, 3, 4), True)])
+def test_a_broker_stays_when_the_others_are_too_few_for_the_copies(
+    live: tuple[int, ...], enough: bool
+) -> None:
+    partitions = [MetadataResponsePartition(replica_nodes=nodes) for nodes in ([1], [1, 2, 3])]
+    topics = [
+        MetadataResponseTopic(name="empty"),
+        MetadataResponseTopic(name="orders", partitions=partitions),
+    ]
+    brokers = [MetadataResponseBroker(node_id=node) for node in live]
+    found = MetadataResponse(brokers=brokers, topics=topics)
+    if enough:
+        decommission._require_room(found, 1)
+        return
+    with pytest.raises(ClusterError, match="is needed: orders has 3 copies, and 2 other brokers are live"):
+        decommission._require_room(found, 1)
