@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.leading import check_epoch, error_of, led_here
-from kproto.handlers.turns import Steps
+from kproto.handlers.turns import Pauses, Steps
 from kproto.wire.generated.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
@@ -111,7 +111,9 @@ async def _search(
 ) -> ListOffsetsResponse:
     from kproto.log.reader import complete
 
+    pause = Pauses()
     for partition, wanted, answer in searches:
+        await pause()
         if answer.error_code:
             continue
         try:
@@ -119,7 +121,7 @@ async def _search(
                 lookup = partition.max_timestamp_offset(committed)
             else:
                 lookup = partition.offset_for_time(wanted.timestamp, committed)
-            found = await complete(lookup, context.broker.blocking.run)
+            found = await complete(lookup, context.broker.blocking.run, pause)
             if found is not None:
                 answer.timestamp, answer.offset, answer.leader_epoch = found
         except Exception as error:

@@ -78,6 +78,21 @@ class Turns:
         self._go_on()
 
 
+class Pauses:
+    """For a task that goes on for long without waiting for anything: it calls this where it can pause."""
+
+    __slots__ = ("_until",)
+
+    def __init__(self) -> None:
+        self._until = perf_counter() + TURN_SECONDS
+
+    async def __call__(self) -> None:
+        """Let others be served when a turn's time is over."""
+        if perf_counter() >= self._until:
+            await asyncio.sleep(0)
+            self._until = perf_counter() + TURN_SECONDS
+
+
 async def answer_of(response: Any) -> Any:
     """What a handler that returned ``response`` answers in the end; for a task, which may take long."""
     while True:

@@ -232,7 +232,12 @@ class Partition:
                     return known[2], known[3], self.log_start_offset, True
                 producer = None
         base_offset = self.log_end_offset
-        ref = self._store(chunk, size, crc, count, max_ts, self.leader_epoch, owned, append_time)
+        try:
+            ref = self._store(chunk, size, crc, count, max_ts, self.leader_epoch, owned, append_time)
+        except KafkaError as error:
+            if error.code is ErrorCode.KAFKA_STORAGE_ERROR:  # what is behind it may fit
+                self.producers.refused(pid, epoch, seq, self.manager.now_ms())
+            raise
         if producer is not None:
             producer.add(seq, (seq + count - 1) & MAX_SEQUENCE, base_offset, max_ts)
         elif pid != -1:

@@ -428,9 +428,11 @@ async def complete(
     blocking: Callable[
         [Callable[[Sequence[FileRange]], list[memoryview]], list[FileRange]], Awaitable[list[memoryview]]
     ],
+    pause: Callable[[], Awaitable[None]],
 ) -> T:
     """Run a look-up (`Partition.offset_for_time`): what the page cache has is read at once, the rest by
-    ``await blocking(load_blocking, ranges)`` (`net.threads.BlockingPool.run`)."""
+    ``await blocking(load_blocking, ranges)`` (`net.threads.BlockingPool.run`); ``pause`` is awaited between
+    the steps."""
     try:
         wanted = next(lookup)
         while True:
@@ -441,6 +443,7 @@ async def complete(
                 loaded = load_nowait(wanted)
                 if loaded is None:
                     loaded = await blocking(load_blocking, wanted)
+            await pause()
             wanted = lookup.send(loaded)
     except StopIteration as stop:
         result: T = stop.value

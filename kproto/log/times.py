@@ -1,9 +1,9 @@
 """ListOffsets by time, exact to the record (KIP-79, KIP-734): find the segment, the index range, the one
 batch; unpack it.
 
-The look-ups are generators: they yield the ranges they need and are sent the bytes; `reader.complete`
-drives them. What was taken over and is not here yet is asked of the brokers that have it. Nothing at or
-above ``limit`` (high watermark or LSO) and nothing below the log start is found.
+The look-ups are generators: they yield the ranges they need, none for a mere pause, and are sent the bytes;
+`reader.complete` drives them. What was taken over and is not here yet is asked of the brokers that have it.
+Nothing at or above ``limit`` (high watermark or LSO) and nothing below the log start is found.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.errors import ErrorCode, KafkaError
-from kproto.log.reader import FileRange, RemoteRange, collect, index_of
+from kproto.log.reader import NO_TIME, FileRange, RemoteRange, collect, index_of
 from kproto.wire.batch import LOG_APPEND_TIME, hop
 from kproto.wire.primitives import WireError
 
@@ -104,14 +104,15 @@ def _remote_time(partition: Partition, offset: int, end: int, timestamp: int) ->
 
 def max_timestamp_offset(partition: Partition, limit: int) -> Lookup:
     """The first record with the newest timestamp, or None in an empty log."""
-    best: Found | None = None
+    segments = tuple(partition.segments)
+    best = yield from _newest_here(partition, segments, limit)
     known = partition.log_start_offset
-    for segment in tuple(partition.segments):
+    for segment in segments:
         if _end(segment) <= partition.log_start_offset:
             continue
         before = min(limit, segment.base_offset)
         while before > known:
-            newer = best.timestamp + 1 if best is not None else 0
+            newer = 0 if best is None else best.timestamp + (best.offset <= known)
             found = yield from _remote_time(partition, known, before, newer)
             if found is None:
                 break
@@ -119,31 +120,72 @@ def max_timestamp_offset(partition: Partition, limit: int) -> Lookup:
         if segment.base_offset >= limit:
             break
         known = _known(segment)
-        yield from _know_times(segment)
-        if best is None or segment.max_ts > best.timestamp:
-            found = yield from _newest_in(partition, segment, limit)
-            if found is not None and (best is None or found.timestamp > best.timestamp):
-                best = found
+    return best
+
+
+def _newest_here(partition: Partition, segments: Sequence[Segment], limit: int) -> Lookup:
+    """The first of the newest records in segments that are here. Where times ascend, one is looked into."""
+    here = []
+    for segment in segments:
+        if _end(segment) > partition.log_start_offset and segment.base_offset < limit:
+            yield from _know_times(segment)
+            here.append(segment)
+    best: Found | None = None
+    for segment in sorted(here, key=lambda one: -one.max_ts):  # equal ones stay in their order
+        if best is not None and segment.max_ts <= best.timestamp:
+            break
+        found = yield from _newest_in(partition, segment, limit)
+        if found is not None and (best is None or found.timestamp > best.timestamp):
+            best = found
     return best
 
 
 def _newest_in(partition: Partition, segment: Segment, limit: int) -> Lookup:
-    """The newest record of one segment: one batch, unless a part of the segment is out of bounds."""
+    """The newest record of one segment: one batch is unpacked, that of the newest header within bounds."""
     start = partition.log_start_offset
-    if start <= segment.max_ts_base < limit:
-        window = yield from _window(partition, segment.max_ts_base, limit)
-        return _record(*window[0], start, segment.max_ts) if window else None
-    best: Found | None = None
+    newest = segment.max_ts_base
+    if not start <= newest < limit:
+        newest = yield from _newest_header(partition, segment, start, limit)
+    if newest < 0:
+        return None
+    window = yield from _window(partition, newest, limit)
+    return _newest_record(*window[0], start) if window else None
+
+
+def _newest_header(
+    partition: Partition, segment: Segment, start: int, limit: int
+) -> Generator[Wanted, list[memoryview], int]:
+    """The first offset at or above ``start`` of the first chunk with the newest time that begins below
+    ``limit``; -1 when there is none.
+
+    Where all of the segment is above ``start``, its index knows the newest time up to its last entry below
+    ``limit``, and from where on to look for that: where times ascend, one step of the index before.
+    """
     offset, end = max(start, segment.base_offset), min(limit, _end(segment))
+    if start <= segment.base_offset:
+        if segment.closed and segment.index is None:
+            yield [index_of(segment)]
+        index = segment.index
+        entry = index.floor(limit, 0)[0] if index is not None else -1
+        if index is not None and entry >= 0:
+            offset = yield from _start_for(segment, index.max_before[entry])
+    found, newest = -1, NO_TIME - 1
     while offset < end:
         window = yield from _window(partition, offset, end)
         if not window:
             break
         for chunk, fields in window:
-            if best is None or fields[8] > best.timestamp:
-                best = _newest_record(chunk, fields, start) or best
+            time = fields[8] if fields[0] >= start else _newest_time(chunk, fields, start)
+            if time > newest:
+                found, newest = max(fields[0], start), time
             offset = fields[0] + fields[6] + 1
-    return best
+    return found
+
+
+def _newest_time(chunk: memoryview, fields: Sequence[int], start: int) -> int:
+    """Of the records from ``start`` on: the header's may be that of one below it."""
+    found = _newest_record(chunk, fields, start)
+    return NO_TIME - 1 if found is None else found.timestamp
 
 
 def _end(segment: Segment) -> int:
@@ -156,7 +198,8 @@ def _known(segment: Segment) -> int:
 
 
 def _know_times(segment: Segment) -> Generator[Wanted, list[memoryview], None]:
-    """Make sure that ``max_ts`` of a segment found on disk is known."""
+    """Make sure that ``max_ts`` of a segment found on disk is known. A pause first: there may be many."""
+    yield []
     if not segment.load_summary():
         yield [index_of(segment)]
 

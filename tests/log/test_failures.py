@@ -14,6 +14,7 @@ import pytest
 from kproto.directory import LeftAs
 from kproto.disk import Buffer, Disk
 from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.turns import Pauses
 from kproto.log import reader
 from kproto.log.blocks import SIZES, size_class_for
 from kproto.log.files import DELETED
@@ -135,7 +136,7 @@ def test_a_look_up_reads_in_a_thread_what_would_block(
         loaded: list[memoryview] = load(ranges)
         return loaded
 
-    found = asyncio.run(complete(log.partition().offset_for_time(START + 7), blocking))
+    found = asyncio.run(complete(log.partition().offset_for_time(START + 7), blocking, Pauses()))
     assert found is not None
     assert (found.timestamp, found.offset) == (START + 7, 7)
     assert asked
@@ -161,7 +162,7 @@ def test_an_index_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
     for path in indexes:
         path.unlink()
         path.mkdir()  # EISDIR stands for EIO
-    found = asyncio.run(complete(partition.offset_for_time(START + 7), in_turn))
+    found = asyncio.run(complete(partition.offset_for_time(START + 7), in_turn, Pauses()))
     assert found is not None
     assert (found.timestamp, found.offset) == (START + 7, 7)
 

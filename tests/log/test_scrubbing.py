@@ -16,6 +16,7 @@ import pytest
 from kproto.directory import LeftAs
 from kproto.disk import Buffer, Disk
 from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.turns import Pauses
 from kproto.log import scrubbing
 from kproto.log.reader import FileRange, RemoteRange, complete, load_blocking
 from kproto.log.scrubbing import Place, Scrub, overwrite
@@ -276,10 +277,10 @@ def test_times_behind_what_is_missing_are_found(tmp_path: Path) -> None:
 
     consumed(log)
     for offset in (0, end, CHUNKS - 1):
-        found = asyncio.run(complete(log.partition().offset_for_time(START + offset), blocking))
+        found = asyncio.run(complete(log.partition().offset_for_time(START + offset), blocking, Pauses()))
         assert found is not None
         assert found.offset == offset
-    found = asyncio.run(complete(log.partition().max_timestamp_offset(), blocking))
+    found = asyncio.run(complete(log.partition().max_timestamp_offset(), blocking, Pauses()))
     assert found is not None
     assert found.offset == CHUNKS - 1
 

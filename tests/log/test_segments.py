@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kproto.directory import LeftAs
+from kproto.handlers.turns import Pauses
 from kproto.log.files import parse_name
 from kproto.log.index import FRONT, SparseIndex, Summary, decode, decode_summary, encode
 from kproto.log.ports import Done
@@ -246,10 +247,10 @@ def test_no_bit_of_an_index_makes_records_too_old_or_hides_them(
     partition = log.partition()
     assert partition.log_start_offset == 0
     for i in range(12):
-        found = asyncio.run(complete(partition.offset_for_time(START + i), in_turn))
+        found = asyncio.run(complete(partition.offset_for_time(START + i), in_turn, Pauses()))
         assert found is not None
         assert (found.timestamp, found.offset) == (START + i, i)
-    newest = asyncio.run(complete(partition.max_timestamp_offset(), in_turn))
+    newest = asyncio.run(complete(partition.max_timestamp_offset(), in_turn, Pauses()))
     assert newest is not None
     assert newest.offset == 11
 
