@@ -7,7 +7,8 @@ one atomic replacement.
 
 ``exact`` says that a partition with nothing in the journal behind the point is as its entry says, file
 sizes and all, so that after a clean stop it can be opened without a look at its directory. It is lost in a
-power loss.
+power loss, and when a start finds no file, or after a clean stop one that is damaged: what other frames would
+have said is unknown then.
 
 An entry is a hint of where to begin checking, never a proof of what is there: an old one costs time,
 nothing else. The exception is ``log_start``: files below it may be gone, so they are removed only after a
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from enum import Enum
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -59,10 +61,21 @@ class Entry(NamedTuple):
     """First timestamp of the oldest group: retention by time need not look before it is too old."""
 
 
+class Found(Enum):
+    """What a start finds."""
+
+    MISSING = "missing"
+    EMPTY = "empty"
+    """Nothing but space held for frames."""
+    TORN = "torn"
+    """Something is behind the last sound frame."""
+    WHOLE = "whole"
+
+
 class Checkpoint:
     """The file and its content. Invariant: ``entries`` is what a reader of the file would get."""
 
-    __slots__ = ("_disk", "_named", "_path", "_reserved", "_size", "entries", "exact", "point")
+    __slots__ = ("_disk", "_named", "_path", "_reserved", "_size", "entries", "exact", "found", "point")
 
     def __init__(self, disk: Disk, data_dir: str) -> None:
         self._disk = disk
@@ -72,6 +85,7 @@ class Checkpoint:
         """The journal point of the newest frame."""
         self.exact = True
         """See the module docstring; goes into every frame."""
+        self.found = Found.WHOLE
         self._size = 0
         self._reserved = 0
         self._named = False
@@ -108,16 +122,18 @@ class Checkpoint:
         self.entries.update(fresh)
         self.point = point
 
-    def distrust_unsynced(self) -> None:
-        """After a power loss: nothing counts as in the files but what was synced; written at once, so that
-        no later start believes more.
-        """
+    def distrust(self) -> None:
+        """The files have to be looked at; written at once, so that no later start believes more."""
         self.exact = False
+        self._replace(_frame(self.point, self.exact, self.entries))
+
+    def distrust_unsynced(self) -> None:
+        """After a power loss: nothing counts as in the files but what was synced; written at once, too."""
         for key, packed in self.entries.items():
             entry = Entry._make(_FIELDS.unpack(packed))
             entry = entry._replace(base_offset=entry.synced_base, flushed=entry.synced)
             self.entries[key] = _FIELDS.pack(*entry)
-        self._replace(_frame(self.point, self.exact, self.entries))
+        self.distrust()
 
     def _rewritten(self, point: bytes, fresh: dict[bytes, bytes]) -> bool:
         """Write the file anew; False when there is no space for that."""
@@ -178,6 +194,7 @@ class Checkpoint:
             with open(self._path, "rb", buffering=0) as file:
                 data = file.read()
         except FileNotFoundError:
+            self.found = Found.MISSING
             return
         at = 0
         while at + _FRAME.size <= len(data):
@@ -191,7 +208,10 @@ class Checkpoint:
             at += _FRAME.size + length
         self._size = at
         self._reserved = len(data)
+        if at == 0:
+            self.found = Found.EMPTY
         if data[at:] != bytes(len(data) - at):  # 30 times quicker than looking for another byte
+            self.found = Found.TORN
             self._reserved = at
             descriptor = self._disk.open(self._path)
             try:

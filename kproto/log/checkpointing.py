@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
-from kproto.log.checkpoint import Checkpoint
+from kproto.log.checkpoint import Checkpoint, Found
 from kproto.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -32,6 +32,13 @@ AT_ONCE: Final = 600
 SLICES: Final = 40
 """After so many slices the rest is written at once, lest partitions that change all the time hold it up."""
 SYNC_ALL_FROM: Final = 100
+_DOUBTFUL: Final = {
+    LeftAs.NEW: (),
+    LeftAs.CLEAN: (Found.MISSING, Found.EMPTY, Found.TORN),
+    LeftAs.KILLED: (Found.MISSING,),
+}
+"""What the last process cannot have left: it held space for the file at its start, had written it when it
+ended by itself, and may have been killed when it was about to."""
 
 
 class Checkpointing:
@@ -60,6 +67,9 @@ class Checkpointing:
         self.file = Checkpoint(disk, data_dir)
         if left_as is LeftAs.POWER_LOST:
             self.file.distrust_unsynced()
+        elif self.file.found in _DOUBTFUL[left_as]:
+            log.error("the checkpoint in %s is %s: all files are looked at", data_dir, self.file.found.value)
+            self.file.distrust()
         self.exact = left_as is LeftAs.CLEAN and self.file.exact
         """The files are as their entries say (`checkpoint`)."""
         self._changed: dict[Partition, None] = {}

@@ -1,0 +1,97 @@
+"""A checkpoint that is not what the last process left: nothing is believed that it would have said."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kproto.directory import LeftAs
+from tests.log.support import TOPIC_ID, Log, batch
+
+FILES = {"kproto.segment.file.bytes": "65536"}
+
+
+def flip(position: int) -> Callable[[Path], object]:
+    def damage(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        content[position] ^= 0xFF
+        path.write_bytes(content)
+
+    return damage
+
+
+def zeros(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def hole(path: Path) -> None:
+    """Somebody deleted it under a broker, which wrote the next frame to where it had been."""
+    content = path.read_bytes()
+    path.write_bytes(bytes(100) + content[100:])
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, zeros, flip(0), flip(40), hole])
+def test_after_a_clean_stop_all_files_are_found_without_a_sound_checkpoint(
+    tmp_path: Path, damage: Callable[[Path], object], caplog: pytest.LogCaptureFixture
+) -> None:
+    log = Log(tmp_path, FILES)
+    for _ in range(60):
+        log.partition().append(batch(5_000))
+    log.restart(LeftAs.CLEAN)
+    assert log.partition().log_end_offset == 60
+    log.restart(LeftAs.CLEAN)
+    damage(tmp_path / "checkpoint")
+    with caplog.at_level(logging.ERROR):
+        log.restart(LeftAs.CLEAN)
+    assert "all files are looked at" in caplog.text
+    assert log.partition().log_end_offset == 60
+    assert log.partition().append(batch(b"next"))[0] == 60
+
+
+@pytest.mark.parametrize("left_as", [LeftAs.CLEAN, LeftAs.KILLED])
+def test_what_was_in_a_lost_checkpoint_is_not_believed_by_later_starts_either(
+    tmp_path: Path, left_as: LeftAs
+) -> None:
+    """Nobody opens the partition in between, so no new checkpoint has it."""
+    log = Log(tmp_path, FILES)
+    log.partition().append(batch(5_000))
+    log.restart(LeftAs.CLEAN)
+    os.unlink(tmp_path / "checkpoint")
+    log.restart(left_as)
+    assert log.manager.checkpointing.file.get(TOPIC_ID, 0) is None
+    for later in (LeftAs.KILLED, LeftAs.CLEAN, LeftAs.CLEAN):
+        log.restart(later)
+    assert log.partition().log_end_offset == 1
+
+
+def test_a_frame_in_the_middle_that_is_damaged_costs_no_file(tmp_path: Path) -> None:
+    """What is before it names one file of several."""
+    log = Log(tmp_path, FILES)
+    log.partition().append(batch(5_000))
+    assert log.partition().flush()
+    log.tick(10)
+    first = len((tmp_path / "checkpoint").read_bytes().rstrip(b"\0"))
+    for _ in range(60):
+        log.partition().append(batch(5_000))
+    log.restart(LeftAs.CLEAN)
+    flip(first + 20)(tmp_path / "checkpoint")
+    log.restart(LeftAs.CLEAN)
+    assert log.partition().log_end_offset == 61
+
+
+def test_a_frame_that_a_killed_process_tore_is_nothing_unusual(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = Log(tmp_path)
+    log.partition().append(batch(5_000))
+    log.restart(LeftAs.CLEAN)
+    path = tmp_path / "checkpoint"
+    path.write_bytes(path.read_bytes().rstrip(b"\0") + b"KP torn")
+    log.restart(LeftAs.KILLED)
+    assert log.manager.checkpointing.file.exact
+    assert not caplog.records
+    assert log.partition().log_end_offset == 1
