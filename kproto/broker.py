@@ -116,8 +116,10 @@ class Broker:
     async def _start_in(self, directory: DataDirectory, undo: contextlib.AsyncExitStack) -> None:
         """``undo`` gets what must be closed when a later step fails."""
         settings = self._settings
-        if directory.left_as is LeftAs.POWER_LOST:
-            log.warning("the machine lost power or was restarted: unsynced data may be missing")
+        if directory.left_as.unsynced_gone:
+            cause = "storage failed" if directory.left_as is LeftAs.FAILED else "the machine was restarted"
+            log.warning("%s: unsynced data may be missing", cause)
+            self._disk.forget_cached(directory.path)
         budget = MemoryBudget(_clients_memory(settings))
         self._server = Server(self._dispatch, budget, _limits(settings, self._descriptors.clients))
         undo.callback(self._server.close)
@@ -282,7 +284,7 @@ class Broker:
             decode_starts(self._logs.checkpointing.file.point),
             boot,
             accept_loss=bool(settings.values["unclean.leader.election.enable"]),
-            power_lost=directory.left_as is LeftAs.POWER_LOST,
+            power_lost=directory.left_as.unsynced_gone,
             listed=self._is_listed,
         )
         for line in recovered.losses:
@@ -336,6 +338,7 @@ class Broker:
 
     def _on_poison(self, reason: str) -> None:
         log.critical("storage failed, nothing is acked any more: %s", reason)
+        self._directory.doubt()
         self.failed.set()
 
     async def _tick(self) -> None:

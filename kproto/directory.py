@@ -4,13 +4,16 @@
 a wiped or replaced directory is another store, whatever broker it belongs to. It also says of which cluster
 the directory is: epochs of another one mean nothing here. ``clean`` exists only between
 a clean stop and the next start; it holds the boot id of the machine, so that a start can tell a killed
-process (page cache kept) from a lost power supply (page cache gone).
+process (page cache kept) from a lost power supply (page cache gone). After a failed write or sync the page
+cache is no better than that (rule 35): the kernel says once that a page did not get to the medium, keeps it,
+and has nothing to write at the next sync.
 
 May import ``disk``, ``errors``, ``check``; knows nothing of what others store in the directory.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import logging
@@ -42,6 +45,13 @@ class LeftAs(Enum):
     """The process died, the machine went on: everything written is there, synced or not."""
     POWER_LOST = "power lost"
     """The machine started anew since: bytes that were not synced may be missing or torn."""
+    FAILED = "failed"
+    """A write or sync had failed: the same, as far as this directory's own files go."""
+
+    @property
+    def unsynced_gone(self) -> bool:
+        """What was not synced has to be proven."""
+        return self in (LeftAs.POWER_LOST, LeftAs.FAILED)
 
 
 @dataclass(slots=True)
@@ -56,6 +66,7 @@ class DataDirectory:
     disk: Disk
     _lock: int
     cluster_id: str = ""
+    _doubted: bool = False
 
     def join(self, cluster_id: str) -> None:
         """The directory is of this cluster from now on. Raises :class:`DirectoryError` when it is of another
@@ -77,18 +88,27 @@ class DataDirectory:
         """Give the directory up; ``clean`` leaves the marker of a clean stop, if the disk has room for it:
         else the next start takes this end for a crash."""
         try:
-            if clean:
+            if clean and not self._doubted:
                 self.disk.write_atomically(self._at("clean"), boot_id().encode())
         except OSError as error:
             log.warning("%s: the clean stop cannot be noted: %s", self.path, error.strerror)
         finally:
             os.close(self._lock)
 
+    def doubt(self) -> None:
+        """A write or sync failed: the next start believes nothing that was not synced, whatever the page
+        cache shows then."""
+        self._doubted = True
+        with contextlib.suppress(OSError):
+            self.disk.rename(self._at("running"), self._at("failed"))
+
     def distrusted(self) -> None:
-        """After `LeftAs.POWER_LOST`: nothing relies on unsynced bytes any more. A process that ends before
-        this leaves the directory as one that lost its power, whoever starts next. OSError passes through."""
-        if self.left_as is LeftAs.POWER_LOST:
+        """After `LeftAs.unsynced_gone`: nothing relies on unsynced bytes any more. A process that ends before
+        this leaves the directory as it found it, whoever starts next. OSError passes through."""
+        if self.left_as.unsynced_gone:
             self.disk.write_atomically(self._at("running"), boot_id().encode())
+            with contextlib.suppress(FileNotFoundError):
+                self.disk.unlink(self._at("failed"))
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name)
@@ -150,17 +170,17 @@ def _write_identity(disk: Disk, file: str, node_id: int, store_id: str, cluster_
 
 
 def _how_left(path: str, new: bool, disk: Disk) -> LeftAs:
-    """Read and remove the markers; note the boot under which the directory is in use from now on, unless the
-    power was lost: see `DataDirectory.distrusted`."""
-    running, clean = os.path.join(path, "running"), os.path.join(path, "clean")
+    """Read and remove the markers; note the boot under which the directory is in use from now on, unless what
+    was not synced is gone: see `DataDirectory.distrusted`."""
+    running, clean, failed = (os.path.join(path, name) for name in ("running", "clean", "failed"))
     boot = boot_id()
     left = LeftAs.NEW if new else LeftAs.POWER_LOST
     if os.path.exists(clean):
         left = LeftAs.CLEAN
         disk.unlink(clean)
-    elif _read(running) == boot:
-        left = LeftAs.KILLED
-    if left is LeftAs.POWER_LOST:
+    elif boot in (_read(running), _read(failed)):
+        left = LeftAs.FAILED if os.path.exists(failed) else LeftAs.KILLED
+    if left.unsynced_gone:
         return left
     if _read(running) != boot:
         disk.write_atomically(running, boot.encode())

@@ -135,6 +135,17 @@ class Disk:
         with contextlib.suppress(OSError):
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
+    def forget_cached(self, directory: str) -> None:
+        """`drop_cached` for every file below it: what is read next is what the medium has."""
+        for folder, _, names in os.walk(directory):
+            for name in names:
+                with contextlib.suppress(OSError):
+                    fd = self.open(os.path.join(folder, name), write=False)
+                    try:
+                        self.drop_cached(fd)
+                    finally:
+                        self.close(fd)
+
     def size(self, fd: int) -> int:
         return os.fstat(fd).st_size
 

@@ -122,6 +122,7 @@ class ClusterMember:
             CopyTarget(self.node_id, directory.store_id),
             on_poison,
             new_directory=directory.left_as is LeftAs.NEW,
+            doubted=directory.left_as is LeftAs.FAILED,
             cut_off_s=settings.kproto_controller_grace_ms / 1000,
         )
         self.replicas = ReplicaService(

@@ -44,6 +44,35 @@ def test_a_power_loss_counts_until_nothing_relies_on_unsynced_bytes(tmp_path: Pa
     assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
 
 
+@pytest.mark.parametrize("clean", [True, False])
+def test_after_a_failed_sync_the_page_cache_counts_as_gone(tmp_path: Path, clean: bool) -> None:
+    """In the same boot: the kernel shows what it could not write, and does not try again."""
+    failed = open_directory(str(tmp_path), 1, Disk())
+    failed.doubt()
+    failed.close(clean=clean)
+    for _ in range(2):
+        found = open_directory(str(tmp_path), 1, Disk())
+        assert found.left_as is LeftAs.FAILED
+        assert found.left_as.unsynced_gone
+        found.close(clean=False)
+    found = open_directory(str(tmp_path), 1, Disk())
+    found.distrusted()
+    found.close(clean=False)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
+
+
+def test_a_failed_sync_in_another_boot_is_a_loss_of_power(tmp_path: Path) -> None:
+    failed = open_directory(str(tmp_path), 1, Disk())
+    failed.doubt()
+    failed.close(clean=False)
+    (tmp_path / "failed").write_text("another boot")
+    lost = open_directory(str(tmp_path), 1, Disk())
+    assert lost.left_as is LeftAs.POWER_LOST
+    lost.distrusted()
+    lost.close(clean=False)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
+
+
 def test_the_clean_marker_holds_for_one_start_only(tmp_path: Path) -> None:
     open_directory(str(tmp_path), 1, Disk()).close(clean=True)
     open_directory(str(tmp_path), 1, Disk()).close(clean=False)

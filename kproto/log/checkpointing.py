@@ -65,7 +65,7 @@ class Checkpointing:
         self._clock = clock
         self._ports = ports
         self.file = Checkpoint(disk, data_dir)
-        if left_as is LeftAs.POWER_LOST:
+        if left_as.unsynced_gone:
             self.file.distrust_unsynced()
         elif self.file.found in _DOUBTFUL[left_as]:
             log.error("the checkpoint in %s is %s: all files are looked at", data_dir, self.file.found.value)
@@ -169,10 +169,8 @@ class Checkpointing:
         return False
 
     def close(self, opened: Iterable[Partition]) -> None:
-        """Sync the files of all that is open, then write and sync the last checkpoint. OSError passes."""
-        partitions = list(opened)
-        self._changed.update(dict.fromkeys(partitions))
-        _sync_all(partitions)
+        """Write and sync the last checkpoint. OSError passes."""
+        self._changed.update(dict.fromkeys(opened))
         self.file.write([*self._left(), *_entries(self._changed)], self._ports.scan_point(), sync=True)
         self._deletions = 0
 
@@ -184,7 +182,8 @@ def _entries(partitions: Iterable[Partition]) -> list[tuple[bytes, int, Entry]]:
     return [(one.topic_id, one.index, one.entry()) for one in partitions if not one.deleted]
 
 
-def _sync_all(partitions: Iterable[Partition]) -> None:
+def sync_all(partitions: Iterable[Partition]) -> None:
+    """Sync all files of all ``partitions``. OSError passes."""
     unsynced = [segment for partition in partitions for segment in partition.unsynced()]
     if len(unsynced) <= SYNC_ALL_FROM:
         for segment in unsynced:

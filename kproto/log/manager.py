@@ -20,7 +20,7 @@ from kproto.config import ConfigError, TopicConfig, topic_config
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import open_taken_over, taken_over
-from kproto.log.checkpointing import Checkpointing
+from kproto.log.checkpointing import Checkpointing, sync_all
 from kproto.log.files import STREAMS, OpenFiles, partition_directory, stream_directory
 from kproto.log.flushing import Flushing
 from kproto.log.leadership import Leadership
@@ -28,7 +28,7 @@ from kproto.log.opening import open_partition
 from kproto.log.partition import Partition
 from kproto.log.reader import IndexCache
 from kproto.log.stream import Stream
-from kproto.log.trash import Trash
+from kproto.log.trash import Trash, leave_files, left_files
 from kproto.log.unopened import Unopened
 from kproto.metadata.records import ONLINE
 
@@ -116,6 +116,8 @@ class LogManager:
         """Topic id -> partitions that may have files from before this process."""
         self._retaining: Iterator[Partition] | None = None
         now = clock.monotonic()
+        for path in left_files(disk, data_dir):
+            self.trash.add(now + self._delete_delay(), path)
         self._next_retention = now + min(30.0, settings.log_retention_check_interval_ms / 1000)
         self._sweep_at = now + RELEASED_KEPT_S
 
@@ -542,12 +544,18 @@ class LogManager:
     def close(self) -> bool:
         """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one,
         when that failed or an earlier process left journal chunks or unsynced files that nobody opened."""
-        self.trash.close()
+        left = self.trash.close()
         opened = {(one.topic_id, one.index): one for one in self.partitions_open()}
         clean = self.flushing.flush_all() and not self.unopened.has_runs
         clean = clean and (self.checkpointing.exact or self.checkpointing.file.proven(opened))
         try:
+            sync_all(opened.values())
+        except OSError as error:
+            self.ports.on_poison(f"fdatasync of a segment file: {error}")
+            clean = False
+        try:
             self.checkpointing.close(opened.values())
+            leave_files(self.disk, self.data_dir, left)  # the checkpoint knows by now that they are to go
         except OSError as error:
             log.warning("the stop is not clean: %s", error.strerror)
             clean = False

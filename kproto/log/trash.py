@@ -3,7 +3,8 @@ a checkpoint that knows of the deletion is on disk (else a restart could begin b
 
 A file gets another name first, and goes in a thread then: giving back the pages of a large one takes 20 ms,
 and a third of a second while the disk is busy. Its own name is free at once. What a process that was killed
-left under such a name is found when its partition is opened (`opening`, `adopting`).
+left under such a name is found when its partition is opened (`opening`, `adopting`). After a clean stop
+nobody looks there: what waits is listed in a file then, for the next process.
 
 Directories of partitions that are led elsewhere wait here, too; they can be taken back, with all that waits
 in them: what was deleted may come again, in a file of the same name.
@@ -11,6 +12,7 @@ in them: what was deleted may come again, in a file of the same name.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections import deque
@@ -24,8 +26,31 @@ from kproto.log.ports import InBackground
 
 log = logging.getLogger(__name__)
 
+FILE: Final = "deleted"
 AT_ONCE: Final = 16
 """Files that the thread is given together; a clean stop waits for them."""
+
+
+def leave_files(disk: Disk, data_dir: str, paths: Sequence[str]) -> None:
+    """At a clean stop: tell the next process of files that are to go. OSError passes through."""
+    if paths:
+        names = [path.removeprefix(data_dir + os.sep) for path in paths]
+        disk.write_atomically(os.path.join(data_dir, FILE), json.dumps(names).encode())
+
+
+def left_files(disk: Disk, data_dir: str) -> list[str]:
+    """What the process before has left, told once."""
+    path = os.path.join(data_dir, FILE)
+    try:
+        descriptor = disk.open(path, write=False)
+    except FileNotFoundError:
+        return []
+    try:
+        content = disk.pread(descriptor, disk.size(descriptor), 0)
+    finally:
+        disk.close(descriptor)
+    disk.unlink(path)
+    return [os.path.join(data_dir, name) for name in json.loads(content)]
 
 
 class Trash:
@@ -80,11 +105,15 @@ class Trash:
             inside = directory + os.sep
             self._now = deque(path for path in self._now if path != directory and not path.startswith(inside))
 
-    def close(self) -> None:
-        """Nothing more is begun: the next process finds what is left."""
+    def close(self) -> list[str]:
+        """Nothing more is begun. The files that are left: see `leave_files`; directories the next process
+        finds by itself."""
+        left = [path for waiting in self._waiting.values() for _, path in waiting]
+        left = [path for path in (*left, *self._now) if not self._disk.is_directory(path)]
         self._waiting.clear()
         self._directories.clear()
         self._now.clear()
+        return left
 
     def is_due(self, now: float) -> bool:
         """Move what is due to the work list; True when there is work."""

@@ -170,8 +170,9 @@ def recover(
     listed: Callable[[int, int, int], bool] = _nowhere,
 ) -> Recovered:
     """Read all journal files in ``directory``; ``starts`` come from the checkpoint, ``boot`` from `boot_id`.
-    After ``power_lost`` a file may have lost the header of what was never acknowledged. ``listed``: whether
-    the store has a virtual segment, by owner epoch, virtual log and number.
+    After ``power_lost`` a file may have lost the header of what was never acknowledged, and segment files
+    what was not synced. ``listed``: whether the store has a virtual segment, by owner epoch, virtual log and
+    number.
 
     Raises `JournalCorruptError` for damage that only a broken medium or a stranger's hand explains, unless
     ``accept_loss`` (unclean.leader.election.enable): then, as for data lost with the page cache, what is
@@ -291,6 +292,7 @@ class _Recovery:
             start is not None
             and files[0][0].policy == FlushPolicy.MEMORY
             and files[0][0].boot_id == self._boot
+            and not self._power_lost
         )
         first = start.vseg if start is not None and usable else 0
         expected: FileHeader | None = None

@@ -181,3 +181,21 @@ def test_a_synced_checkpoint_is_found_after_a_power_loss(tmp_path: Path) -> None
     log.partition().delete_records(4)
     log.tick(6.0)
     assert str(tmp_path) in synced
+
+
+def test_files_that_wait_at_a_clean_stop_go_in_the_next_process(tmp_path: Path) -> None:
+    """After that nobody looks into the directory of a partition without closed segments."""
+    log = Log(tmp_path, {"file.delete.delay.ms": "60000"})
+    fill(log, 3, 100)
+    log.partition().flush()
+    log.partition().delete_records(3)
+    log.tick(6.0)
+    assert len(files(log)) == 1
+    log.restart(LeftAs.CLEAN)
+    log.restart(LeftAs.CLEAN)
+    assert len(files(log)) == 1
+    log.tick(61.0)
+    log.tick(6.0)
+    assert files(log) == []
+    assert not (tmp_path / "deleted").exists()
+    assert log.partition().append(batch(b"y"))[0] == 3

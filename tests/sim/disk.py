@@ -17,21 +17,27 @@ from types import SimpleNamespace
 from typing import Any
 
 from kproto.disk import NO_DATA, Buffer, Disk
+from kproto.log.files import STREAMS
 
 
 class Inode:
     """``data`` may be shorter than ``length``: the rest is zeros that were reserved."""
 
-    __slots__ = ("data", "length", "pending")
+    __slots__ = ("data", "length", "pending", "unkept")
 
     def __init__(self) -> None:
         self.data = bytearray()
         self.length = 0
         self.pending: list[tuple[int, bytes | None, bytes, int, int]] = []
         """Since the last sync: position, bytes (None: a change of length), what was there, lengths before."""
+        self.unkept: list[tuple[int, int, bytes]] = []
+        """Position, length, and what the medium has there: a sync of it failed. What is cached shows what was
+        written, no later sync writes it, and it is gone when the memory is needed."""
 
     def write(self, position: int, data: bytes) -> None:
         end = position + len(data)
+        if self.unkept:  # over that, a later sync writes again
+            self.unkept = [one for one in self.unkept if one[0] >= end or one[0] + one[1] <= position]
         kept, length = self.data, self.length
         filled = len(kept)
         if filled < position:
@@ -56,6 +62,19 @@ class Inode:
     def sync(self) -> None:
         self.pending.clear()
 
+    def fail_to_sync(self) -> None:
+        """As Linux does: the pages count as written."""
+        self.unkept += [(at, len(data), old) for at, data, old, *_ in self.pending if data is not None]
+        self.pending.clear()
+
+    def forget_cached(self) -> None:
+        """Read it from the medium again."""
+        unkept, self.unkept = self.unkept, []
+        for position, length, old in reversed(unkept):
+            end = min(position + length, len(self.data))
+            if position < end:
+                self.data[position:end] = old[: end - position].ljust(end - position, b"\0")
+
     def copy(self) -> Inode:
         """Another file with the same in it."""
         other = Inode()
@@ -64,6 +83,7 @@ class Inode:
 
     def lose_power(self, random: Random) -> None:
         """Each unsynced write is there, or is not, or in part, whatever the others are."""
+        self.forget_cached()
         pending, self.pending = self.pending, []
         for position, data, old, filled, length in reversed(pending):
             if data is None:
@@ -177,8 +197,11 @@ class Machine:
         self.changes.pop(path, None)
 
     def kill(self) -> None:
-        """The process is gone, and its descriptors with it."""
+        """The process is gone, and its descriptors with it; by chance its memory is needed elsewhere."""
         self.open_files.clear()
+        for inode in [one for names in self.folders.values() for one in names.values() if one.unkept]:
+            if self.random.random() < 0.5:
+                inode.forget_cached()
         if self._left is not None:
             self.folders, self.changes, self.room = self._left
             self._left = None
@@ -367,12 +390,23 @@ class SimDisk(Disk):
     def datasync(self, fd: int) -> None:
         inode, path = self.machine.open_files[fd]
         if self.machine.fail_next is not None:
-            self.machine.trouble("sync", path)
+            try:
+                self.machine.trouble("sync", path)
+            except OSError:
+                if f"/{STREAMS}/" in path:  # until it is synced, what is in it is in a journal, too
+                    inode.fail_to_sync()
+                raise
         inode.sync()
 
     def drop_cached(self, fd: int) -> None:
         """What is cached is no part of the model."""
         assert fd in self.machine.open_files
+
+    def forget_cached(self, directory: str) -> None:
+        for folder, names in self.machine.folders.items():
+            if folder.startswith(directory):
+                for inode in names.values():
+                    inode.forget_cached()
 
     def size(self, fd: int) -> int:
         return self.machine.open_files[fd][0].length

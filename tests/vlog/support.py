@@ -182,8 +182,14 @@ class World:
     def journal_path(self) -> str:
         return os.path.join(self.data_dir, JOURNAL_DIRECTORY)
 
-    def recover(self, starts: Sequence[Any] = (), boot: bytes = BOOT, accept_loss: bool = False) -> Recovered:
-        return recover(self.disk, self.journal_path(), starts, boot, accept_loss)
+    def recover(
+        self,
+        starts: Sequence[Any] = (),
+        boot: bytes = BOOT,
+        accept_loss: bool = False,
+        power_lost: bool = False,
+    ) -> Recovered:
+        return recover(self.disk, self.journal_path(), starts, boot, accept_loss, power_lost)
 
 
 def recovered_bytes(world: World, recovered: Recovered, partition: Partition) -> dict[int, bytes]:

@@ -272,6 +272,8 @@ def test_the_checkpoint_shortens_the_scan(tmp_path: Path, loop: TestLoop) -> Non
     assert recovered_bytes(world, found, late) == late.chunks
     after_power_loss = world.recover(starts, boot=OTHER_BOOT)
     assert recovered_bytes(world, after_power_loss, part) == part.chunks, "flushed is not synced"
+    after_a_failed_sync = world.recover(starts, power_lost=True)
+    assert recovered_bytes(world, after_a_failed_sync, part) == part.chunks, "nor is it in the same boot"
 
 
 def test_a_later_process_replaces_what_an_earlier_one_left(tmp_path: Path, loop: TestLoop) -> None:

@@ -1,0 +1,97 @@
+"""A sync that failed (rule 35): what the kernel shows afterwards is not what the medium has, and the next
+process goes on from what it can prove."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from pathlib import Path
+
+from kproto.broker import Broker
+from kproto.config import load
+from kproto.disk import Disk
+from kproto.net.client import Client
+from kproto.wire.batch import HEADER, crc_of, iter_batches
+from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
+from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kproto.wire.records import Record, build_batch
+
+PRODUCE, FETCH, METADATA = 0, 1, 3
+RECORD_BYTES = 8_000
+PATIENCE_S = 60
+
+
+class BrokenDisk(Disk):
+    """No sync of a segment file succeeds."""
+
+    def datasync(self, fd: int) -> None:
+        if os.readlink(f"/proc/self/fd/{fd}").endswith(".chunks"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        super().datasync(fd)
+
+
+def broker_on(path: Path, disk: Disk) -> Broker:
+    settings = {
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+        "log.dirs": str(path),
+        "kproto.virtual.segment.bytes": "1048576",
+        "kproto.flush.age.ms": "100",
+        "kproto.checkpoint.interval.ms": "100",
+    }
+    return Broker(load(None, settings), disk=disk)
+
+
+def produce(port: int, broker: Broker) -> int:
+    """Write until the broker has had enough; how many records it has acknowledged."""
+    acked = 0
+    with Client("127.0.0.1", port) as client:
+        asked = MetadataRequest(topics=[MetadataRequestTopic(name="t")], allow_auto_topic_creation=True)
+        client.call(METADATA, 9, asked)
+        while not broker.failed.is_set():
+            batch = memoryview(build_batch([Record(None, bytes(RECORD_BYTES), timestamp=1)]))
+            data = TopicProduceData(name="t", partition_data=[PartitionProduceData(index=0, records=batch)])
+            request = ProduceRequest(acks=-1, timeout_ms=2000, topic_data=[data])
+            found = client.call(PRODUCE, 9, request).responses[0].partition_responses[0]
+            acked += found.error_code == 0
+    return acked
+
+
+def records_in(port: int) -> int:
+    """Read everything; how many whole records there are."""
+    offset = 0
+    with Client("127.0.0.1", port) as client:
+        while True:
+            wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
+            request = FetchRequest(max_bytes=1 << 20, topics=[FetchTopic(topic="t", partitions=[wanted])])
+            (data,) = client.call(FETCH, 11, request).responses[0].partitions
+            assert data.error_code == 0
+            batches = list(iter_batches(data.records or b""))
+            if not batches:
+                return offset
+            for batch in batches:
+                assert HEADER.unpack_from(batch)[4] == crc_of(batch)
+                offset += 1
+
+
+def test_nothing_is_lost_when_a_file_was_never_written_though_the_kernel_shows_it(tmp_path: Path) -> None:
+    async def first() -> int:
+        broker = broker_on(tmp_path, BrokenDisk())
+        await broker.start()
+        acked = await asyncio.to_thread(produce, broker.port, broker)
+        await broker.stop()
+        return acked
+
+    async def second() -> int:
+        broker = broker_on(tmp_path, Disk())
+        await broker.start()
+        found = await asyncio.to_thread(records_in, broker.port)
+        await broker.stop()
+        return found
+
+    acked = asyncio.run(asyncio.wait_for(first(), PATIENCE_S))
+    assert acked > 100
+    for path in tmp_path.rglob("*.chunks"):  # the medium has nothing; the memory is needed elsewhere
+        path.write_bytes(bytes(path.stat().st_size))
+    assert asyncio.run(asyncio.wait_for(second(), PATIENCE_S)) >= acked
