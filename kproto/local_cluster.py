@@ -158,6 +158,8 @@ class LocalCluster:
         """Start the brokers that are not running (all, or ``nodes``) and wait until clients can connect."""
         wanted = [self.node(n) for n in nodes] if nodes is not None else self.nodes
         started = [each for each in wanted if self.state(each) == DEAD]
+        for each in started:
+            self._require_ports(each)
         self._spawn(started)
         self._save()
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -284,6 +286,12 @@ class LocalCluster:
         for each, found in zip(nodes, json.loads(launched.stdout), strict=True):
             each.pid, each.born = found
 
+    def _require_ports(self, node: Node) -> None:
+        """Who answers there would be taken for the broker."""
+        for port in (node.port, node.internal_port, node.metrics_port):
+            if not is_free(port):
+                raise ClusterError(f"node {node.node} cannot start: somebody listens on port {port} already")
+
     def _wait_until_up(self, node: Node, deadline: float) -> None:
         while time.monotonic() < deadline and self.state(node) != DEAD:
             try:
@@ -368,6 +376,17 @@ def process_of(pid: int) -> Process | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     return Process(fields[0], int(fields[17]), int(fields[19]))
+
+
+def is_free(port: int) -> bool:
+    """Nobody listens on a TCP port of 127.0.0.1 at this moment."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # who listened before may just have ended
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def free_ports(count: int) -> list[int]:

@@ -29,6 +29,8 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from kproto.local_cluster import is_free
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -160,7 +162,10 @@ class SubprocessBroker(_TestBroker):
         return self._process.pid
 
     def start(self) -> None:
-        """Start and return once clients can connect. Raises RuntimeError with what the broker printed."""
+        """Start and return once clients can connect. Raises RuntimeError with what the broker printed, or
+        when somebody else has its port: who answers there would be taken for it."""
+        if not is_free(self.port):
+            raise RuntimeError(f"the broker did not start: somebody listens on port {self.port} already")
         command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet"]
         command += ["--listen", self.bootstrap_servers, "--data-dir", self.data_dir]
         for name, value in self._settings.items():
@@ -195,17 +200,24 @@ class SubprocessBroker(_TestBroker):
         return self._end(signal.SIGTERM)
 
     def stop(self) -> None:
-        """Stop cleanly, and delete the data unless the directory was given."""
-        self.terminate()
-        self._discard_data()
+        """Stop cleanly, and delete the data unless the directory was given. Raises TimeoutError when that
+        took too long and the process was killed."""
+        try:
+            self.terminate()
+        finally:
+            self._discard_data()
 
     def _end(self, signal_number: signal.Signals) -> int | None:
         if self._process is None:
             return None
-        self._process.send_signal(signal_number)
-        code = self._process.wait(START_TIMEOUT_S)
-        self._process = None
-        return code
+        process, self._process = self._process, None
+        process.send_signal(signal_number)
+        try:
+            return process.wait(START_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise TimeoutError(f"the broker did not stop within {START_TIMEOUT_S:g} s; killed") from None
 
 
 @contextlib.contextmanager

@@ -77,6 +77,16 @@ def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
     assert Path(cluster.log_path(1)).read_text().count("\n") == 1
 
 
+def test_who_has_one_of_its_ports_is_not_taken_for_it(tmp_path: Path) -> None:
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 1, 0, {})
+    node = cluster.nodes[0]
+    for port in (node.port, node.internal_port, node.metrics_port):
+        with socket.create_server(("127.0.0.1", port)):
+            with pytest.raises(ClusterError, match=f"somebody listens on port {port} already"):
+                cluster.start()
+            assert cluster.state(node) == DEAD
+
+
 def test_what_an_earlier_start_said_is_not_the_reason(tmp_path: Path) -> None:
     """The logs are appended to."""
     cluster = LocalCluster.create(str(tmp_path / "cluster"), 1, 0, {"kproto.vlogs.per.broker": "many"})

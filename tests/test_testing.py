@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -121,6 +123,27 @@ def test_a_start_that_fails_leaves_no_directory(
     ):
         raise AssertionError("it started")
     assert not list(tmp_path.iterdir())
+
+
+def test_who_has_its_port_is_not_taken_for_the_broker() -> None:
+    broker = SubprocessBroker()
+    taken = f"somebody listens on port {broker.port} already"
+    with socket.create_server(("127.0.0.1", broker.port)), pytest.raises(RuntimeError, match=taken):
+        broker.start()
+    broker.stop()
+
+
+def test_a_broker_that_does_not_stop_is_killed_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    broker = SubprocessBroker()
+    broker.start()
+    pid = broker.pid
+    os.kill(pid, signal.SIGSTOP)
+    monkeypatch.setattr(testing, "START_TIMEOUT_S", 0.3)
+    with pytest.raises(TimeoutError, match="did not stop within"):
+        broker.stop()
+    assert not os.path.exists(broker.data_dir)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 def test_a_start_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
