@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
-from urllib.error import URLError
 from urllib.request import urlopen
 
 import click
@@ -46,8 +46,8 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
             _set_draining(cluster, number, SET)
             try:
                 _drain(other, number, time.monotonic() + timeout_s)
-            except ClusterError:
-                _set_draining(cluster, number, DELETE)
+            except BaseException:
+                _give_up(local, number)
                 raise
             local.stop([number])
         _unregister(cluster, number)
@@ -72,6 +72,15 @@ def _set_draining(cluster: Cluster, number: int, operation: int) -> None:
     resource = AlterConfigsResource(resource_type=BROKER, resource_name=str(number), configs=[config])
     answer = cluster.any.call(INCREMENTAL_ALTER_CONFIGS, IncrementalAlterConfigsRequest(resources=[resource]))
     require(answer.responses[0].error_code, f"broker {number}", answer.responses[0].error_message)
+
+
+def _give_up(local: LocalCluster, number: int) -> None:
+    """Whatever happened, the controller is not to drain it any more; whoever answers is asked."""
+    try:
+        with Cluster(local.bootstrap_servers) as cluster:
+            _set_draining(cluster, number, DELETE)
+    except click.ClickException as error:
+        click.echo(f"broker {number} goes on being drained: {error.message}", err=True)
 
 
 def _drain(other: Node, number: int, until: float) -> None:
@@ -100,7 +109,7 @@ def _left(other: Node, number: int) -> dict[str, int]:
     try:
         with urlopen(f"http://127.0.0.1:{other.metrics_port}/recovery", timeout=ANSWER_S) as answer:
             found: dict[str, Any] = json.load(answer)
-    except (URLError, OSError) as error:
+    except (HTTPException, OSError, ValueError) as error:
         raise ClusterError(f"broker {other.node}: {error}") from None
     left: dict[str, int] = found["draining"].get(str(number), {})
     return left
