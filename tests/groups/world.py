@@ -15,6 +15,7 @@ from kproto.metadata.memory import MemoryStore
 from kproto.wire.messages import codec
 from tests.controller.virtual_time import VirtualClock, run_virtual
 from tests.groups.memory_log import MemoryLog
+from tests.no_storage import unopened_logs
 
 FIND, JOIN, HEARTBEAT, LEAVE, SYNC, DESCRIBE, LIST = 10, 11, 12, 13, 14, 15, 16
 COMMIT, FETCH, DELETE_GROUPS, OFFSET_DELETE = 8, 9, 42, 47
@@ -25,7 +26,11 @@ class World:
 
     def __init__(self, port: MemoryLog | None = None, **settings: str) -> None:
         self.port = port if port is not None else MemoryLog()
-        defaults = {"group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "50"}
+        defaults = {
+            "node.id": "0",
+            "group.initial.rebalance.delay.ms": "0",
+            "group.min.session.timeout.ms": "50",
+        }
         names = {name.replace("_", "."): value for name, value in settings.items()}
         self.settings = load(None, {**defaults, **names})
         self.controller = Controller(MemoryStore(), self.settings, 0)
@@ -55,7 +60,7 @@ class World:
             clock=self.clock,
             image=lambda: self.controller.image,
             controller=self.controller,
-            logs=None,  # type: ignore[arg-type]
+            logs=unopened_logs(self.controller, self.settings, self.clock),
             groups=self.groups,
             budget=None,  # type: ignore[arg-type]
             blocking=None,  # type: ignore[arg-type]

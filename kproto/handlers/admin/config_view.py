@@ -5,6 +5,9 @@ synonyms; those of brokers are shown as they were spelled (``+5``), and in the a
 
 The layers of a broker key, strongest first: dynamic for this broker, dynamic for all brokers, set at start,
 default. A topic key puts the topic's own override on top and inherits from its broker synonym.
+
+Dynamic configs may be stored that this broker does not use, because they do not go with its own file: its
+values are those in force, the stored ones are among the synonyms.
 """
 
 from __future__ import annotations
@@ -60,20 +63,24 @@ class ConfigView:
 class ConfigViews:
     """Views of all configs at one image, for one broker."""
 
-    __slots__ = ("_common", "_effective", "_own", "_settings", "_special")
+    __slots__ = ("_common", "_in_force", "_own", "_settings", "_special", "_unused")
 
     def __init__(
         self,
         settings: Settings,
+        in_force: Settings,
         image: MetadataImage,
         node_id: int,
         advertised: tuple[str, int] | None = None,
     ) -> None:
         self._settings = settings
+        self._in_force = in_force
+        """``settings`` are those of the start; over these lie the dynamic configs that fit."""
         self._own = image.configs.get(str(node_id), {})
         self._common = image.configs.get(DEFAULT_BROKER, {})
         dynamic = image.broker_configs(node_id)
-        self._effective = settings.with_texts(dynamic) if dynamic else settings
+        self._unused = not dynamic.items() <= in_force.explicit.items()
+        """Whether this broker goes without the dynamic configs that are stored."""
         self._special = {alias: value_text(settings.values[name]) for alias, name in ALIASES.items()}
         if advertised is not None:
             self._special["advertised.listeners"] = f"PLAINTEXT://{address_text(*advertised)}"
@@ -101,7 +108,7 @@ class ConfigViews:
     def _topic_key(self, definition: ConfigDef, overrides: Mapping[str, str]) -> ConfigView:
         synonyms: list[Synonym] = []
         own = overrides.get(definition.name)
-        value = value_text(inherited(definition, self._effective) if own is None else definition.parse(own))
+        value = value_text(inherited(definition, self._in_force) if own is None else definition.parse(own))
         if own is not None:
             synonyms.append(Synonym(definition.name, value, ConfigSource.DYNAMIC_TOPIC))
         if definition.synonym is not None:
@@ -112,11 +119,12 @@ class ConfigViews:
             if default is not None:
                 synonyms.append(Synonym(definition.synonym, value_text(default), ConfigSource.DEFAULT))
         read_only = definition.name in FIXED_AT_CREATION
-        return _view(definition, tuple(synonyms), value, read_only=read_only, spelled=own)
+        spelled = value if own is None and self._unused else own
+        return _view(definition, tuple(synonyms), value, read_only=read_only, spelled=spelled)
 
     def _broker_key(self, definition: ConfigDef) -> ConfigView:
         synonyms = tuple(self._layers(definition))
-        value = self._special.get(definition.name) or value_text(self._effective.values[definition.name])
+        value = self._special.get(definition.name) or value_text(self._in_force.values[definition.name])
         return _view(definition, synonyms, value, read_only=not definition.dynamic)
 
     def _layers(self, definition: ConfigDef) -> Iterator[Synonym]:

@@ -25,8 +25,10 @@ async def handle(ctx: RequestContext, request: CreateTopicsRequest) -> CreateTop
     """Create topics and answer with what they became."""
     services = ctx.broker
     wanted: list[NewTopic] = await for_each(request.topics, _wanted)
+    views = None
+    if ctx.version >= 5:
+        views = ConfigViews(services.settings, services.logs.settings, services.image(), services.node_id)
     outcomes = await services.controller.create_topics(wanted, validate_only=request.validate_only)
-    views = ConfigViews(services.settings, services.image(), services.node_id) if ctx.version >= 5 else None
     known: dict[frozenset[tuple[str, str]], list[CreatableTopicConfigs]] = {}
     topics = await for_each(outcomes, lambda outcome: _result(outcome, views, known))
     return CreateTopicsResponse(topics=topics)

@@ -41,7 +41,8 @@ def handle(ctx: RequestContext, request: DescribeConfigsRequest) -> Steps[bytes]
     The body of the answer is written piece by piece: that of a thousand topics takes long.
     """
     services = ctx.broker
-    views = ConfigViews(services.settings, services.image(), services.node_id, (services.host, services.port))
+    told = services.host, services.port
+    views = ConfigViews(services.settings, services.logs.settings, services.image(), services.node_id, told)
     resources = request.resources
     once = {(each.resource_type, each.resource_name): each for each in resources}
     if len(resources) - len(once) > MOST_REPEATS:

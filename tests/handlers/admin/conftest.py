@@ -1,7 +1,7 @@
 """The handlers of metadata, configs and topics behind their codecs, on a real controller.
 
-No sockets and no storage: what is answered comes from the image alone. Every request and every answer goes
-through the codec of the version it is sent in.
+No sockets, and of the storage only the settings in force: what is answered comes from the image. Every
+request and every answer goes through the codec of the version it is sent in.
 """
 
 from __future__ import annotations
@@ -21,29 +21,38 @@ from kproto.handlers.context import RequestContext, Services
 from kproto.handlers.turns import answer_of
 from kproto.metadata.memory import MemoryStore
 from kproto.wire.messages import codec
+from tests.no_storage import unopened_logs
 
 
 class Served:
-    """A controller with brokers 1..n and the handlers on broker 1; ``call`` is what a client would do."""
+    """A controller with brokers 1..n and the handlers on broker 1; ``call`` is what a client would do.
 
-    def __init__(self, settings: dict[str, str] | None = None, brokers: int = 1) -> None:
+    ``own`` are settings that only broker 1 has, not the controller."""
+
+    def __init__(
+        self,
+        settings: dict[str, str] | None = None,
+        brokers: int = 1,
+        own: dict[str, str] | None = None,
+    ) -> None:
         self.runner = asyncio.Runner()
-        self.controller = self.runner.run(self._started(settings or {}, brokers))
+        self.controller = self.runner.run(self._started(settings or {}, brokers, own or {}))
 
-    async def _started(self, settings: dict[str, str], brokers: int) -> Controller:
+    async def _started(self, settings: dict[str, str], brokers: int, own: dict[str, str]) -> Controller:
         controller = Controller(MemoryStore(), load(None, settings), 1)
         await controller.start()
         for node_id in range(1, brokers + 1):
             await controller.register_broker(
                 Registration(node_id, f"host{node_id}", 9091 + node_id, f"rack{node_id}")
             )
+        clock, started = ManualClock(), load(None, {"node.id": "1", **settings, **own})
         self.services = Services(
-            settings=load(None, settings),
+            settings=started,
             node_id=1,
-            clock=ManualClock(),
+            clock=clock,
             image=lambda: self.controller.image,
             controller=controller,
-            logs=None,  # type: ignore[arg-type]
+            logs=unopened_logs(controller, started, clock),
             groups=None,  # type: ignore[arg-type]
             budget=None,  # type: ignore[arg-type]
             blocking=None,  # type: ignore[arg-type]
@@ -113,5 +122,13 @@ def tuned() -> Iterator[Served]:
 def spelled() -> Iterator[Served]:
     """One broker whose settings are not spelled as they are shown."""
     world = Served({"log.preallocate": "TRUE", "log.retention.hours": "+1", "num.partitions": "+4"})
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def small() -> Iterator[Served]:
+    """One broker with a smaller journal than the controller expects."""
+    world = Served(own={"kproto.journal.bytes": str(256 << 20)})
     yield world
     world.close()

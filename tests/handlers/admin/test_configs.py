@@ -122,13 +122,14 @@ def test_broker_configs(tuned) -> None:
 
 
 def test_an_ipv6_address_that_clients_are_told_is_in_brackets() -> None:
-    views = ConfigViews(load(), MetadataImage(), 1, ("::1", 9092))
+    views = ConfigViews(load(), load(), MetadataImage(), 1, ("::1", 9092))
     shown = {view.name: view.value for view in views.broker()}
     assert shown["advertised.listeners"] == "PLAINTEXT://[::1]:9092"
 
 
 def test_the_secret_of_the_cluster_is_shown_to_nobody() -> None:
-    views = ConfigViews(load(None, {"kproto.cluster.secret": "S3CRET"}), MetadataImage(), 1)
+    settings = load(None, {"kproto.cluster.secret": "S3CRET"})
+    views = ConfigViews(settings, settings, MetadataImage(), 1)
     (shown,) = [view for view in views.broker() if view.name == "kproto.cluster.secret"]
     assert shown.sensitive
     assert "S3CRET" not in repr(views.broker())
@@ -184,6 +185,27 @@ def test_dynamic_broker_configs_reach_topics_by_precedence(world) -> None:
     assert alter(world, BROKER, "1", ("log.segment.bytes", OpType.DELETE, None)) == 0
     config = describe(world, TOPIC, "t", "segment.bytes").configs[0]
     assert (config.value, config.config_source) == ("2000000", ConfigSource.DYNAMIC_DEFAULT_BROKER)
+
+
+def test_dynamic_configs_that_do_not_go_with_the_brokers_own_are_shown_but_not_used(small) -> None:
+    """The broker goes on with what it has, and says so."""
+    assert alter(small, BROKER, "", ("log.segment.bytes", OpType.SET, "+3000000")) == 0
+    size = ("kproto.virtual.segment.bytes", OpType.SET, str(512 << 20))
+    assert alter(small, BROKER, "", size, ("log.segment.bytes", OpType.SET, "+2000000")) == 0
+    (shown,) = describe(small, BROKER, "1", size[0], include_synonyms=True).configs
+    assert shown.value == str(64 << 20)
+    assert synonyms(shown) == [
+        (size[0], size[2], ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        (size[0], shown.value, ConfigSource.DEFAULT),
+    ]
+    assert {c.name: c.value for c in describe(small, BROKER, "").configs}[size[0]] == size[2]
+    (made,) = small.call(19, 7, CreateTopicsRequest([CreatableTopic("t", -1, -1)])).topics
+    assert made.error_code == 0
+    assert {c.name: c.value for c in made.configs}["segment.bytes"] == "3000000"
+    (segment,) = describe(small, TOPIC, "t", "segment.bytes").configs
+    assert segment.value == "3000000"
+    assert alter(small, BROKER, "", (size[0], OpType.DELETE, None)) == 0
+    assert describe(small, TOPIC, "t", "segment.bytes").configs[0].value == "2000000"
 
 
 def test_rates_are_shown_where_they_are_set(world) -> None:
