@@ -238,6 +238,7 @@ class Connection:
         pending = self.pending
         unpack = _LENGTH.unpack_from
         position = 0
+        held_back = False
         while end - position >= 4:
             size = unpack(scratch, position)[0]
             if not 0 < size <= self.max_frame:
@@ -250,6 +251,7 @@ class Connection:
             if self.unsent >= MAX_UNSENT or self.held >= MAX_HELD:
                 break
             if position and budget.used >= budget.soft:
+                held_back = True
                 break
             position = stop
             dispatch(self, scratch[start:stop], False)
@@ -260,10 +262,14 @@ class Connection:
             budget.give_up_privilege(self)
         if position < end:
             self._keep(position, end)
-        self._pause_if_loaded()
+        self._pause_if_loaded(held_back)
 
-    def _pause_if_loaded(self) -> None:
-        """Stop reading a peer that has too much open, and tell the budget what this event changed."""
+    def _pause_if_loaded(self, held_back: bool = False) -> None:
+        """Stop reading a peer that has too much open, and tell the budget what this event changed.
+
+        A whole frame that is ``held_back`` needs no more bytes, which may never come: it is not read on for
+        them, but handed over by :meth:`_resume`.
+        """
         loaded = len(self.pending) >= MAX_OPEN_REQUESTS or self.held >= MAX_HELD or self.unsent >= MAX_UNSENT
         budget = self.server.budget
         if loaded:
@@ -271,7 +277,15 @@ class Connection:
             if self._buffer is None:
                 budget.give_up_privilege(self)
         self.settle()
-        if self._stash is not None and self._reading and budget.used >= budget.soft:
+        if self._stash is None or not self._reading:
+            return
+        if budget.used < budget.soft:
+            if held_back:
+                self._stop_reading()
+                self._resume_soon()
+        elif held_back:
+            self._wait_for_memory()
+        else:
             self._wait_unless_allowed()
 
     def _wait_unless_allowed(self) -> bool:

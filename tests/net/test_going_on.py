@@ -4,14 +4,14 @@ import asyncio
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 import uvloop
 
 from kproto.net.connection import Connection, Exchange
-from kproto.net.server import Limits
+from kproto.net.server import Dispatch, Limits
 from tests.net.conftest import Running
 from tests.net.test_server import connect, echo, frame, receive, until
 
@@ -164,3 +164,55 @@ def test_small_requests_are_served_while_a_frame_beyond_the_limit_is_read(serve)
         assert receive(good) == b"5"
         slow.sendall(b"x" * 100_004)
         assert receive(slow) == b"3000000"
+
+
+def polls(go: Callable[[], object] = lambda: None) -> tuple[list[Exchange], Dispatch]:
+    """The requests that are not answered, and what answers others; a request ``go`` calls that before."""
+    opened: list[Exchange] = []
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        if bytes(data[:4]) == b"poll":
+            opened.append(connection.begin(len(data)))
+            return
+        if data == b"go":
+            go()
+        short(connection, data, owned)
+
+    return opened, dispatch
+
+
+@LOOPS
+@pytest.mark.parametrize("freed", [True, False])
+def test_a_whole_frame_behind_another_is_no_half_frame(serve, new_loop, freed):
+    """Nothing more comes of its sender: it must not be read on as the one whose half frame is let in."""
+    opened, dispatch = polls()
+    running = serve(dispatch, budget=1_000_000, new_loop=new_loop, limits=Limits(stalled_frame_seconds=2))
+    with connect(running.port) as poll, connect(running.port) as sock:
+        poll.sendall(frame(b"poll" + b"x" * 900_000))
+        until(lambda: opened != [])
+        poll.sendall(frame(b"poll"))  # waits, with no half frame, until one may be let in
+        until(lambda: running.budget._lent)
+        sock.sendall(frame(b"1") + frame(b"22"))
+        assert receive(sock) == b"1"
+        if freed:
+            running.run(opened[0].drop)
+        assert receive(sock) == b"2"
+
+
+@LOOPS
+def test_a_whole_frame_is_not_held_back_when_its_own_sender_has_given_memory_back(serve, new_loop):
+    """What a connection gives back counts only when all that came at once is handed over, or held back."""
+
+    def go() -> None:
+        opened[1].reply(frame(b"y" * 300_000))  # has to wait for its turn, and counts now
+        opened[2].reply(frame(b"done"))
+
+    opened, dispatch = polls(go)
+    running = serve(dispatch, budget=1_000_000, new_loop=new_loop, limits=Limits(stalled_frame_seconds=2))
+    with connect(running.port) as other, connect(running.port) as sock:
+        other.sendall(frame(b"poll" + b"x" * 400_000) + frame(b"poll"))
+        until(lambda: len(opened) == 2)
+        sock.sendall(frame(b"poll" + b"x" * 200_000))
+        until(lambda: len(opened) == 3)
+        sock.sendall(frame(b"go") + frame(b"333"))
+        assert [receive(sock) for _ in range(3)] == [b"done", b"2", b"3"]
