@@ -1,7 +1,7 @@
 """Groups through API handlers and codecs, over a log in memory: membership, offsets, reload, deletion."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
@@ -620,7 +620,7 @@ async def test_a_deleted_topic_is_forgotten_a_shard_at_a_time(world: World) -> N
     turn = 0
     drop = Shard.drop_topics
 
-    def noted(shard: Shard, names: Iterable[str]) -> None:
+    def noted(shard: Shard, names: Set[str]) -> None:
         turns.append(turn)
         drop(shard, names)
 

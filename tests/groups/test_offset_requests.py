@@ -1,16 +1,22 @@
-"""OffsetCommit and OffsetFetch: who is refused for what, and requests that name very much."""
+"""OffsetCommit, OffsetFetch and OffsetDelete: who is refused for what, and requests that name very much."""
 
 import asyncio
 from typing import Any
 
+import pytest
+
 from kproto.errors import ErrorCode
+from kproto.handlers.groups import offsets, records
+from kproto.handlers.groups.records import partition_of
 from kproto.wire.generated.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from kproto.wire.generated.offset_delete import OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from kproto.wire.generated.offset_fetch import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from tests.groups.world import COMMIT, DESCRIBE, FETCH, FIND, World, scenario
+from tests.groups.test_coordinator import commit, everything, partitions, stable_member
+from tests.groups.world import COMMIT, DESCRIBE, FETCH, FIND, OFFSET_DELETE, World, scenario
 
 
 @scenario("t")
@@ -56,3 +62,49 @@ async def test_others_are_served_while_many_offsets_are_fetched(world: World) ->
     answer = await fetched(8, groups=[OffsetFetchRequestGroup(group_id="g", topics=[one])])
     assert [part.partition_index for part in answer.groups[0].topics[0].partitions] == list(range(20_000))
     ticking.cancel()
+
+
+def counted(patched: pytest.MonkeyPatch, module: Any, name: str) -> list[object]:
+    """What ``module``'s function is called with from now on."""
+    calls: list[object] = []
+    function = getattr(module, name)
+
+    def call(argument: object) -> object:
+        calls.append(argument)
+        return function(argument)
+
+    patched.setattr(module, name, call)
+    return calls
+
+
+@scenario("t")
+async def test_subscriptions_are_looked_at_once_however_many_topics_are_named(world: World) -> None:
+    """A group may have hundreds of members, a request name thousands of topics."""
+    await world.call(FIND, 3, key="g")
+    await stable_member(world, "g")
+    part = [OffsetDeleteRequestPartition(partition_index=0)]
+    topics = [OffsetDeleteRequestTopic(name=name, partitions=part) for name in ("t", "u", "v")]
+    with pytest.MonkeyPatch.context() as patched:
+        calls = counted(patched, offsets, "parse_subscription_topics")
+        response = await world.call(OFFSET_DELETE, 0, group_id="g", topics=topics)
+    assert response.topics[0].partitions[0].error_code == ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+    assert len(calls) == 1
+
+
+@scenario("t", "u", "v")
+async def test_writes_under_way_are_looked_at_once_however_many_topics_are_deleted(world: World) -> None:
+    await world.call(FIND, 3, key="g")
+    names = ("t", "u", "v")
+    topics = [OffsetCommitRequestTopic(name=name, partitions=partitions(3, 0)) for name in names]
+    world.port.auto = False
+    late = asyncio.ensure_future(commit(world, "g", 3, topics=topics))
+    await asyncio.sleep(0.01)
+    (shard,) = [one for one in await world.groups.all_shards() if "g" in one.entries]
+    with pytest.MonkeyPatch.context() as patched:
+        calls = counted(patched, records, "parse_key")
+        shard.drop_topics({"t", "u"})
+    assert len(calls) == len(names)
+    world.port.auto = True
+    world.port.partition(partition_of("g", 50)).sync()
+    assert await late == [0, 0, 0]
+    assert await everything(world, "g") == {("v", 0): 3}

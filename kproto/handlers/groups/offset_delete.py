@@ -36,7 +36,8 @@ async def _delete(ctx: RequestContext, shard: Shard, request: OffsetDeleteReques
     error = shard.delete_error(request.group_id)
     if error is not ErrorCode.NONE:
         return _fail(error)
-    errors = [_errors(ctx, shard, request.group_id, topic) for topic in request.topics]
+    subscribed = shard.subscribed(request.group_id)
+    errors = [_errors(ctx, subscribed, topic) for topic in request.topics]
     offsets: list[TopicPartition] = [
         (topic.name, partition.partition_index)
         for topic, row in zip(request.topics, errors, strict=True)
@@ -51,13 +52,13 @@ async def _delete(ctx: RequestContext, shard: Shard, request: OffsetDeleteReques
 
 
 def _errors(
-    ctx: RequestContext, shard: Shard, group_id: str, topic: OffsetDeleteRequestTopic
+    ctx: RequestContext, subscribed: set[str] | None, topic: OffsetDeleteRequestTopic
 ) -> list[ErrorCode]:
-    """One error per partition of the request."""
+    """One error per partition of the request. Where it is not known what is subscribed to, everything is."""
     record = ctx.broker.image().topics.get(topic.name)
     partitions = record.partitions if record is not None else 0
-    subscribed = shard.is_subscribed(group_id, topic.name)
-    allowed = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if subscribed else ErrorCode.NONE
+    free = subscribed is not None and topic.name not in subscribed
+    allowed = ErrorCode.NONE if free else ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
     return [
         allowed if 0 <= partition.partition_index < partitions else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         for partition in topic.partitions

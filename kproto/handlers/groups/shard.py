@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -307,13 +307,11 @@ class Shard:
             return ErrorCode.NON_EMPTY_GROUP
         return ErrorCode.NONE
 
-    def is_subscribed(self, group_id: str, topic: str) -> bool:
-        """Does any member of a consumer group subscribe to ``topic``? Yes when that cannot be known."""
+    def subscribed(self, group_id: str) -> set[str] | None:
+        """The topics that any member of a consumer group subscribes to, none of another group; None when they
+        cannot be known."""
         group = self.entries[group_id].group
-        if group.protocol_type != CONSUMER_PROTOCOL:
-            return False
-        topics = subscribed_topics(group)
-        return topics is None or topic in topics
+        return subscribed_topics(group) if group.protocol_type == CONSUMER_PROTOCOL else set()
 
     async def delete_offsets(self, group_id: str, offsets: Sequence[TopicPartition]) -> ErrorCode:
         """Delete those of ``offsets`` that exist."""
@@ -326,16 +324,16 @@ class Shard:
         error = await answer
         return _AS_COORDINATOR.get(error, error)
 
-    def drop_topics(self, names: Iterable[str]) -> None:
+    def drop_topics(self, names: Set[str]) -> None:
         """Topics were deleted: their offsets mean nothing any more."""
-        for name in names:
-            keys = {
-                (group_id, name, partition)
-                for group_id, entry in self.entries.items()
-                for partition in entry.offsets.topics.get(name, ())
-            }
-            keys.update(k for k in self._underway() if k[1] == name)
-            self._delete(sorted(keys), None)
+        keys = {
+            (group_id, name, partition)
+            for group_id, entry in self.entries.items()
+            for name in entry.offsets.topics.keys() & names
+            for partition in entry.offsets.topics[name]
+        }
+        keys.update(key for key in self._underway() if key[1] in names)
+        self._delete(sorted(keys), None)
 
     def expire(self, group_id: str, retention_ms: int) -> None:
         """Forget the group's offsets that are past their retention, and the group when nothing is left.
