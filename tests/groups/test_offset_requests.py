@@ -8,6 +8,7 @@ import pytest
 from kproto.errors import ErrorCode
 from kproto.handlers.groups import offsets, records
 from kproto.handlers.groups.records import partition_of
+from kproto.handlers.repeats import MOST_REPEATS
 from kproto.wire.generated.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from kproto.wire.generated.offset_delete import OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from kproto.wire.generated.offset_fetch import (
@@ -62,6 +63,22 @@ async def test_others_are_served_while_many_offsets_are_fetched(world: World) ->
     answer = await fetched(8, groups=[OffsetFetchRequestGroup(group_id="g", topics=[one])])
     assert [part.partition_index for part in answer.groups[0].topics[0].partitions] == list(range(20_000))
     ticking.cancel()
+
+
+@scenario("t")
+async def test_a_group_that_is_named_very_often_is_answered_once(world: World) -> None:
+    """All its offsets, or all its members, each time: a small request would make an answer of gigabytes."""
+    await world.call(FIND, 4, coordinator_keys=["g"])
+    topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(committed_offset=5)])]
+    await world.call(COMMIT, 8, group_id="g", topics=topics)
+    for repeats, answers in ((MOST_REPEATS, MOST_REPEATS + 2), (MOST_REPEATS + 1, 2)):
+        names = ["other", *["g"] * (repeats + 1)]
+        groups = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in names]
+        fetched = (await world.call(FETCH, 8, groups=groups)).groups
+        assert [one.group_id for one in fetched] == names[:answers]
+        assert all(one.topics[0].partitions[0].committed_offset == 5 for one in fetched[1:])
+        described = (await world.call(DESCRIBE, 5, groups=names)).groups
+        assert [one.group_id for one in described] == names[:answers]
 
 
 def counted(patched: pytest.MonkeyPatch, module: Any, name: str) -> list[object]:

@@ -3,8 +3,7 @@
 Behaviour: all keys for a null or empty key list, else those of the list that exist; a broker answers for
 itself and, under an empty name, for the dynamic configs of every broker. Loggers, client metrics and groups
 have no configs here: INVALID_REQUEST. As in Apache Kafka a resource that is named twice is described twice;
-with more than ``MOST_REPEATS`` of such each is described once, as the last time says: 100,000 times
-the same would make a gigabyte of answer.
+when that is done very often each is described once, as the last time says (see ``repeats``).
 Version notes: v1 sources and synonyms (KIP-226); v3 types and documentation (KIP-569); v4 flexible.
 """
 
@@ -18,6 +17,7 @@ from kproto.controller.names import name_problem
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.admin.config_view import ConfigView, ConfigViews
 from kproto.handlers.context import Handler, RequestContext, Services
+from kproto.handlers.repeats import few_repeats
 from kproto.handlers.turns import Steps
 from kproto.wire.generated.describe_configs import (
     DescribeConfigsRequest,
@@ -31,7 +31,6 @@ from kproto.wire.messages import codec
 from kproto.wire.primitives import uvarint
 
 KEY: Final = 32
-MOST_REPEATS: Final = 100
 _THROTTLE: Final = bytes(4)
 
 
@@ -43,10 +42,7 @@ def handle(ctx: RequestContext, request: DescribeConfigsRequest) -> Steps[bytes]
     services = ctx.broker
     told = services.host, services.port
     views = ConfigViews(services.settings, services.logs.settings, services.image(), services.node_id, told)
-    resources = request.resources
-    once = {(each.resource_type, each.resource_name): each for each in resources}
-    if len(resources) - len(once) > MOST_REPEATS:
-        resources = list(once.values())
+    resources = few_repeats(request.resources, lambda each: (each.resource_type, each.resource_name))
     yield
     flexible = codec(KEY).flexible(ctx.version)
     body = bytearray(_THROTTLE)

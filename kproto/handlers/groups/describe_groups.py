@@ -1,6 +1,7 @@
 """DescribeGroups: key 15, versions 0-6.
 
-State, protocol and members of groups. Metadata and the protocol's name are shown only of a stable group.
+State, protocol and members of groups. Metadata and the protocol's name are shown only of a stable group. One
+that is named very often is described once (see ``repeats``).
 
 Version notes: v3 authorized operations (there is no authorizer: all); v4 (KIP-345) instance ids; v6 an
 unknown group is GROUP_ID_NOT_FOUND with a message, before that it looks like a dead group without error.
@@ -16,6 +17,7 @@ from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.groups.group import Group
 from kproto.handlers.groups.shard import Shard
 from kproto.handlers.groups.states import State
+from kproto.handlers.repeats import few_repeats
 from kproto.handlers.turns import for_each
 from kproto.wire.generated.describe_groups import (
     DescribedGroup,
@@ -32,7 +34,8 @@ NOT_ASKED: Final = -(1 << 31)
 
 async def handle(ctx: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
     operations = ALL_OPERATIONS if request.include_authorized_operations else NOT_ASKED
-    groups = await for_each(request.groups, lambda group_id: _describe(ctx, group_id, operations))
+    wanted = few_repeats(request.groups, lambda group_id: group_id)
+    groups = await for_each(wanted, lambda group_id: _describe(ctx, group_id, operations))
     return DescribeGroupsResponse(groups=groups)
 
 

@@ -2,7 +2,8 @@
 
 The committed offsets of groups; -1 for partitions (or groups) without one. Only durable commits are shown;
 require_stable also waits for those under way. Where thousands are asked for, each is as it is when its turn
-comes. What was committed for an earlier topic of the same name is not shown.
+comes. What was committed for an earlier topic of the same name is not shown. A group that is named very often
+is answered once, as the last time says (see ``repeats``).
 
 Version notes: v1 group errors stand at every partition; v2 null topics mean all of the group's offsets, and
 group errors have a field; v5 leader epochs; v7 (KIP-447) require_stable; v8 (KIP-709) several groups; v9
@@ -19,6 +20,7 @@ from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.groups.offsets import Committed, Offsets
 from kproto.handlers.groups.shard import Shard
+from kproto.handlers.repeats import few_repeats
 from kproto.handlers.turns import Steps, for_each
 from kproto.metadata import MetadataImage
 from kproto.wire.generated.offset_fetch import (
@@ -44,7 +46,7 @@ def handle(
     ctx: RequestContext, request: OffsetFetchRequest
 ) -> Steps[OffsetFetchResponse | Awaitable[Steps[OffsetFetchResponse]]]:
     """Find the groups, then tell their offsets; awaitable only when one of them has to be waited for."""
-    groups = request.groups
+    groups = few_repeats(request.groups, lambda group: group.group_id)
     if ctx.version < FIRST_WITH_GROUPS:
         topics: list[Any] | None = request.topics  # as far as older versions go they are the same
         groups = [OffsetFetchRequestGroup(group_id=request.group_id, topics=topics)]
