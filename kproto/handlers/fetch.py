@@ -209,8 +209,9 @@ class _Fetch:
         """
         session = self._context.session
         image = self._fetcher.services.image()
-        if session.image is not image:
-            session.image = image
+        revision = image.revision
+        if session.revision != revision:
+            session.revision = revision
             session.all_news()
         committed = self.read_committed
         incremental = self._context.incremental
@@ -223,7 +224,7 @@ class _Fetch:
         for wanted in session.news:
             try:
                 partition = wanted.partition
-                if partition is None or wanted.image is not image:
+                if partition is None or wanted.revision != revision:
                     partition = self._find(wanted, image)
                 if partition.leader_epoch != wanted.leader_epoch >= 0:
                     check_epoch(partition, wanted.leader_epoch)
@@ -278,7 +279,7 @@ class _Fetch:
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
         partition = led_here(self._fetcher.services, record, wanted.index, wanted.leader_epoch)
         wanted.partition = partition
-        wanted.image = image
+        wanted.revision = image.revision
         return partition
 
     def _refused(self, wanted: FetchPartition, code: ErrorCode) -> PartitionAnswer:

@@ -20,7 +20,6 @@ from kproto.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
-    from kproto.metadata import MetadataImage
 
 NO_SESSION: Final = 0
 INITIAL_EPOCH: Final = 0
@@ -43,7 +42,6 @@ class FetchPartition:
     """
 
     __slots__ = (
-        "image",
         "index",
         "is_news",
         "key",
@@ -51,6 +49,7 @@ class FetchPartition:
         "max_bytes",
         "offset",
         "partition",
+        "revision",
         "sent_high_watermark",
         "sent_log_start",
         "session",
@@ -71,8 +70,9 @@ class FetchPartition:
         self.sent_high_watermark = -1
         self.sent_log_start = -1
         self.partition: Partition | None = None
-        self.image: MetadataImage | None = None
-        """The image in which ``partition`` was found; with another one it must be found again."""
+        self.revision = -1
+        """Of the image in which ``partition`` was found; with another one it must be found again. The image
+        itself is not kept: a session may idle for days."""
         self.is_news = False
         """It is in ``session.news``."""
         self.watched: Partition | None = None
@@ -126,9 +126,9 @@ class Session:
         "ended",
         "epoch",
         "id",
-        "image",
         "news",
         "partitions",
+        "revision",
         "used",
         "waiting",
         "with_ids",
@@ -142,8 +142,8 @@ class Session:
         """Partitions to look at, in the order in which they are served next (least recently served first)."""
         self.waiting: list[Callable[[], object]] = []
         """What to call when something becomes news: fetches that wait."""
-        self.image: MetadataImage | None = None
-        """When it is not the newest one any more, everything is to be looked at."""
+        self.revision = -1
+        """When it is not that of the newest image any more, everything is to be looked at."""
         self.epoch = 1
         """Epoch the next request must carry."""
         self.created = now

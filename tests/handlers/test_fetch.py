@@ -11,6 +11,7 @@ from conftest import Kafka, chunk_of, fetch_request, produce_request, producer
 
 from kproto.errors import ErrorCode
 from kproto.log.partition import Partition
+from kproto.metadata import MetadataImage
 from kproto.testing import kafka_broker
 from kproto.wire.generated.delete_records import (
     DeleteRecordsPartition,
@@ -469,6 +470,21 @@ def test_partitions_take_turns_when_the_answer_is_full(kafka):
         answer = kafka.fetch(topic_id, session_id=full.session_id, session_epoch=epoch, **limits)
         served.append([p.partition_index for t in answer.responses for p in t.partitions if values(p)])
     assert served == [[0], [1], [2], [0]]
+
+
+def test_idle_sessions_keep_no_metadata_images(kafka):
+    """Each of a large cluster is tens of megabytes, and sessions stay until others need their room."""
+
+    def images() -> int:
+        gc.collect()
+        return sum(type(each) is MetadataImage for each in gc.get_objects())
+
+    before = images()
+    for _ in range(5):
+        name, topic_id = kafka.create()
+        kafka.stored(name, chunk_of(b"x"))
+        assert values(one(kafka.fetch(topic_id, (0, 0), session_epoch=0))) == [b"x"]
+    assert images() <= before + 1
 
 
 def test_session_errors(kafka):
