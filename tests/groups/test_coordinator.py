@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from kproto.errors import ErrorCode
+from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.groups.coordinator import GroupCoordinator
 from kproto.handlers.groups.records import partition_of
 from kproto.handlers.groups.shard import Shard
 from kproto.handlers.turns import PART
+from kproto.metadata import TopicRecord
 from kproto.wire.data import SUBSCRIPTION
 from kproto.wire.generated.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kproto.wire.generated.join_group import JoinGroupRequestProtocol
@@ -137,6 +138,18 @@ async def test_find_coordinator_creates_the_topic_once_and_answers_every_version
             found = response.coordinators[1]
         assert (found.error_code, found.node_id, found.host, found.port) == (0, 0, "127.0.0.1", 9092)
     assert world.controller.image.topics["__consumer_offsets"].partitions == 50
+
+
+@scenario()
+async def test_without_a_controller_there_is_no_coordinator_yet(world: World) -> None:
+    """As in Apache Kafka: at this error every client asks again."""
+
+    async def refused() -> TopicRecord:
+        raise KafkaError(ErrorCode.NOT_CONTROLLER, "try again")
+
+    world.groups._ensure_topic = refused
+    found = await world.call(FIND, 3, key="g")
+    assert (found.error_code, found.error_message) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, "try again")
 
 
 @scenario()

@@ -167,12 +167,16 @@ class GroupCoordinator:
     async def locate(self, group_id: str) -> BrokerRecord:
         """The broker that coordinates a group; creates ``__consumer_offsets`` on first use.
 
-        KafkaError COORDINATOR_NOT_AVAILABLE while its partition has no living leader, INVALID_GROUP_ID when
-        the id is too long to be stored.
+        KafkaError COORDINATOR_NOT_AVAILABLE while its partition has no living leader or the topic cannot be
+        created, for whatever reason: at this error every client asks again. INVALID_GROUP_ID when the id is
+        too long to be stored.
         """
         if not fits(group_id):
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is too long")
-        topic = self._image().topics.get(OFFSETS_TOPIC) or await self._ensure_topic()
+        try:
+            topic = self._image().topics.get(OFFSETS_TOPIC) or await self._ensure_topic()
+        except KafkaError as error:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message) from error
         image = self._image()
         if topic.topic_id not in image.streamlets:  # deleted, or not heard of here yet
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the offsets topic is not available")
