@@ -125,8 +125,8 @@ class ReplicaStore:
         me: CopyTarget,
         poison: Callable[[str], object],
         new_directory: bool = False,
-        doubted: bool = False,
         cut_off_s: float = 0.0,
+        doubted: bool = False,
     ) -> None:
         """Reads names only; files are looked at when somebody asks. OSError passes through.
 
