@@ -20,7 +20,7 @@ import errno
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kproto.disk import NO_SPACE, rest_of_page
 from kproto.log.due import BYTES_A_TURN
@@ -199,19 +199,41 @@ class ReplicaStore:
         self._unread = {VsegId(*vseg) for vseg in state.get("unread", ())}
         self._unclean = not state.get("clean")
         self.suspect = self.thorough = lost or bool(state.get("suspect"))
-        self._write_state()
+        try:
+            self._write_state()
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            self._begin_without_room(state)
 
-    def _write_state(self, clean: bool = False) -> None:
-        state = {
+    def _begin_without_room(self, found: dict[str, Any]) -> None:
+        """A full disk must not keep a broker away: it has what others need, and deletes what nobody does
+        (rule 37). What a killed process left is right as it is. Else no file is better than that one: "clean"
+        would vouch for what this process leaves unsynced, while none is as bad as a power loss. That it is
+        gone may be room enough for another one."""
+        if found == self._state():
+            self._doubts = bool(self.limbo or self._torn or self._unread)
+            self.disk.sync_directory(self.directory)  # its writer may have ended before it did
+            return
+        with contextlib.suppress(FileNotFoundError):
+            self.disk.unlink(self.files.at(STATE_FILE))
+        self.disk.sync_directory(self.directory)
+        self._keep_judgement()
+
+    def _state(self, clean: bool = False) -> dict[str, Any]:
+        """What the state file is to say, as it is read again."""
+        return {
             "version": 1,
             "boot": self._boot.hex(),
             "clean": clean,
             "suspect": self.suspect,
-            "limbo": sorted(self.limbo),
-            "torn": sorted(self._torn),
-            "unread": sorted(self._unread),
+            "limbo": sorted(map(list, self.limbo)),
+            "torn": sorted(map(list, self._torn)),
+            "unread": sorted(map(list, self._unread)),
         }
-        write_state(self.disk, self.files.at(STATE_FILE), state)
+
+    def _write_state(self, clean: bool = False) -> None:
+        write_state(self.disk, self.files.at(STATE_FILE), self._state(clean))
         self._doubts = bool(self.limbo or self._torn or self._unread)
 
     def _find_files(self) -> None:
