@@ -42,6 +42,8 @@ class CopySyncs:
         self._waiting: list[tuple[Copy, Callable[[], object]]] = []
         self._syncing = False
         self._timed: dict[Copy, None] = {}
+        self.failed = False
+        """The directory is poisoned: nothing is synced again, and nobody who waits is answered (rule 35)."""
 
     def when_synced(self, copy: Copy, answer: Callable[[], object]) -> None:
         """``answer()`` once all that ``copy`` has now is synced; never, when that fails."""
@@ -71,7 +73,7 @@ class CopySyncs:
 
     def _sync(self) -> None:
         """One group of fdatasyncs in the worker for all acks that wait."""
-        if self._syncing or not self._waiting:
+        if self._syncing or self.failed or not self._waiting:
             return
         self._syncing = True
         batch, self._waiting = self._waiting, []
@@ -83,7 +85,7 @@ class CopySyncs:
         def synced(error: BaseException | None) -> None:
             self._syncing = False
             self._synced([copy for copy, _ in batch], error)
-            if error is None:
+            if not self.failed:
                 for _, answer in batch:
                     answer()
                 self._sync()
@@ -91,6 +93,8 @@ class CopySyncs:
         self._acks.submit(sync_files, synced)
 
     def _sync_timed(self) -> None:
+        if self.failed:
+            return
         copies = [copy for copy in self._timed if copy.fd != NO_FILE]
         self._timed = {}
         for copy in copies:
@@ -108,4 +112,5 @@ class CopySyncs:
             copy.pins -= 1
             self._released(copy)
         if error is not None:
+            self.failed = True
             self._poison(f"fdatasync of copies: {error}")

@@ -156,6 +156,9 @@ class ReplicaService:
         if request.store_id not in ("", self.store.me.store_id):
             reply(InternalError.UNKNOWN)
             return
+        if self.store.poisoned:
+            reply(InternalError.REFUSED)
+            return
         if request.journal:
             self._seal_journal(request, reply)
             return
@@ -295,6 +298,9 @@ class ReplicaService:
                 self._find_journal(vseg, whole)
 
         def whole(copy: Copy | None) -> None:
+            if self.store.poisoned:
+                reply(InternalError.REFUSED)  # memory may have what the disk has not (35)
+                return
             worth = self.store.worth(vseg, copy)
             if copy is None or not eligible(worth):
                 reply(WORTH_ERRORS.get(worth, InternalError.UNKNOWN))

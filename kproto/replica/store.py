@@ -252,6 +252,7 @@ class ReplicaStore:
         """No more acks from this directory (rule 35)."""
         if not self.poisoned:
             self.poisoned = reason
+            self._syncs.failed = True
             self._poison(reason)
 
     def close(self, done: Callable[[], object] | None = None) -> None:
@@ -518,6 +519,8 @@ class ReplicaStore:
         )
 
     def _sealed(self, vseg: VsegId, copy: Copy | None, done: SealDone) -> None:
+        if self.poisoned:
+            return
         worth = self.worth(vseg, copy)
         if not eligible(worth):
             done(-1 if copy is None else copy.end, False)

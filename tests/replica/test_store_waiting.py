@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kproto.metadata.vlogs import VsegId
+from kproto.replica.messages import Look, Raw, Seal
 from kproto.replica.rules import Push
 from kproto.vlog.classes import FlushPolicy
+from kproto.wire.internal import Api, InternalError
 from tests.replica.support import ME, OTHER, OTHERS, Metadata, Owner, Station
+from tests.replica.test_service import Backup
 from tests.replica.test_store import PART, VSEG, filled
+from tests.replica.test_store_failures import failing, whole
 
 
 class BusyWorker:
@@ -146,3 +150,66 @@ def test_what_could_be_listed_stays_until_there_are_enough_copies() -> None:
     station.store.apply(metadata.table, metadata.live)
     station.loop.run(1.0)
     assert not station.store.copies
+
+
+def test_a_seal_does_not_sync_again_what_failed_to() -> None:
+    """The second fdatasync says that all is well, of pages that are on no disk: the seal was answered, and so
+    were the pushes that had waited (35)."""
+    station, owner = Station(), Owner(VSEG, policy=FlushPolicy.SYNCED)
+    busy = BusyWorker()
+    station.store.workers = station.store.workers._replace(acks=busy)
+    station.store._syncs._acks = busy
+    pushed: list[Push] = []
+    for _ in range(2):
+        first = owner.header_for(owner.end)
+        frame = memoryview(owner.push([PART], [300]))
+        station.store.push(first, frame, lambda verdict, _: pushed.append(verdict))
+    station.disk.fail = failing("sync")
+    busy.finish()
+    station.disk.fail = whole
+    syncs = station.disk.syncs
+    assert station.poison
+    assert station.seal(VSEG, fence=False) is None
+    while busy.jobs:
+        busy.finish()
+    station.loop.run(5.0)
+    assert station.disk.syncs == syncs
+    assert pushed == []
+
+
+def test_nobody_is_told_that_a_sync_is_done_once_the_directory_is_poisoned() -> None:
+    """By whatever else failed meanwhile (35)."""
+    station, owner = Station(), Owner(VSEG, policy=FlushPolicy.SYNCED)
+    busy = BusyWorker()
+    station.store._syncs._acks = busy
+    pushed: list[Push] = []
+    frame = memoryview(owner.push([PART], [300]))
+    station.store.push(owner.first, frame, lambda verdict, _: pushed.append(verdict))
+    station.store.poison("something else")
+    busy.finish()
+    assert pushed == []
+
+
+def test_copies_of_a_poisoned_store_are_not_synced_by_time_either() -> None:
+    station, owner = Station(), Owner(VSEG, policy=FlushPolicy.TIMED)
+    filled(station, owner)
+    syncs = station.disk.syncs
+    station.store.poison("something else")
+    station.loop.run(5.0)
+    assert station.disk.syncs == syncs
+
+
+def test_a_poisoned_store_is_no_source_for_anybody() -> None:
+    """Memory may have what the disk has not: another copy has it (35)."""
+    backup, owner = Backup(), Owner(VSEG)
+    owner.push([PART], [300])
+    backup.hold(owner)
+    assert backup.ask(Api.RAW, Raw(VSEG, 0, 100).encode())[0] == InternalError.NONE
+    backup.station.store.poison("EIO")
+    asked = (
+        (Api.SEAL, Seal(VSEG, 6, ME.store_id).encode()),
+        (Api.SEAL, Seal(VSEG, 6, ME.store_id, True).encode()),
+        (Api.STATE, Look(VSEG, owner.end, [PART]).encode()),
+        (Api.RAW, Raw(VSEG, 0, 100).encode()),
+    )
+    assert [backup.ask(api, body) for api, body in asked] == [(InternalError.REFUSED, b"")] * len(asked)
