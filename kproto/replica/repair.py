@@ -143,8 +143,13 @@ class Repairer:
             await self._work(partial(store.disk.sync_directory, store.directory))
             return InternalError.NONE
         finally:
-            store.disk.close(fd)
+            # Behind what the worker still has to write: another file may get the number at once.
+            store.workers.background.submit(partial(store.disk.close, fd), self._closed)
             store.files.delete(temporary)
+
+    def _closed(self, error: BaseException | None) -> None:
+        if error is not None:
+            self._store.poison(f"repair: {error}")
 
     async def _take_journal(self, record: VsegRecord, fd: int, size: int) -> bool:
         """Copy the bytes piece by piece from the journal of this broker, if it is the owner and has them yet;

@@ -28,6 +28,7 @@ from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 from tests.replica.support import TOPIC, Metadata, Owner, Station
 from tests.replica.test_service import PARTS, VSEG, Backup, LocalPeers, TestRepair, scrubbing, two_frames
+from tests.replica.test_store_waiting import BusyWorker
 
 # Whom to ask
 
@@ -249,6 +250,34 @@ def test_a_repair_on_a_failing_disk_is_poison() -> None:
     target.station.disk.fail = fail
     assert TestRepair().repair(target, whole) == InternalError.REFUSED
     assert len(target.station.poison) == 1
+
+
+def test_a_repair_that_is_given_up_closes_its_file_behind_what_is_still_to_be_written() -> None:
+    """It was closed at once, and what the worker wrote then went to whatever file had got its number."""
+    _, _, target, _, whole = TestRepair().two()
+    store, opened = target.station.store, set(target.station.disk._open)
+    busy = BusyWorker()
+    store.workers = store.workers._replace(background=busy)
+
+    async def run() -> None:
+        task = asyncio.ensure_future(target.service.repairer.repair(whole, 8))
+        await some_job()
+        busy.finish()  # the file is made
+        await some_job()  # and something is to be written
+        target.service.repairer.close()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    async def some_job() -> None:
+        while not busy.jobs:
+            await asyncio.sleep(0)
+
+    asyncio.run(run())
+    while busy.jobs:
+        busy.finish()
+    target.station.loop.run()
+    assert set(target.station.disk._open) == opened
+    assert not target.station.poison
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.5, 3.5])
