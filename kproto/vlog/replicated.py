@@ -9,9 +9,9 @@ What else can happen to the open segment, always when nothing is in flight or by
 
 - *roll* (rule 11): it is full or old, or should have other backups. Everything in it is durable; it is closed
   at its end, and one proposal records that and the next one.
-- *replace* (rule 13): a backup is unreachable, refuses, or does not answer for ``kproto.backup.stall.ms``. It
-  is closed at its durable header at once, whatever is answered later; the rest is pending again, and one
-  proposal records that end and the next segment without the failed one.
+- *replace* (rule 13): a backup is unreachable, refuses, or does not answer for ``kproto.backup.stall.ms``
+  (`stall_of`). It is closed at its durable header at once, whatever is answered later; the rest is pending
+  again, and one proposal records that end and the next segment without the failed one.
 - *wait*: when every other broker fails though it is a member, replacing would leave one copy only. So who is
   silent is waited for, and who refuses is tried again every `AGAIN_S`, until that has lasted for
   ``replica.lag.time.max.ms``: Kafka's followers leave the in-sync replicas then.
@@ -67,6 +67,13 @@ AGAIN_S: Final = 1.0
 """Between two segments with backups that have all failed lately."""
 WIDEN_S: Final = 5.0
 WIDEN_MOST_S: Final = 80.0
+
+
+def stall_of(length: int, stall_s: float) -> float:
+    """How long a backup may take for a frame of so many bytes. One that is larger than usual, with the state
+    of many partitions above all, is too slow for a slow network however often it is sent: nothing older would
+    ever be freed (28b, 30)."""
+    return stall_s * max(length / FRAME_BYTES, 1.0)
 
 
 class ReplicatedPusher(Pusher):
@@ -636,8 +643,8 @@ class ReplicatedPusher(Pusher):
         segment = self.vlog.open_segment
         if self._flight is None or segment is None or self._stopped:
             return
-        stall = self._shared.stall_s
         frame = segment.frames[0]
+        stall = stall_of(frame.length, self._shared.stall_s)
         waited = self._clock.monotonic() - self._flying_since
         if not stalled(waited, stall):
             self._stall_look.ask(max(stall - waited, LEAST_LOOK_S))

@@ -257,6 +257,35 @@ def test_a_state_frame_that_was_given_up_is_written_again() -> None:
     world.check_states()
 
 
+@pytest.mark.parametrize("arrives", [True, False])
+def test_a_large_state_frame_has_the_time_that_it_needs(
+    monkeypatch: pytest.MonkeyPatch, arrives: bool
+) -> None:
+    """It took longer than the stall time on a slow network, each time: backups were replaced because of it,
+    and nothing older was ever freed."""
+    most = 100_000
+    monkeypatch.setattr(replicated, "FRAME_BYTES", most)
+    world, part = begun()
+    for producer in range(16_000):
+        part.producers.add(producer, 0, 0, 1, 0, 0)
+    world.manager.write_down(part)  # type: ignore[arg-type]
+    world.pass_time(1)
+    world.loop.advance(0.6)
+    world.manager.tick()
+    (pusher,) = world.pushers
+    length = sum(map(len, world.backups.pushes[0].pieces))
+    assert length == pusher.states.last_bytes > 5 * most
+    world.loop.advance(0.5 * length / most - 0.1)
+    assert (pusher.stalls, world.manager.covered(1)) == (0, (0, frozenset()))
+    if arrives:
+        world.flow()
+        assert world.manager.covered(1) == (1, frozenset({(part.topic_id, 0)}))
+    world.loop.advance(0.5 * length / most)
+    assert pusher.stalls == (not arrives)
+    world.flow()
+    world.check()
+
+
 def test_partitions_that_left_stay_as_they_were_unless_deleted() -> None:
     world, part = begun()
     moved, deleted = world.partition(index=1), world.partition(index=2)
