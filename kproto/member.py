@@ -490,10 +490,10 @@ class ClusterMember:
             rows = [[topic_id.hex(), index, offset] for (topic_id, index), (_, offset) in starts]
             try:
                 known = await self.controller.propose("starts", {"starts": rows})
-            except KafkaError as error:
-                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+            except Exception as error:
+                if isinstance(error, KafkaError) and error.code is ErrorCode.STALE_BROKER_EPOCH:
                     return
-                trouble.failed(error)
+                trouble.failed(error, isinstance(error, KafkaError))
                 continue
             trouble.over()
             for (key, wanted), is_known in zip(starts, known, strict=True):
@@ -535,11 +535,11 @@ class ClusterMember:
         while True:
             try:
                 answer = await self.controller.propose("open_vseg", arguments)
-            except KafkaError as error:
-                if error.code is ErrorCode.STALE_BROKER_EPOCH:
+            except Exception as error:
+                if isinstance(error, KafkaError) and error.code is ErrorCode.STALE_BROKER_EPOCH:
                     done(None)
                     return
-                trouble.failed(error)
+                trouble.failed(error, isinstance(error, KafkaError))
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             trouble.over()

@@ -30,12 +30,13 @@ class Trouble:
         self._next: float | None = None
         """When it is to be told again; None while all is well."""
 
-    def failed(self, error: object) -> None:
-        """It did not work, this time either."""
+    def failed(self, error: object, expected: bool = True) -> None:
+        """It did not work, this time either. What is not ``expected`` is told with its traceback."""
         now = self._clock.monotonic()
         if self._next is None or now >= self._next:
             self._next = now + AGAIN_SECONDS
-            self._log.warning("%s: %s", self._what, error)
+            level = logging.WARNING if expected else logging.ERROR
+            self._log.log(level, "%s: %s", self._what, error, exc_info=not expected)
 
     def over(self) -> None:
         """It worked."""

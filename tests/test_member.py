@@ -12,10 +12,14 @@ import pytest
 
 from kproto import member as members
 from kproto.broker import Broker
+from kproto.clock import ManualClock
 from kproto.config import load
 from kproto.log.partition import Partition
 from kproto.member import ClusterMember
+from kproto.metadata import CopyTarget
 from kproto.net.internal import InternalListener
+from kproto.vlog.classes import FlushPolicy
+from kproto.vlog.ports import OpenVseg
 
 
 def test_a_log_start_that_waits_to_be_stored_does_not_go_back() -> None:
@@ -71,3 +75,36 @@ async def _join_in_vain(directory: Path, caplog: pytest.LogCaptureFixture) -> No
     with contextlib.suppress(asyncio.CancelledError):
         await starting
     listener.close()
+
+
+def test_who_waits_for_a_segment_or_a_log_start_goes_on_after_what_nobody_expected(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The task ended: nothing was pushed any more by that virtual log, nor a log start stored."""
+    monkeypatch.setattr(members, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(members, "STARTS_SECONDS", 0.0)
+    answers: list[Any] = [ValueError("what is this?"), {"backups": [[2, "s2"]]}]
+    answers += [ValueError("what is this?"), [True]]
+
+    async def propose(kind: str, _: Any) -> Any:
+        asked.append(kind)
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    asked: list[str] = []
+    opened: list[Any] = []
+    partition: Any = SimpleNamespace(deleted=True)
+    member: Any = SimpleNamespace(
+        controller=SimpleNamespace(propose=propose),
+        _clock=ManualClock(),
+        _starts={(b"t" * 16, 3): (partition, 7)},
+    )
+    request = OpenVseg(1, 2, 3, FlushPolicy.MEMORY, 0, frozenset())
+    asyncio.run(ClusterMember._open_next(member, request, opened.append))
+    assert opened == [(CopyTarget(2, "s2"),)]
+    asyncio.run(ClusterMember._propose_starts(member))
+    assert not member._starts
+    assert asked == ["open_vseg", "open_vseg", "starts", "starts"]
+    assert sum(record.exc_info is not None for record in caplog.records) == 2

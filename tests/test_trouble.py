@@ -23,6 +23,18 @@ def test_told_when_it_begins_then_once_a_minute_and_when_it_is_over(caplog: pyte
     assert caplog.messages[2:] == ["writing: it works again", "writing: again"]
 
 
+def test_what_nobody_expected_is_told_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
+    trouble = Trouble(logging.getLogger("kproto.test"), ManualClock(), "writing")
+    try:
+        raise ValueError("what is this?")
+    except ValueError as error:
+        trouble.failed(error, expected=False)
+    (record,) = caplog.records
+    assert record.exc_info is not None
+    assert record.exc_info[0] is ValueError
+    assert caplog.messages == ["writing: what is this?"]
+
+
 def test_each_stranger_is_told_of_once_a_minute_and_not_all_of_many() -> None:
     clock = ManualClock()
     seldom = Seldom(clock)

@@ -9,6 +9,7 @@ full disk) is the outcome of every item of the call; nothing of it has happened 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -57,10 +58,13 @@ from kproto.metadata.vlogs import VlogTable
 if TYPE_CHECKING:
     from kproto.controller.proposals import Proposals
 
+log = logging.getLogger(__name__)
+
 PRODUCER_IDS_PER_BLOCK: Final = 1000
 CONTROLLER_EPOCH_KEY: Final = "epochs/controller"
 
 Answer = TypeVar("Answer")
+News = TypeVar("News", Change, MetadataImage)
 OnImage = Callable[[MetadataImage], object]
 OnChange = Callable[[Change], object]
 
@@ -340,10 +344,8 @@ class Controller:
         change = Change(done.revision, puts, deletes)
         self._image = self._image.apply(change)
         self._table.apply(change)
-        for on_change in self._change_listeners:
-            on_change(change)
-        for on_image in self._listeners:
-            on_image(self._image)
+        _publish(change, self._change_listeners)
+        _publish(self._image, self._listeners)
 
     def resign(self) -> None:
         """End the term: decisions after this one are refused with NOT_CONTROLLER."""
@@ -355,6 +357,15 @@ class Controller:
             self.resign()
             self.on_deposed(reason)
         return _deposed()
+
+
+def _publish(news: News, listeners: Sequence[Callable[[News], object]]) -> None:
+    """It is committed: what one of them makes of it is no business of the others, nor of who proposed it."""
+    for listener in listeners:
+        try:
+            listener(news)
+        except Exception:
+            log.exception("revision %d of the metadata was not taken in by all", news.revision)
 
 
 def _number(values: Mapping[str, Entry], key: str) -> int:

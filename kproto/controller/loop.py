@@ -223,11 +223,16 @@ class ControllerLoop:
 
     async def _watch(self) -> None:
         """Fence brokers that were silent for a whole session."""
+        trouble = Trouble(log, self._clock, "silent brokers cannot be fenced")
         while True:
             await asyncio.sleep(self.sessions.interval)
             now = self._clock.monotonic()
             for node_id, epoch in self.sessions.expired(now):
-                await self._fence(node_id, epoch, "it was silent for a whole session", now)
+                try:
+                    await self._fence(node_id, epoch, "it was silent for a whole session", now)
+                    trouble.over()
+                except Exception as error:
+                    trouble.failed(error, expected=False)
 
     async def _fence(self, node_id: int, epoch: int, cause: str, noticed: float) -> None:
         """Declare a broker dead (rule 19). May be wrong; then it learns that from the next answer it gets."""
@@ -297,8 +302,8 @@ class ControllerLoop:
                 self._ask_and_look(await self._close_vsegs())
                 await self._assign()
                 trouble.over()
-            except KafkaError as error:
-                trouble.failed(error)
+            except Exception as error:
+                trouble.failed(error, isinstance(error, KafkaError))
                 await asyncio.sleep(TROUBLE_SECONDS)
                 self._wake.set()
             await self._wake.wait()

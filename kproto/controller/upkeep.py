@@ -139,14 +139,14 @@ class Upkeep:
                     look_at = self._order_repairs(began)
                     await self._controller.proposals.free()
                     freeing.over()
-                except KafkaError as error:
-                    freeing.failed(error)
+                except Exception as error:
+                    freeing.failed(error, isinstance(error, KafkaError))
                     self.look_again()
             try:
                 await self._arranger.look(began)
                 arranging.over()
-            except KafkaError as error:
-                arranging.failed(error)
+            except Exception as error:
+                arranging.failed(error, isinstance(error, KafkaError))
             rest = upkeep_rest(self._clock.monotonic() - began)
             for event, most in ((self._urgent, rest), (self._soon, UPKEEP_SECONDS - rest)):
                 with suppress(TimeoutError):

@@ -48,6 +48,32 @@ def test_images_are_published_in_order_before_the_call_returns() -> None:
     run(body)
 
 
+def test_what_a_listener_makes_of_an_image_is_no_matter_of_who_proposed_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It was committed: who had asked for it got the error of somebody else, and the others no image."""
+
+    async def body() -> None:
+        controller = await started()
+        seen: list[MetadataImage] = []
+        changed: list[int] = []
+
+        def fail(_: object) -> None:
+            raise ValueError("what is this?")
+
+        controller.subscribe(fail)
+        controller.subscribe(seen.append)
+        controller.subscribe_changes(fail)
+        controller.subscribe_changes(lambda change: changed.append(change.revision))
+        (outcome,) = await controller.create_topics([NewTopic("a")])
+        assert outcome.error is None
+        assert seen == [controller.image]
+        assert changed == [controller.image.revision]
+
+    run(body)
+    assert len(caplog.messages) == 2
+
+
 def test_validate_only_and_refusals_change_nothing() -> None:
     async def body() -> None:
         controller = await started()

@@ -5,9 +5,13 @@ Looks take long here.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kproto.controller import upkeep
+from kproto.controller.loop import ControllerLoop
+from kproto.controller.upkeep import Upkeep
 from kproto.metadata.vlogs import VsegId
 
 from .sim_cluster import SimCluster
@@ -73,3 +77,44 @@ def test_who_comes_is_asked_at_once_for_what_a_recovery_waits_for() -> None:
         await cluster.stop()
 
     run_virtual(body())
+
+
+def test_what_nobody_expected_ends_no_part_of_the_controller(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its task ended, and nobody was fenced, recovered or repaired until the broker was restarted."""
+    failed: list[str] = []
+
+    def fail_once(owner: type, name: str) -> None:
+        real = getattr(owner, name)
+
+        def call(*args: Any) -> Any:
+            if name not in failed:
+                failed.append(name)
+                raise ValueError(name)
+            return real(*args)
+
+        monkeypatch.setattr(owner, name, call)
+
+    parts: list[tuple[type, str]] = [(ControllerLoop, "_close_vsegs"), (ControllerLoop, "_fence")]
+    parts += [(Upkeep, "_order_repairs"), (upkeep.Arranger, "look")]
+    for owner, name in parts:
+        fail_once(owner, name)
+
+    async def body() -> None:
+        cluster = SimCluster(5)
+        await cluster.start()
+        await cluster.topic("t", 4, 3)
+        vseg = await cluster.write(2, 0, 0, 100)
+        cluster.cut(2, vseg.backups[0].node_id)
+        await cluster.sleep(300)
+        record = cluster.controller.table.vsegs[vseg.id]
+        assert 2 not in cluster.controller.image.brokers
+        assert not record.open
+        assert vseg.backups[0] not in record.backups
+        assert len(record.backups) == 3
+        await cluster.stop()
+
+    run_virtual(body())
+    assert set(failed) == {name for _, name in parts}
+    assert sum(record.exc_info is not None for record in caplog.records) == len(parts)
