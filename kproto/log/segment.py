@@ -218,11 +218,11 @@ class Segment:
             self._now_synced(flushed, offset)
             return
         if self.synced == 0:
-            self._sync_directories()
+            self.sync_directories()
         self._now_synced(flushed, offset)
 
-    def _sync_directories(self) -> None:
-        """The file's own directory, and once per partition those above it (rule 36)."""
+    def sync_directories(self) -> None:
+        """The file's own directory, and once per partition those above it (rule 36); in a thread."""
         partition = self.partition
         directory = partition.directory
         partition.disk.sync_directory(directory)

@@ -429,8 +429,10 @@ class BringOver:
     async def _complete(self, filling: Filling) -> None:
         """Make what was taken a segment of its partition.
 
-        It gets name and place in one turn of the event loop. If the partition was released meanwhile, a later
-        opening may have written a file of its own under that name.
+        It gets its name in a turn of the event loop in which the partition is open. If that was released
+        before, a later opening may have written a file of its own under that name; one that comes after it
+        finds a whole file. It gets its place when a power loss cannot take the name any more (36): without a
+        hole here, others may give up what they have.
         """
         segment, partition = filling.segment, filling.partition
         if segment is None:
@@ -446,8 +448,15 @@ class BringOver:
         if partition.deleted:
             self._remove(temporary)
             return
-        segment = filling.finish()
         self._disk.rename(temporary, segment.path)
+        try:
+            await in_worker(self._jobs, segment.sync_directories)
+        except FileNotFoundError:
+            if not partition.deleted:
+                raise
+        if partition.deleted:
+            return
+        segment = filling.finish()
         if not partition.fill(segment):
             self._remove(segment.path)
             return

@@ -172,6 +172,7 @@ class Narrowing:
             return True
         try:
             await in_worker(self._jobs, partial(segment.partition.disk.sync_file, segment.path))
+            await in_worker(self._jobs, segment.sync_directories)
         except FileNotFoundError:
             return False
         except OSError as error:

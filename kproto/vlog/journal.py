@@ -140,6 +140,7 @@ class Journal:
         self.sync_names: Callable[[Callable[[], object]], object] = self._sync_names_now
         """Syncs the directory, then calls. To be replaced by something that does it in a thread."""
         disk.makedirs(directory)
+        disk.sync_directory(os.path.dirname(directory) or ".")  # else all in it may go with it (36)
         for name in disk.listdir(directory):
             if name.startswith(SPARE_PREFIX):
                 self._adopt(os.path.join(directory, name))

@@ -19,7 +19,7 @@ from kproto.directory import LeftAs
 from kproto.disk import Disk
 from kproto.log.files import FETCHING
 from kproto.log.partition import Partition
-from kproto.log.segment import Segment
+from kproto.log.segment import DIRECTORIES_ABOVE, Segment
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import BrokerRecord
 from kproto.metadata.vlogs import VsegId, VsegRecord
@@ -441,7 +441,7 @@ def test_files_of_another_opening_are_not_replaced(seed: int, before: bool, gone
             partition = manager.partition(*key)
             assert partition is not None
             partition.flush()
-            sizes.update({one.path: one.flushed for one in partition.segments})
+            sizes.update({one.path: one.measure() for one in partition.segments})
             if gone:
                 manager.release(*key)
 
@@ -510,6 +510,42 @@ def test_a_full_disk_is_waited_out() -> None:
         await run.online()
         await finished(bring)
         await run.check()
+
+    simulate(4, 2, go)
+
+
+def test_a_hole_is_filled_when_no_power_loss_takes_the_file_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither its name was synced nor the directories above, and copies elsewhere are given up (30, 36)."""
+    rename, sync_directory, fill = Disk.rename, Disk.sync_directory, Partition.fill
+    named: set[str] = set()
+    known: set[str] = set()
+    filled: list[str] = []
+
+    def note_name(disk: Disk, source: str, target: str) -> None:
+        rename(disk, source, target)
+        named.add(target)
+
+    def note_sync(disk: Disk, path: str) -> None:
+        sync_directory(disk, path)
+        known.update((path, *(one for one in named if os.path.dirname(one) == path)))
+
+    def look(partition: Partition, segment: Segment) -> bool:
+        above = Path(segment.path).parents[1 : 1 + DIRECTORIES_ABOVE]
+        assert known >= {segment.path, *map(str, above)}
+        filled.append(segment.path)
+        return fill(partition, segment)
+
+    monkeypatch.setattr(Disk, "rename", note_name)
+    monkeypatch.setattr(Disk, "sync_directory", note_sync)
+    monkeypatch.setattr(Partition, "fill", look)
+
+    async def go(run: Run) -> None:
+        bring = bringing(run)
+        await run.online()
+        await finished(bring)
+        assert filled
 
     simulate(4, 2, go)
 

@@ -324,21 +324,24 @@ def test_what_was_read_lately_is_not_read_every_second(case: Case, monkeypatch: 
 def test_what_was_synced_before_is_synced_again(
     case: Case, monkeypatch: pytest.MonkeyPatch, problem: int | None
 ) -> None:
-    """It may have been damaged since, and mended by a process that was killed before it had synced that."""
+    """It may have been damaged since, and mended by a process that was killed before it had synced that; or
+    brought here by one that was killed before it had synced its name (36)."""
     case.taken()
     case.whole()
-    synced: set[str] = set()
+    synced: list[str] = []
 
     def sync_file(_: Disk, path: str) -> None:
         if problem is not None:
             raise OSError(problem, os.strerror(problem), path)
-        synced.add(path)
+        synced.append(path)
 
     monkeypatch.setattr(Disk, "sync_file", sync_file)
+    monkeypatch.setattr(Disk, "sync_directory", lambda _, path: synced.append(path))
     case.look()
     closed = [segment for segment in case.log.partition().segments if segment.closed and segment.size]
     assert closed
-    assert synced >= {segment.path for segment in closed if problem is None}
+    for segment in closed if problem is None else ():
+        assert synced[synced.index(segment.path) + 1] == segment.partition.directory
     assert bool(case.told) == (problem is None)
     assert bool(case.poisoned) == (problem == errno.EIO)
 

@@ -7,10 +7,12 @@ import errno
 import os
 from collections.abc import Callable
 from itertools import cycle
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from kproto.disk import Disk
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import SPARE_PREFIX, Journal
@@ -130,12 +132,30 @@ def test_an_end_does_not_wait(machine: Machine) -> None:
     assert not journal.spares
 
 
+def test_the_directory_of_the_files_is_there_after_a_power_loss(tmp_path: Path) -> None:
+    """It was made, and what was synced in it acked, and nobody synced where it was made (36)."""
+    directory, synced = tmp_path / "journal", list[str]()
+
+    class Noting(Disk):
+        __slots__ = ()
+
+        def sync_directory(self, path: str) -> None:
+            super().sync_directory(path)
+            assert directory.is_dir()
+            synced.append(path)
+
+    for _ in range(2):  # an earlier process may have been killed before it did
+        Journal(Noting(), str(directory), 1, BOOT, 1 << 20)
+    assert synced == [str(tmp_path)] * 2
+
+
 def test_a_directory_that_cannot_be_synced_is_poison(loop: TestLoop) -> None:
     class Unsyncable(SimDisk):
         __slots__ = ()
 
         def sync_directory(self, path: str) -> None:
-            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+            if path != ROOT:
+                raise OSError(errno.EIO, os.strerror(errno.EIO), path)
 
     world = World.start(ROOT, loop, disk=Unsyncable(Machine(1, ROOT, Fates())), **SETTINGS)
     world.manager.journal.sync_names(lambda: pytest.fail("it was not synced"))
