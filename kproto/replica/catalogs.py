@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 KEPT: Final = 128
 """Catalogs in memory."""
+ROWS_KEPT: Final = 1 << 17
+"""And rows of all of them: 50 MB. The one that was used last may be larger."""
 _HEAD: Final = Struct(">QI")
 _ROW: Final = Struct(">16sIqqQQ")
 _CHECKSUM: Final = Struct(">I")
@@ -58,27 +60,32 @@ class Catalogs:
 
     def __init__(self, store: ReplicaStore) -> None:
         self._store = store
-        self._kept: OrderedDict[Copy, None] = OrderedDict()
-        """Copies whose catalog is in memory, those used last at the end."""
+        self._kept: OrderedDict[Copy, int] = OrderedDict()
+        """Copies whose catalog is in memory, and its rows; those used last at the end. Of the worker."""
 
     def look_up(
         self, copy: Copy, extent: Extent, partitions: Sequence[PartitionKey]
     ) -> Callable[[], list[CatalogRow]]:
         """A job for a worker thread: the rows of ``partitions`` for ``extent``, the copy from its start."""
         closed = self._store.closed_end(copy.vseg) == extent.end
-        self._kept[copy] = None
-        self._kept.move_to_end(copy)
-        if len(self._kept) > KEPT:
-            self._kept.popitem(last=False)[0].catalog = None
 
         def job() -> list[CatalogRow]:
             known = copy.catalog
             if known is None or known[0] != extent.end:
                 known = extent.end, self._load(extent) if closed else catalogue(self._store.disk, extent)
                 copy.catalog = known
+            self._keep(copy, len(known[1]))
             return _rows(known[1], partitions)
 
         return job
+
+    def _keep(self, copy: Copy, rows: int) -> None:
+        """In the worker: only now is known how large it is."""
+        kept = self._kept
+        kept[copy] = rows
+        kept.move_to_end(copy)
+        while len(kept) > 1 and (len(kept) > KEPT or sum(kept.values()) > ROWS_KEPT):
+            kept.popitem(last=False)[0].catalog = None
 
     def _load(self, extent: Extent) -> Catalog:
         """From the file beside a closed copy, or made and put there. In a worker."""

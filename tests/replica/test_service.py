@@ -759,17 +759,21 @@ class TestScrub:
         assert backup.damage == [VSEG]
 
 
-def test_only_so_many_catalogs_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogs, "KEPT", 3)
+@pytest.mark.parametrize(
+    ("limit", "most", "kept"), [("KEPT", 3, 3), ("ROWS_KEPT", 7, 3), ("ROWS_KEPT", 1, 1)]
+)
+def test_only_so_many_catalogs_stay_in_memory(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, kept: int
+) -> None:
+    monkeypatch.setattr(catalogs, limit, most)
     backup = Backup()
     owners = [Owner(VsegId(5, 1, seq)) for seq in range(6)]
     for owner in owners:
-        owner.push([PARTS[0]], [100])
+        owner.push(PARTS[:2], [100, 100])
         backup.hold(owner)
         assert backup.ask(Api.CATALOG, Look(owner.vseg, owner.end, PARTS).encode())[0] == 0
-    assert [backup.station.store.copies[owner.vseg].catalog is None for owner in owners] == [True] * 3 + [
-        False
-    ] * 3
+    gone = [backup.station.store.copies[owner.vseg].catalog is None for owner in owners]
+    assert gone == [True] * (6 - kept) + [False] * kept
 
 
 def test_a_catalog_that_cannot_be_kept_is_no_damage_of_the_copy() -> None:

@@ -119,6 +119,7 @@ SMALL: tuple[Size, ...] = (
     ((kproto.controller.service,), "HISTORY_CHANGES", (1, 10)),
     ((kproto.controller.service,), "HISTORY_BYTES", (300, 3_000)),
     ((kproto.controller.service,), "UPDATE_BYTES", (1, 500)),
+    ((kproto.replica.catalogs,), "ROWS_KEPT", (1, 10)),
 )
 
 
