@@ -99,6 +99,15 @@ def test_who_has_the_store_and_found_it_down_need_not_start_though_it_is_back() 
     assert not world.may_fail(world.nodes[1], "something else")
 
 
+def test_a_full_disk_keeps_only_a_new_broker_away() -> None:
+    world = World(0, plan_of(0))
+    node, why = world.nodes[1], "[Errno 28] No space left on device: '/sim/n1/%s.tmp'"
+    assert not world.may_fail(node, why % "identity.json")
+    node.machine.room = 100
+    assert world.may_fail(node, why % "identity.json")
+    assert not world.may_fail(node, why % "replicas/state")
+
+
 def test_what_comes_back_behind_where_a_later_leader_began_is_caught() -> None:
     world = World(0, plan_of(0))
     leaders = {(*KEY, 1): "n2 at first", (*KEY, 2): "n2 again", (*KEY, 4): "n3", (*KEY, 5): "n3"}

@@ -34,6 +34,8 @@ from .parts import STORE_IS_DOWN, SimClock, SimStore
 
 PORT = 1
 SESSION_S = 1.0
+FIRST_FILES = ("/identity.json", "/running", "/checkpoint", "/fences")
+"""What a data directory has before it is used, or used under another boot."""
 
 
 class Violation(AssertionError):
@@ -274,16 +276,17 @@ class World:
 
     def may_fail(self, node: Node, why: str) -> bool:
         """A broker need not start when its disk fails, or the store that is on it, which may be back by the
-        time that the broker says so; all others wait for the store. One with a new disk is another one as
+        time that the broker says so; all others wait for the store. A full disk keeps away only who has no
+        such files yet, or not of this boot. One with a new disk is another one as
         long as nobody knows that the one before it ended."""
         machine = node.machine
         if "DUPLICATE_BROKER_REGISTRATION" in why:
             return self.loop.now < self.wiped.get(node.number, -SESSION_S) + SESSION_S
         own_store = not self.plan.shared and node.number == 1
+        full = machine.full or machine.room is not None
         return bool(
             machine.failures
-            or machine.full
-            or machine.room is not None
+            or (full and any(name in why for name in FIRST_FILES))
             or machine.scarce
             or (own_store and (self.store.down or STORE_IS_DOWN in why))
         )
