@@ -273,7 +273,8 @@ class Broker:
         self._logs = LogManager(
             directory.path, self._disk, self._clock, settings, ports, directory.left_as, owner_epoch
         )
-        directory.distrusted()
+        if self._logs.checkpointing.noted:
+            directory.distrusted()
         if self._member is not None:
             self._member.attach(self._vlogs, self._logs)
         self._logs.pool.spares = self._server.spares

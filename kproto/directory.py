@@ -104,11 +104,15 @@ class DataDirectory:
 
     def distrusted(self) -> None:
         """After `LeftAs.unsynced_gone`: nothing relies on unsynced bytes any more. A process that ends before
-        this leaves the directory as it found it, whoever starts next. OSError passes through."""
-        if self.left_as.unsynced_gone:
+        this leaves the directory as it found it, whoever starts next; so does one on a full disk."""
+        if not self.left_as.unsynced_gone:
+            return
+        try:
             self.disk.write_atomically(self._at("running"), boot_id().encode())
-            with contextlib.suppress(FileNotFoundError):
+            if os.path.exists(self._at("failed")):
                 self.disk.unlink(self._at("failed"))
+        except OSError as error:
+            log.warning("%s: this start cannot be noted: %s", self.path, error.strerror)
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name)

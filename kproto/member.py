@@ -122,9 +122,9 @@ class ClusterMember:
             CopyTarget(self.node_id, directory.store_id),
             on_poison,
             new_directory=directory.left_as is LeftAs.NEW,
-            doubted=directory.left_as is LeftAs.FAILED,
             cut_off_s=settings.kproto_controller_grace_ms / 1000,
         )
+        store.thorough |= directory.left_as is LeftAs.FAILED
         self.replicas = ReplicaService(
             store,
             self.peers,

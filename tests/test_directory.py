@@ -61,6 +61,19 @@ def test_after_a_failed_sync_the_page_cache_counts_as_gone(tmp_path: Path, clean
     assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
 
 
+def test_a_full_disk_keeps_nobody_away_after_a_power_loss(tmp_path: Path) -> None:
+    class Full(Disk):
+        def write_atomically(self, path: str, content: bytes) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device", path)
+
+    open_directory(str(tmp_path), 1, Disk()).close(clean=False)
+    (tmp_path / "running").write_text("another boot")
+    lost = open_directory(str(tmp_path), 1, Full())
+    lost.distrusted()
+    lost.close(clean=True)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.POWER_LOST
+
+
 def test_a_failed_sync_in_another_boot_is_a_loss_of_power(tmp_path: Path) -> None:
     failed = open_directory(str(tmp_path), 1, Disk())
     failed.doubt()

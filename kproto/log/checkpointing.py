@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
@@ -57,6 +57,7 @@ class Checkpointing:
         "_trouble",
         "exact",
         "file",
+        "noted",
     )
 
     def __init__(
@@ -65,11 +66,13 @@ class Checkpointing:
         self._clock = clock
         self._ports = ports
         self.file = Checkpoint(disk, data_dir)
+        self.noted = True
+        """What is not believed any more is in the file: a later start does not believe it either."""
         if left_as.unsynced_gone:
-            self.file.distrust_unsynced()
+            self._distrust(self.file.distrust_unsynced)
         elif self.file.found in _DOUBTFUL[left_as]:
             log.error("the checkpoint in %s is %s: all files are looked at", data_dir, self.file.found.value)
-            self.file.distrust()
+            self._distrust(self.file.distrust)
         self.exact = left_as is LeftAs.CLEAN and self.file.exact
         """The files are as their entries say (`checkpoint`)."""
         self._changed: dict[Partition, None] = {}
@@ -81,6 +84,14 @@ class Checkpointing:
         self._retry = 0.0
         self._trouble = Trouble(log, clock, "no checkpoint could be written")
         self._next = clock.monotonic() + interval
+
+    def _distrust(self, note: Callable[[], object]) -> None:
+        """A full disk is no reason not to start (rule 37)."""
+        try:
+            note()
+        except OSError as error:
+            log.warning("the checkpoint cannot be written: %s", error.strerror)
+            self.noted = False
 
     @property
     def starts_known(self) -> bool:

@@ -126,14 +126,12 @@ class ReplicaStore:
         poison: Callable[[str], object],
         new_directory: bool = False,
         cut_off_s: float = 0.0,
-        doubted: bool = False,
     ) -> None:
         """Reads names only; files are looked at when somebody asks. OSError passes through.
 
         ``boot`` is 16 bytes that tell one start of the machine from the next. ``new_directory``: nobody has
-        used the data directory before, so nothing can be missing from it. ``doubted``: a write or sync had
-        failed (rule 35), so that files are checked chunk by chunk; their names are all there. ``cut_off_s``:
-        how long the process may go on without hearing of metadata.
+        used the data directory before, so nothing can be missing from it. ``cut_off_s``: how long the process
+        may go on without hearing of metadata.
         """
         self.me = me
         self.disk = disk
@@ -164,7 +162,7 @@ class ReplicaStore:
         """The power was lost, and no table has said yet what this store should have."""
         self.thorough = False
         """The power was lost before this process started, and no earlier one was told what this store should
-        have, or a write or sync had failed: files are checked chunk by chunk."""
+        have, or (who made this says so) a write or sync had failed: files are checked chunk by chunk."""
         self._unclean = False
         """An earlier process may have left unsynced files."""
         self._loading: dict[VsegId, list[Callable[[], object]]] = {}
@@ -185,7 +183,6 @@ class ReplicaStore:
         )
         self.fences = Fences(disk, self.directory, workers.acks, loop, self.poison)
         self._load_state(new_directory)
-        self.thorough |= doubted
         self._find_files()
 
     # What a start knows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kproto.directory import LeftAs
+from kproto.disk import Disk
 from tests.log.support import TOPIC_ID, Log, batch
 
 FILES = {"kproto.segment.file.bytes": "65536"}
@@ -94,4 +96,28 @@ def test_a_frame_that_a_killed_process_tore_is_nothing_unusual(
     log.restart(LeftAs.KILLED)
     assert log.manager.checkpointing.file.exact
     assert not caplog.records
+    assert log.partition().log_end_offset == 1
+
+
+@pytest.mark.parametrize("left_as", [LeftAs.POWER_LOST, LeftAs.KILLED])
+def test_a_full_disk_is_no_reason_not_to_start(tmp_path: Path, left_as: LeftAs) -> None:
+    class FullDisk(Disk):
+        full = False
+
+        def write_atomically(self, path: str, content: bytes) -> None:
+            if self.full:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+            super().write_atomically(path, content)
+
+    disk = FullDisk()
+    log = Log(tmp_path, disk=disk)
+    log.partition().append(batch(5_000))
+    assert log.partition().flush()
+    log.tick(10)
+    if left_as is LeftAs.KILLED:
+        os.unlink(tmp_path / "checkpoint")
+    disk.full = True
+    log.restart(left_as)
+    assert not log.manager.checkpointing.noted
+    assert not log.manager.checkpointing.file.exact
     assert log.partition().log_end_offset == 1
