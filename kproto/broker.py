@@ -37,7 +37,7 @@ from kproto.log.ports import LogPorts
 from kproto.log.scrubbing import Scrub
 from kproto.log.segment import Segment
 from kproto.metadata import MetadataImage, MetadataStore, StoreError, VsegId
-from kproto.metadata.opening import MEMORY, wait_for_store
+from kproto.metadata.opening import wait_for_store
 from kproto.net import descriptors
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Connection, Limits, Server
@@ -133,10 +133,10 @@ class Broker:
             controller = Controller(await self._open_store(undo), settings, settings.node_id)
             await controller.start()
             registration = Registration(settings.node_id, host, port, settings.broker_rack)
+            if settings.keeps_metadata:
+                directory.join(controller.image.cluster_id)
             epoch = (await controller.register_broker(registration)).epoch
             self._controller = controller
-        if settings.kproto_metadata_store != MEMORY:
-            directory.join(self._controller.image.cluster_id)
         self._open_logs(directory, epoch)
         self._groups = GroupCoordinator(
             settings,

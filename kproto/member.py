@@ -175,7 +175,10 @@ class ClusterMember:
 
     def follow(self) -> None:
         """The controller is elsewhere."""
-        self._client = MetadataClient(self.peers, self._candidates, self._settings.broker_session_timeout_ms)
+        cluster_id = self._directory.cluster_id if self._settings.keeps_metadata else ""
+        self._client = MetadataClient(
+            self.peers, self._candidates, self._settings.broker_session_timeout_ms, cluster_id=cluster_id
+        )
         self._client.on_fenced = self.fenced
         self.controller = RemoteController(self._client)
 
@@ -208,16 +211,19 @@ class ClusterMember:
 
     async def register(self, host: str, port: int, rack: str | None) -> int:
         """Become a member under a new epoch (rule 2), which is the answer. Clients reach it at ``host``,
-        ``port``. Raises KafkaError."""
+        ``port``. Raises KafkaError; DirectoryError when the data directory is another cluster's, before
+        anything of that is seen: what its metadata does not list would be garbage here."""
         self.listener.accept()
         own = (*self._reached_at(), self._directory.store_id)
         if self._client is None:
             assert isinstance(self.controller, Controller)
+            self._join_cluster()
             registration = Registration(self.node_id, host, port, rack, *own, self._has_lost_power)
             me = await self.controller.register_broker(registration)
             self._epoch = me.epoch
         else:
             me = await self._registered(self._client, BrokerRecord(self.node_id, 0, host, port, rack, *own))
+            self._join_cluster()
         self._reach = Reach(self.peers, self.controller, self.node_id)
         self.remote = RemoteChunks(self._reach, self.controller)
         self.copies = AllChunks(self._reach, self.controller)
@@ -232,6 +238,10 @@ class ClusterMember:
         if self._embedded is not None:
             self._embedded.start()
         return me.epoch
+
+    def _join_cluster(self) -> None:
+        if self._settings.keeps_metadata:
+            self._directory.join(self.controller.image.cluster_id)
 
     @property
     def _has_lost_power(self) -> bool:

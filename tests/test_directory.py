@@ -63,7 +63,7 @@ def test_after_a_failed_sync_the_page_cache_counts_as_gone(tmp_path: Path, clean
 
 def test_a_full_disk_keeps_nobody_away_after_a_power_loss(tmp_path: Path) -> None:
     class Full(Disk):
-        def write_atomically(self, path: str, content: bytes) -> None:
+        def write_atomically(self, path: str, content: bytes, *, sync: bool = True) -> None:
             raise OSError(errno.ENOSPC, "No space left on device", path)
 
     open_directory(str(tmp_path), 1, Disk()).close(clean=False)
@@ -96,7 +96,7 @@ def test_a_full_disk_is_no_reason_to_keep_the_directory(tmp_path: Path) -> None:
     """Found by simulation: a clean stop on a full disk ended with an error, and left the lock."""
 
     class Full(Disk):
-        def write_atomically(self, path: str, content: bytes) -> None:
+        def write_atomically(self, path: str, content: bytes, *, sync: bool = True) -> None:
             raise OSError(errno.ENOSPC, "No space left on device", path)
 
     first = open_directory(str(tmp_path), 1, Disk())

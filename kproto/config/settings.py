@@ -98,6 +98,11 @@ class Settings(NamedTuple):
         machine's own address."""
         return self.advertised_address() or (self.listen_address()[0] or THIS_MACHINE, port)
 
+    @property
+    def keeps_metadata(self) -> bool:
+        """The cluster is the same one after a restart: its metadata is not in memory alone."""
+        return self.kproto_metadata_store != "memory"
+
     def effective(self) -> Iterator[tuple[str, str | None, bool]]:
         """``(name, value as text, set explicitly)`` of every key, by name."""
         for name in sorted(self.values):

@@ -104,10 +104,10 @@ def test_a_full_disk_is_no_reason_not_to_start(tmp_path: Path, left_as: LeftAs) 
     class FullDisk(Disk):
         full = False
 
-        def write_atomically(self, path: str, content: bytes) -> None:
+        def write_atomically(self, path: str, content: bytes, *, sync: bool = True) -> None:
             if self.full:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-            super().write_atomically(path, content)
+            super().write_atomically(path, content, sync=sync)
 
     disk = FullDisk()
     log = Log(tmp_path, disk=disk)
