@@ -313,7 +313,13 @@ class Broker:
         async def answer(frame: memoryview, peer: str) -> bytes:
             if self._services is None:
                 raise KafkaError(ErrorCode.NOT_CONTROLLER, "The controller is starting.")
-            services = replace(self._services, controller=controller, forward=None)
+            services = replace(
+                self._services,
+                controller=controller,
+                forward=None,
+                image=lambda: controller.image,
+                table=controller.table,
+            )
             return await Dispatcher(services).answer(frame, peer)
 
         return answer

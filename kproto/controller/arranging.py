@@ -75,7 +75,7 @@ class Arranger:
             return
         if controller.table.moves or controller.table.given_upto:
             await carry_out(controller, decide_tidy)
-        more = more_internal_copies(controller.image, settled, self._internal_copies)
+        more = more_internal_copies(controller.image, settled, self._internal_copies, controller.table.fenced)
         if more:
             await carry_out(controller, decide_reassign, more)
         if draining(controller.image):

@@ -6,6 +6,7 @@ brokers. Error codes are those Apache Kafka 4.3 gives for the same request.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
@@ -31,6 +32,8 @@ from kproto.metadata.records import DEFAULT_BROKER, config_key, encode_configs
 from kproto.vlog.classes import least_policy
 
 UNSET: Final[Mapping[str, str]] = {}
+NODE_ID: Final = re.compile(r"0|[1-9][0-9]{0,9}")
+"""As one writes it: else one broker had several names."""
 
 
 class ResourceType(IntEnum):
@@ -153,7 +156,7 @@ def _node_id(image: MetadataImage, resource_name: str) -> int | None:
     """Node id a broker resource names, None for the default of all brokers."""
     if not resource_name:
         return None
-    if not (resource_name.isascii() and resource_name.isdecimal()):
+    if not NODE_ID.fullmatch(resource_name):
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"{resource_name!r} is not the id of a broker.")
     if int(resource_name) not in image.brokers:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"There is no broker {resource_name}.")

@@ -136,9 +136,12 @@ def _copied_more_often(
         yield table.vsegs[vseg_id].with_more_copies(most)
 
 
-def more_internal_copies(image: MetadataImage, able: Collection[int], most: int) -> list[NewReplicas]:
+def more_internal_copies(
+    image: MetadataImage, able: Collection[int], most: int, fenced: Collection[int]
+) -> list[NewReplicas]:
     """More replicas for internal topics that were made when fewer brokers were there: as many as are ``able``
-    now, up to ``most``. One step waits for the one before; those with the fewest replicas come first."""
+    now, up to ``most``. One step waits for the one before; those with the fewest replicas come first. Members
+    that are away are ``fenced``; whoever is no member any more is no replica of them either."""
     found: list[NewReplicas] = []
     able = [node for node in sorted(able) if node in image.brokers and image.brokers[node].internal_host]
     wanted = min(most, len(able))
@@ -146,13 +149,13 @@ def more_internal_copies(image: MetadataImage, able: Collection[int], most: int)
     load = assigned_to(image) if lacking else Counter[int]()
     for topic in lacking:
         for record in image.streamlets[topic.topic_id]:
-            replicas = list(record.replicas)
+            replicas = [node for node in record.replicas if node in image.brokers or node in fenced]
             beside = [image.brokers[node] for node in replicas if node in image.brokers]
             others = [image.brokers[node] for node in able if node not in replicas]
             newcomers = pick_spread(others, wanted - len(replicas), beside, load)
             replicas += [broker.node_id for broker in newcomers]
             load.update(broker.node_id for broker in newcomers)
-            if len(replicas) > len(record.replicas):
+            if newcomers:
                 found += [
                     NewReplicas(topic.name, index, tuple(replicas))
                     for index in topic.partitions_of(record.index)

@@ -84,9 +84,8 @@ def decide_create(
         return decision
     decision = Decision([])
     times = Counter(topic.name for topic in requested)
-    order = rack_order(placeable(image, settings.default_replication_factor))
+    places = _Places(image, led)
     away = _away(image, fenced)
-    start = min(range(len(order)), key=lambda place: led.get(order[place], 0)) if order else 0
     taken = {folded(name) for name in image.topics}
     left = PARTITIONS_PER_REQUEST
     for topic in {topic.name: topic for topic in requested}.values():
@@ -96,7 +95,7 @@ def decide_create(
                     ErrorCode.INVALID_REQUEST, f"{topic.name!r} is in the request more than once."
                 )
             _check_name(image, topic.name, taken)
-            record, replicas = _new_topic(image, topic, settings, new_id, order, away, start)
+            record, replicas = _new_topic(image, topic, settings, new_id, places, away)
             left -= record.partitions
             _check_budget(left)
         except KafkaError as error:
@@ -107,8 +106,28 @@ def decide_create(
             streamlet = _new_streamlet(image, record.topic_id, index, members)
             decision.puts[streamlet.key] = streamlet.encode()
         decision.answer.append(TopicOutcome(topic.name, None, record, record.topic_id))
-        start += len(replicas)
+        places.taken += len(replicas)
     return decision
+
+
+class _Places:
+    """The brokers for new replicas, in turn; who leads least comes first."""
+
+    def __init__(self, image: MetadataImage, led: Mapping[int, int]) -> None:
+        self._image = image
+        self._led = led
+        self._found: dict[int, tuple[list[int], int]] = {}
+        self.taken = 0
+        """Streamlets that have places already."""
+
+    def of(self, copies: int) -> tuple[list[int], int]:
+        """Those for topics with so many copies, and with which of them to begin."""
+        if copies not in self._found:
+            order = rack_order(placeable(self._image, copies))
+            first = min(range(len(order)), key=lambda at: self._led.get(order[at], 0)) if order else 0
+            self._found[copies] = order, first
+        order, first = self._found[copies]
+        return order, first + self.taken
 
 
 def _new_streamlet(
@@ -185,9 +204,8 @@ def _new_topic(
     topic: NewTopic,
     settings: Settings,
     new_id: Callable[[], bytes],
-    order: Sequence[int],
+    places: _Places,
     away: Sequence[int],
-    start: int,
 ) -> tuple[TopicRecord, list[tuple[int, ...]]]:
     """The record of a new topic and the replicas of each of its streamlets."""
     configs = _checked_configs(topic.configs or {})
@@ -200,6 +218,7 @@ def _new_topic(
         factor = settings.default_replication_factor
         if topic.replication_factor != UNSET:
             factor = topic.replication_factor
+        order, start = places.of(factor)
         _check_counts(partitions, factor, len(order), len(away))
         replicas = _spread(image, order, away, start, -(-partitions // active_groups), factor)
     internal = is_internal(topic.name)
@@ -344,14 +363,13 @@ def _added_streamlets(
     if request.assignments is not None:
         replicas = _grown_assignment(image, topic, request, away)
     else:
-        order = rack_order(placeable(image, topic.replication_factor))
+        order, start = _Places(image, led).of(topic.replication_factor)
         there = len(order) + len(away)
         if (topic.replication_factor > there or not order) and new > old:
             raise KafkaError(
                 ErrorCode.INVALID_REPLICATION_FACTOR,
                 f"New partitions need {topic.replication_factor} brokers; there are {there}.",
             )
-        start = min(range(len(order)), key=lambda place: led.get(order[place], 0)) if order else 0
         replicas = _spread(image, order, away, start, new - old, topic.replication_factor)
     return [
         _new_streamlet(image, topic.topic_id, index, members) for index, members in enumerate(replicas, old)

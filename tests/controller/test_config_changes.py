@@ -138,3 +138,11 @@ def test_broker_configs_are_kept_for_one_and_for_all() -> None:
     assert start.broker_configs(2) == {"log.retention.ms": "5"}
     start = altered(start, broker(("log.retention.ms", DELETE, None)))
     assert start.broker_configs(1) == {"log.retention.ms": "5", "log.roll.ms": "7"}
+
+
+@pytest.mark.parametrize("name", ["01", "+1", " 1", "1" * 5000, "\u0661"])
+def test_a_broker_has_one_name(name: str) -> None:
+    """Two of it in a request would each undo what the other did."""
+    (error,) = decide_alter(image_of(1), [broker(("log.retention.ms", SET, "5"), name=name)], SETTINGS).answer
+    assert error is not None
+    assert error.code is ErrorCode.INVALID_REQUEST

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from kproto.controller.config_changes import ConfigChange, ConfigOp, OpType, ResourceType, decide_alter
@@ -10,6 +12,7 @@ from kproto.controller.draining import decide_replacements, left_on, replacement
 from kproto.controller.freeing import Unneeded, decide_free
 from kproto.controller.moves import misplaced
 from kproto.controller.repair import Repair, Repairs, decide_repaired
+from kproto.controller.topics import NewTopic, decide_create
 from kproto.errors import ErrorCode
 from kproto.metadata.vlogs import CopyTarget
 from tests.controller.cluster_world import SETTINGS, World, cluster, nodes
@@ -152,3 +155,19 @@ def test_what_was_changed_meanwhile_is_not_replaced() -> None:
     assert reassign(world, (4,)) == [ErrorCode.NONE]
     assert world.commit(decide_replacements(world.image, world.table, wanted)) == 0
     assert world.streamlet("t").replicas == (4,)
+
+
+@pytest.mark.parametrize(("default", "copies"), [("1", 3), ("3", 1), ("3", 2)])
+def test_new_topics_need_a_drained_broker_only_where_others_are_too_few(default: str, copies: int) -> None:
+    """Whatever topics have that do not say how many copies."""
+    world = cluster(3)
+    drain(world, 3)
+    settings = SETTINGS.with_texts({"default.replication.factor": default})
+    new = [NewTopic("t", 6, copies), NewTopic("u", 6, copies)]
+    ids = iter((b"t" * 16, b"u" * 16))
+    found = world.commit(decide_create(world.image, new, settings, lambda: next(ids), Counter()))
+    assert [outcome.error for outcome in found] == [None, None]
+    used = {node for name in "tu" for index in range(6) for node in world.streamlet(name, index).replicas}
+    assert used == ({1, 2, 3} if copies == 3 else {1, 2})
+    leaders = Counter(world.streamlet(name, index).leader for name in "tu" for index in range(6))
+    assert max(leaders.values()) - min(leaders.values()) <= 1

@@ -244,20 +244,20 @@ def test_internal_topics_get_more_copies_when_brokers_join() -> None:
     inner = world.image.topics["t"]._replace(internal=True)
     world.image.topics["t"] = inner  # type: ignore[index]
     world.image.topics_by_id[topic_id] = inner  # type: ignore[index]
-    assert more_internal_copies(world.image, {1}, 3) == []
+    assert more_internal_copies(world.image, {1}, 3, ()) == []
     world.register(2, 3, 4)
-    assert more_internal_copies(world.image, {1}, 3) == [], "they have not settled"
-    wanted = more_internal_copies(world.image, {1, 2, 3, 4}, 3)
+    assert more_internal_copies(world.image, {1}, 3, ()) == [], "they have not settled"
+    wanted = more_internal_copies(world.image, {1, 2, 3, 4}, 3, ())
     assert [len(each.replicas or ()) for each in wanted] == [3, 3, 3]
     assert {node for each in wanted for node in each.replicas or ()} == {1, 2, 3, 4}
     assert all((each.replicas or ())[0] == 1 for each in wanted)
     world.commit(decide_reassign(world.image, world.table, wanted))
     assert world.image.topics["t"].replication_factor == 3
-    assert more_internal_copies(world.image, {1, 2, 3, 4}, 4) == [], "one step after the other"
+    assert more_internal_copies(world.image, {1, 2, 3, 4}, 4, ()) == [], "one step after the other"
     assert copied(world, 1, [0, 1, 2]) == [True] * 3
-    assert len(more_internal_copies(world.image, {1, 2, 3, 4}, 4)) == 3
+    assert len(more_internal_copies(world.image, {1, 2, 3, 4}, 4, ())) == 3
     assert reassign(world, (1, 2), (1, 2, 3, 4)) == [ErrorCode.NONE] * 2
-    wanted = more_internal_copies(world.image, {1, 2, 3, 4}, 3)
+    wanted = more_internal_copies(world.image, {1, 2, 3, 4}, 3, ())
     assert [(each.partition, len(each.replicas or ())) for each in wanted] == [(0, 3)]
 
 
@@ -277,3 +277,20 @@ def test_a_log_start_that_was_stored_while_copies_were_made_does_not_go_back() -
     assert store(1) == [True, True]
     assert copied(world, 1, [0, 1], [5]) == [True, True]
     assert [world.table.log_start(topic_id, index) for index in (0, 1)] == [7, 5]
+
+
+def test_who_is_no_member_any_more_does_not_keep_an_internal_topic_at_fewer_copies() -> None:
+    world = cluster(2)
+    topic_id = world.topic("t", 1, 2)
+    inner = world.image.topics["t"]._replace(internal=True)
+    world.image.topics["t"] = inner  # type: ignore[index]
+    world.image.topics_by_id[topic_id] = inner  # type: ignore[index]
+    gone = next(node for node in world.streamlet("t").replicas if node != world.streamlet("t").leader)
+    (left,) = {1, 2} - {gone}
+    world.fence(gone)
+    world.register(3, 4)
+    (wanted,) = more_internal_copies(world.image, {left, 3, 4}, 3, {gone})
+    assert len(wanted.replicas or ()) == 3
+    assert gone in (wanted.replicas or ()), "it is to come back"
+    (wanted,) = more_internal_copies(world.image, {left, 3, 4}, 3, ())
+    assert wanted.replicas == (left, 3, 4)

@@ -49,7 +49,7 @@ def test_more_replicas_of_internal_topics_come_to_other_racks() -> None:
     inner = world.image.topics["t"]._replace(internal=True)
     world.image.topics["t"] = inner  # type: ignore[index]
     world.image.topics_by_id[topic_id] = inner  # type: ignore[index]
-    wanted = more_internal_copies(world.image, {1, 2, 3, 4, 5}, 3)
+    wanted = more_internal_copies(world.image, {1, 2, 3, 4, 5}, 3, ())
     assert [racks(world, each.replicas) for each in wanted] == ["abc"] * 6
 
 
