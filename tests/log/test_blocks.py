@@ -8,6 +8,7 @@ import pytest
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.blocks import SIZES, BlockPool
+from kproto.wire.records import Producer
 from tests.log.support import Log, batch, everything, in_memory
 
 
@@ -164,3 +165,28 @@ def test_what_is_not_durable_is_not_flushed_all_at_once() -> None:
     assert blocks.short
     assert blocks.take(0) is not None
     assert blocks.take(0) is None
+
+
+def test_what_is_behind_a_batch_that_found_no_room_does_not_overtake_it(tmp_path: Path) -> None:
+    """It fits into the rest of a block; its producer sent it without waiting for the answer of the other."""
+    settings = {"kproto.log.memory.bytes": "1048576", "kproto.request.memory.bytes": "1048576"}
+    log = Log(tmp_path, automatic=False, settings=settings)
+    partition = log.partition()
+
+    def append_many() -> None:
+        for _ in range(100):
+            partition.append(batch(100_000))
+
+    with pytest.raises(KafkaError):
+        append_many()
+    end = partition.log_end_offset
+    large, small = (batch(size, producer=Producer(7, 0, seq)) for seq, size in ((0, 200_000), (1, 10)))
+    with pytest.raises(KafkaError) as refused:
+        partition.append(large)
+    assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert partition.append(batch(10))[0] == end, "there is room for one like it"
+    with pytest.raises(KafkaError) as behind:
+        partition.append(small)
+    assert behind.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    log.journal.push()
+    assert [partition.append(one)[0] for one in (large, small)] == [end + 1, end + 2]

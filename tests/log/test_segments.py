@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from kproto.log.index import FRONT, SparseIndex, Summary, decode, decode_summary
 from kproto.log.ports import Done
 from kproto.log.reader import FileRange, complete, load_blocking, load_nowait
 from kproto.log.segment import UNUSED_BYTES, read_file
+from kproto.wire import records
 from kproto.wire.batch import hop
 from kproto.wire.crc import crc32c
 from tests.log.support import TOPIC_ID, Log, batch, everything
@@ -369,3 +370,31 @@ def test_jitter_makes_groups_roll_earlier_never_later(tmp_path: Path) -> None:
     assert min(rolled) >= 2
     assert max(rolled) <= 21
     assert len(rolled) > 1
+
+
+@pytest.mark.parametrize("deleted", [0, 13])
+def test_of_what_is_not_durable_yet_the_newest_time_is_found_by_headers(
+    tmp_path: Path, deleted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While somebody writes, the newest batch is above the high watermark: all others were unpacked for one
+    question."""
+    log = Log(tmp_path, {"index.interval.bytes": "4096"}, automatic=False)
+    partition = log.partition()
+    for i in range(60):
+        partition.append(batch(500, 500, times=[START + 2 * i, START + 2 * i + 1]))
+    log.journal.push()
+    partition.append(batch(500, time=START + 1000))
+    if deleted:
+        partition.delete_records(deleted)
+    unpacked: list[int] = []
+    walk = records.iter_times
+
+    def counted(chunk: memoryview) -> Iterator[tuple[int, int]]:
+        unpacked.append(len(chunk))
+        return walk(chunk)
+
+    monkeypatch.setattr(records, "iter_times", counted)
+    found = asyncio.run(complete(partition.max_timestamp_offset(), in_turn, Pauses()))
+    assert found is not None
+    assert (found.timestamp, found.offset) == (START + 119, 119)
+    assert len(unpacked) <= 2, "the one that begins below the log start, and the newest"
