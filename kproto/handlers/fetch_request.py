@@ -13,10 +13,11 @@ from typing import Final
 from kproto.handlers.fetch_sessions import PartitionKey, TopicKey, Wanted
 from kproto.handlers.fetch_wire import FIRST_FLEXIBLE, FIRST_WITH_IDS, FIRST_WITH_SESSIONS
 from kproto.wire import WireError
-from kproto.wire.primitives import read_uvarint, skip_tags
+from kproto.wire.primitives import MAX_TAGGED_FIELDS, read_uvarint
 
 MAX_PARTITIONS: Final = 20_000
-"""And topics, of one request; more are refused: it is handled in one piece, up to 7 us for each."""
+"""And topics, of one request; more are refused: it is handled in one piece, up to 7 us for each. Counts
+are looked at before what they count."""
 FIRST_WITHOUT_REPLICA_ID: Final = 15
 FIRST_WITH_EPOCH: Final = 9
 FIRST_WITH_LOG_START: Final = 5
@@ -100,15 +101,18 @@ def _flexible_topics(version: int, frame: memoryview, position: int, wanted: lis
     topic_count, position = read_uvarint(frame, position)
     _check_count(topic_count)
     with_ids = version >= FIRST_WITH_IDS
+    tags = 0
     for _ in range(topic_count - 1):
         topic, position = _flexible_topic(frame, position, with_ids)
         count, position = read_uvarint(frame, position)
+        _check_count(len(wanted) + count - 1)
         for _ in range(count - 1):
             index, epoch, offset, _, _, max_bytes = _PART_V12.unpack_from(frame, position)
             wanted.append(((topic, index), offset, max_bytes, epoch))
-            position = position + 33 if frame[position + 32] == 0 else _behind_tags(frame, position + 32)
-        _check_count(len(wanted))
-        position = _behind_tags(frame, position)
+            position += 33
+            if frame[position - 1]:
+                position, tags = _behind_tags(frame, position - 1, tags)
+        position, tags = _behind_tags(frame, position, tags)
     return position
 
 
@@ -116,14 +120,15 @@ def _flexible_forgotten(version: int, frame: memoryview, position: int, forgotte
     topic_count, position = read_uvarint(frame, position)
     _check_count(topic_count)
     with_ids = version >= FIRST_WITH_IDS
+    tags = 0
     for _ in range(topic_count - 1):
         topic, position = _flexible_topic(frame, position, with_ids)
         count, position = read_uvarint(frame, position)
+        _check_count(len(forgotten) + count - 1)
         for _ in range(count - 1):
             forgotten.append((topic, _INT32(frame, position)[0]))
             position += 4
-        _check_count(len(forgotten))
-        position = _behind_tags(frame, position)
+        position, tags = _behind_tags(frame, position, tags)
     return position
 
 
@@ -146,6 +151,7 @@ def _classic_topics(version: int, frame: memoryview, position: int, wanted: list
         topic, position = _classic_topic(frame, position)
         (count,) = _INT32(frame, position)
         position += 4
+        _check_count(len(wanted) + count)
         epoch = -1
         for _ in range(count):
             if version >= FIRST_WITH_EPOCH:
@@ -158,7 +164,6 @@ def _classic_topics(version: int, frame: memoryview, position: int, wanted: list
                 index, offset, max_bytes = _PART_V4.unpack_from(frame, position)
                 position += _PART_V4.size
             wanted.append(((topic, index), offset, max_bytes, epoch))
-        _check_count(len(wanted))
     return position
 
 
@@ -170,10 +175,10 @@ def _classic_forgotten(frame: memoryview, position: int, forgotten: list[Partiti
         topic, position = _classic_topic(frame, position)
         (count,) = _INT32(frame, position)
         position += 4
+        _check_count(len(forgotten) + count)
         for _ in range(count):
             forgotten.append((topic, _INT32(frame, position)[0]))
             position += 4
-        _check_count(len(forgotten))
     return position
 
 
@@ -186,9 +191,19 @@ def _classic_topic(frame: memoryview, position: int) -> tuple[str, int]:
     return str(frame[position:end], "utf-8"), end
 
 
-def _behind_tags(frame: memoryview, position: int) -> int:
-    count = frame[position]
-    return position + 1 if count == 0 else skip_tags(frame, position + 1, count)
+def _behind_tags(frame: memoryview, position: int, before: int) -> tuple[int, int]:
+    """The position behind tagged fields, and how many there were up to there: ``before`` and these."""
+    if frame[position] == 0:
+        return position + 1, before
+    count, position = read_uvarint(frame, position)
+    tags = before + count
+    if tags > MAX_TAGGED_FIELDS:
+        raise WireError(f"a fetch request has more than {MAX_TAGGED_FIELDS} tagged fields")
+    for _ in range(count):
+        _, position = read_uvarint(frame, position)
+        size, position = read_uvarint(frame, position)
+        position += size
+    return position, tags
 
 
 def _check_count(count: int) -> None:

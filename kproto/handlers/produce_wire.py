@@ -15,6 +15,7 @@ from typing import Final
 
 from kproto.errors import ErrorCode
 from kproto.wire import WireError
+from kproto.wire.primitives import MAX_TAGGED_FIELDS
 
 Key = bytes
 ParsedTopic = tuple[Key, list[tuple[int, memoryview | None]]]
@@ -26,7 +27,8 @@ FIRST_FLEXIBLE: Final = 9
 FIRST_WITH_IDS: Final = 13
 ID_SIZE: Final = 16
 MAX_PARTITIONS: Final = 10_000
-"""And topics, of one request; more are refused: it is handled in one piece, about 10 us for each."""
+"""And topics, of one request; more are refused: it is handled in one piece, about 10 us for each. Counts are
+looked at before what they count: a frame of 100 MB has room for 17 million."""
 
 _ACKS_TIMEOUT: Final = Struct(">hi")
 _INT32: Final = Struct(">i")
@@ -110,7 +112,7 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
     acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(frame, position)
     topic_count, position = _varint(frame, position + 6)
     topics: list[ParsedTopic] = []
-    total = 0
+    total = tags = 0
     for _ in range(topic_count - 1):
         start = position
         if with_ids:
@@ -127,6 +129,9 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
         position += 1
         if partition_count > 127:
             partition_count, position = _varint(frame, position - 1)
+        total += partition_count
+        if partition_count == 0 or total > MAX_PARTITIONS:
+            raise _bad_count(partition_count - 1)
         parts: list[tuple[int, memoryview | None]] = []
         for _ in range(partition_count - 1):
             index, size, middle = _INDEX_AND_SIZE_V9(frame, position)
@@ -144,14 +149,17 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
             else:
                 parts.append((index, None))
             # An IndexError, too, when the records end behind the request.
-            position = position + 1 if frame[position] == 0 else _skip_tags(frame, position)
-        position = position + 1 if frame[position] == 0 else _skip_tags(frame, position)
+            if frame[position] == 0:
+                position += 1
+            else:
+                position, tags = _skip_tags(frame, position, tags)
+        if frame[position] == 0:
+            position += 1
+        else:
+            position, tags = _skip_tags(frame, position, tags)
         topics.append((key, parts))
-        total += 1 + len(parts)
-        if total > MAX_PARTITIONS:
-            raise WireError(f"a produce request names more than {MAX_PARTITIONS} partitions")
     if frame[position]:
-        _skip_tags(frame, position)
+        _skip_tags(frame, position, tags)
     return transactional, acks, timeout_ms, topics
 
 
@@ -178,6 +186,9 @@ def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
         key = bytes(frame[start:position])
         partition_count = _INT32.unpack_from(frame, position)[0]
         position += 4
+        total += 1 + partition_count
+        if partition_count < 0 or total > MAX_PARTITIONS:
+            raise _bad_count(partition_count)
         parts: list[tuple[int, memoryview | None]] = []
         for _ in range(partition_count):
             index, size = _INDEX_SIZE.unpack_from(frame, position)
@@ -191,9 +202,6 @@ def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
             parts.append((index, frame[position:stop]))
             position = stop
         topics.append((key, parts))
-        total += 1 + len(parts)
-        if total > MAX_PARTITIONS:
-            raise WireError(f"a produce request names more than {MAX_PARTITIONS} partitions")
     return transactional, acks, timeout_ms, topics
 
 
@@ -288,12 +296,20 @@ def _unsigned_varint(value: int) -> bytes:
     return bytes(out)
 
 
-def _skip_tags(frame: memoryview, position: int) -> int:
+def _bad_count(count: int) -> WireError:
+    return WireError(f"{count} partitions of a topic: null, or more than {MAX_PARTITIONS} in the request")
+
+
+def _skip_tags(frame: memoryview, position: int, before: int) -> tuple[int, int]:
+    """The position behind tagged fields, and how many the request has up to there: ``before`` and these."""
     count, position = _varint(frame, position)
+    tags = before + count
+    if tags > MAX_TAGGED_FIELDS:
+        raise WireError(f"a produce request has more than {MAX_TAGGED_FIELDS} tagged fields")
     for _ in range(count):
         _, position = _varint(frame, position)
         size, position = _varint(frame, position)
         position += size
         if position > len(frame):
             raise WireError("a tagged field ends behind the request")
-    return position
+    return position, tags

@@ -11,6 +11,7 @@ from kproto.handlers.fetch_request import MAX_PARTITIONS, parse
 from kproto.wire import WireError
 from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
 from kproto.wire.messages import codec
+from kproto.wire.primitives import MAX_TAGGED_FIELDS, uvarint
 
 int32 = st.integers(-(2**31), 2**31 - 1)
 int64 = st.integers(-(2**63), 2**63 - 1)
@@ -109,3 +110,37 @@ def test_counts_that_lie_are_refused(version):
     struct.pack_into(">i", body, at, 2**31 - 1)
     with pytest.raises(WireError):
         parse(version, memoryview(body), 4)
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+@pytest.mark.parametrize("version", [7, 11, 12, 13, 18])
+def test_a_count_is_refused_before_what_it_counts_is_read(version, forgotten):
+    front = written(version, FetchRequest())[: 4 + (4 if version < 15 else 0) + 13 + 8]
+    key = bytes(16) if version >= 13 else b"\2t" if version >= 12 else b"\0\1t"
+    for count in (MAX_PARTITIONS + 1, 17_000_000):
+        counts = bytearray()
+        if version >= 12:
+            uvarint(counts, count + 1)
+            body = front + (b"\1" if forgotten else b"") + b"\2" + key + counts
+        else:
+            body = front + bytes(4 * forgotten) + struct.pack(">i", 1) + key + struct.pack(">i", count)
+        with pytest.raises(WireError, match=f"names {count} "):
+            parse(version, memoryview(body + bytes(600)), 4)
+
+
+@pytest.mark.parametrize("version", [12, 18])
+def test_tagged_fields_are_counted_for_the_whole_request(version):
+    front = written(version, FetchRequest())[: 4 + (4 if version < 15 else 0) + 13 + 8]
+    key = bytes(16) if version >= 13 else b"\2t"
+
+    def request(tags: int) -> memoryview:
+        tagged = bytearray()
+        uvarint(tagged, tags)
+        tagged += b"\1\0" * tags
+        topic = key + b"\3" + (bytes(32) + tagged) * 2 + tagged
+        return memoryview(front + b"\3" + topic * 2 + b"\1")
+
+    most = MAX_TAGGED_FIELDS // 6
+    assert len(parse(version, request(most), 4).wanted) == 4
+    with pytest.raises(WireError, match="tagged fields"):
+        parse(version, request(most + 1), 4)

@@ -1,6 +1,7 @@
 """The hand-written Produce codec against the generated one."""
 
 import random
+import struct
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from kproto.wire import WireError
 from kproto.wire.framing import parse_response_frame
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kproto.wire.messages import codec
+from kproto.wire.primitives import MAX_TAGGED_FIELDS, uvarint
 
 VERSIONS = range(3, 14)
 names = st.text(min_size=1, max_size=300)
@@ -159,3 +161,38 @@ def test_more_partitions_than_anybody_has_are_refused(version):
     many = [("t", bytes(16), [(i, b"") for i in range(MAX_PARTITIONS // 2)])] * 3
     with pytest.raises(WireError):
         parse(version, memoryview(written(version, (None, 1, 1, many))), 4)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_count_is_refused_before_what_it_counts_is_read(version):
+    request = written(version, (None, 1, 1, [("t", bytes(16), [(0, b"x")])]))
+    front = request[: 4 + (2 if version < 9 else 1) + 6]
+    key = bytes(16) if version >= FIRST_WITH_IDS else b"\2t" if version >= 9 else b"\0\1t"
+    for count in (MAX_PARTITIONS, 17_000_000):
+        if version < 9:
+            body = front + struct.pack(">i", 1) + key + struct.pack(">i", count)
+        else:
+            body = front + b"\2" + key + uvarint_of(count + 1)
+        with pytest.raises(WireError, match=f"{count} partitions of a topic"):
+            parse(version, memoryview(body + bytes(600)), 4)
+
+
+@pytest.mark.parametrize("version", [9, 13])
+def test_tagged_fields_are_counted_for_the_whole_request(version):
+    key = bytes(16) if version >= FIRST_WITH_IDS else b"\2t"
+
+    def request(tags: int) -> memoryview:
+        part = bytes(4) + b"\1" + uvarint_of(tags) + b"\1\0" * tags
+        topic = key + b"\3" + part * 2 + uvarint_of(tags) + b"\1\0" * tags
+        return memoryview(b"head\0" + bytes(6) + b"\3" + topic * 2 + uvarint_of(tags) + b"\1\0" * tags)
+
+    most = MAX_TAGGED_FIELDS // 7
+    assert [len(parts) for _, parts in parse(version, request(most), 4)[3]] == [2, 2]
+    with pytest.raises(WireError, match="tagged fields"):
+        parse(version, request(most + 1), 4)
+
+
+def uvarint_of(value: int) -> bytes:
+    out = bytearray()
+    uvarint(out, value)
+    return bytes(out)
