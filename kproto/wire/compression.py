@@ -20,6 +20,9 @@ _XERIAL_MAGIC: Final = b"\x82SNAPPY\x00"
 _XERIAL_HEADER: Final = _XERIAL_MAGIC + (1).to_bytes(4, "big") * 2
 _XERIAL_BLOCK: Final = 32 * 1024
 _FIRST_GUESS: Final = 64 * 1024
+_GZIP_STEP: Final = 64 * 1024
+_MOST_MEMBERS: Final = 1000
+"""Of one gzip batch. Clients write one; an empty one costs time and counts for nothing against the limit."""
 
 
 class Codec(IntEnum):
@@ -85,21 +88,29 @@ def _too_large(limit: int) -> WireError:
 
 
 def _decompress_gzip(data: Buf, limit: int) -> bytes:
-    """All members, one after the other, as gzip files may have several."""
-    parts = []
+    """All members, one after the other, as gzip files may have several.
+
+    The bytes go in by steps: behind each member zlib copies all that it was given and did not use.
+    """
+    view = memoryview(data)
+    parts: list[bytes] = []
     left = limit
-    rest: Any = data
+    at = members = 0
     try:
-        while len(rest):
+        while at < len(view):
+            members += 1
+            if members > _MOST_MEMBERS:
+                raise WireError(f"gzip: more than {_MOST_MEMBERS} members")
             unpacker = zlib.decompressobj(wbits=31)
-            part = unpacker.decompress(rest, left + 1)
-            left -= len(part)
-            if left < 0:
-                raise _too_large(limit)
-            if not unpacker.eof:
-                raise WireError("gzip: the data ends early")
-            parts.append(part)
-            rest = unpacker.unused_data
+            while not unpacker.eof:
+                step = view[at : at + _GZIP_STEP]
+                if not step:
+                    raise WireError("gzip: the data ends early")
+                parts.append(unpacker.decompress(step, left + 1))
+                left -= len(parts[-1])
+                if left < 0:
+                    raise _too_large(limit)
+                at += len(step) - len(unpacker.unused_data)
     except zlib.error as error:
         raise WireError(f"gzip: {error}") from error
     return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -3,7 +3,9 @@
 import gzip
 import random
 import tracemalloc
+import zlib
 from collections.abc import Callable
+from typing import Any
 
 import cramjam
 import pytest
@@ -63,6 +65,38 @@ def test_lz4_frames_have_independent_blocks() -> None:
 
 def test_gzip_files_of_several_members() -> None:
     assert decompress(Codec.GZIP, gzip.compress(b"one") + gzip.compress(b"two")) == b"onetwo"
+    parts = [random.Random(i).randbytes(size) for i, size in enumerate((65_500, 0, 1, 65_536, 200_000))]
+    assert decompress(Codec.GZIP, b"".join(map(gzip.compress, parts))) == b"".join(parts)
+
+
+def test_gzip_members_without_anything_in_them_do_not_go_on_for_ever() -> None:
+    empty = gzip.compress(b"")
+    assert decompress(Codec.GZIP, empty * 1000) == b""
+    with pytest.raises(WireError, match="members"):
+        decompress(Codec.GZIP, empty * 1001)
+
+
+def test_gzip_members_are_not_copied_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Given:
+        """A decompressor that counts what it was given."""
+
+        total = 0
+
+        def __init__(self, wbits: int) -> None:
+            self._own = real(wbits=wbits)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._own, name)
+
+        def decompress(self, data: memoryview, most: int) -> bytes:
+            Given.total += len(data)
+            return self._own.decompress(data, most)
+
+    real = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", Given)
+    data = gzip.compress(b"") * 500 + gzip.compress(random.Random(1).randbytes(10_000_000))
+    assert len(decompress(Codec.GZIP, data)) == 10_000_000
+    assert Given.total < 500 * 65_536 + len(data)
 
 
 @pytest.mark.parametrize("codec", PACKED)
