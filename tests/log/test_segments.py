@@ -6,6 +6,7 @@ import asyncio
 import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from kproto.log.reader import FileRange, complete, load_blocking, load_nowait
 from kproto.log.segment import UNUSED_BYTES, read_file
 from kproto.wire import records
 from kproto.wire.batch import hop
+from kproto.wire.compression import Codec
 from kproto.wire.crc import crc32c
 from tests.log.support import TOPIC_ID, Log, batch, everything
 
@@ -254,6 +256,61 @@ def test_no_bit_of_an_index_makes_records_too_old_or_hides_them(
     newest = asyncio.run(complete(partition.max_timestamp_offset(), in_turn, Pauses()))
     assert newest is not None
     assert newest.offset == 11
+
+
+@pytest.mark.parametrize("start", [0, 100])
+def test_look_ups_by_time_pause_among_the_records_of_a_batch(
+    tmp_path: Path, start: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch of 6 KB may unpack to ten million records."""
+    log = Log(tmp_path)
+    partition = log.partition()
+    times = [START] * 9000
+    times[50] = times[8500] = START + 5
+    partition.append(batch(*[1] * len(times), times=times, codec=Codec.ZSTD))
+    partition.delete_records(start)
+    walked = 0
+
+    def counted(chunk: memoryview) -> Iterator[tuple[int, int]]:
+        nonlocal walked
+        for found in real(chunk):
+            walked += 1
+            yield found
+
+    async def pause() -> None:
+        nonlocal walked
+        steps.append(walked)
+        walked = 0
+
+    real = records.iter_times
+    monkeypatch.setattr(records, "iter_times", counted)
+    for look_up in (partition.max_timestamp_offset, partial(partition.offset_for_time, START + 5)):
+        steps: list[int] = []
+        found = asyncio.run(complete(look_up(), in_turn, pause))
+        assert found == (START + 5, 8500 if start else 50, 0)
+        assert max([*steps, walked]) <= 2000
+        walked = 0
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_log_start_that_moves_in_a_pause_is_no_error(tmp_path: Path, number: int) -> None:
+    log = Log(tmp_path)
+    partition = log.partition()
+    partition.append(batch(*[50] * 3000, times=[START + 5] + [START] * 2999))
+    partition.append(batch(b"goes, too", time=START + 5))
+    partition.append(batch(b"stays", time=START + 6))
+    partition.delete_records(1)
+
+    async def pause() -> None:
+        nonlocal number
+        number -= 1
+        if number == 0:
+            partition.delete_records(3001)
+
+    found = asyncio.run(complete(partition.offset_for_time(START + 5), in_turn, pause))
+    assert found is not None
+    assert found.offset == 3001
+    assert number <= 0
 
 
 async def in_turn(load: Any, ranges: Sequence[FileRange]) -> list[memoryview]:
