@@ -366,7 +366,8 @@ _OWN = (
         "kproto.validate.records",
         BOOLEAN,
         False,
-        "Unpack every batch and check its records, not only the batch header and the CRC.",
+        "Unpack every batch and check its records, not only the batch header and the CRC: the first 20,000; "
+        "what unpacks to more than 16 MiB is refused.",
     ),
     ConfigDef(
         "kproto.vlogs",

@@ -3,27 +3,24 @@
 Answers from Produce version 8 on name these records (KIP-467): a client fails them with the reason and the
 others of the batch as those that may be sent again without them.
 
-This is the one place where Produce walks over records, for these topics only. It goes on in one piece, so it
-is bounded: the first `MOST_WALKED` records of a batch, none of one that unpacks to more than `MOST_UNPACKED`.
+Besides ``kproto.validate.records`` this is where Produce walks over records, for these topics only. It goes
+on in one piece, so it is bounded: the first `MOST_WALKED` records of a batch, none of one that unpacks to
+more than `MOST_UNPACKED`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log.checks import MOST_UNPACKED, MOST_WALKED
 from kproto.wire import WireError
 from kproto.wire.batch import HEADER_SIZE, crc_of, read_header
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
     from kproto.wire.generated.produce import BatchIndexAndErrorMessage
-
-MOST_WALKED: Final = 20_000
-"""About 10 ms."""
-MOST_UNPACKED: Final = 16 * 1024 * 1024
-"""Bytes."""
 
 
 class AboutRecords(str):

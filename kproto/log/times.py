@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log.checks import MOST_UNPACKED, MOST_WALKED
 from kproto.log.reader import NO_TIME, FileRange, RemoteRange, collect, index_of
 from kproto.wire.batch import LOG_APPEND_TIME, hop
 from kproto.wire.primitives import WireError
@@ -42,11 +43,13 @@ Chunk = tuple[memoryview, tuple[int, ...]]
 
 
 def check_records(chunk: memoryview) -> None:
-    """The full look of ``kproto.validate.records``: raises INVALID_RECORD."""
+    """The full look of ``kproto.validate.records``: raises INVALID_RECORD. It is bounded: of many records the
+    first `MOST_WALKED` are looked at, and what unpacks to more than `MOST_UNPACKED` is refused.
+    """
     from kproto.wire.records import check_records as full_look
 
     try:
-        full_look(chunk)
+        full_look(chunk, MOST_WALKED, MOST_UNPACKED)
     except WireError as error:
         raise KafkaError(ErrorCode.INVALID_RECORD, str(error)) from error
 

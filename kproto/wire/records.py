@@ -293,12 +293,17 @@ def without_key(batch: Buf, most: int, limit: int = DEFAULT_LIMIT) -> list[int]:
         raise WireError(f"record: {error}") from error
 
 
-def check_records(batch: Buf, limit: int = DEFAULT_LIMIT) -> None:
+def check_records(batch: Buf, most: int, limit: int = DEFAULT_LIMIT) -> None:
     """The full look that ``kproto.validate.records`` pays for: WireError unless every record is well formed,
-    offsets have no gap, and the header's greatest timestamp is that of the records."""
+    offsets have no gap, and the header's greatest timestamp is that of the records. Of a batch with more than
+    ``most`` records and headers of theirs only the first are looked at."""
     header = None
     expected = greatest = -1
+    looked = 0
     for record in iter_records(batch, limit):
+        if looked >= most:
+            return
+        looked += 1 + len(record.headers)
         if header is None:
             header = read_header(batch)
             expected = header.base_offset

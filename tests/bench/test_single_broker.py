@@ -87,7 +87,7 @@ def test_the_raw_batch_is_a_batch() -> None:
     assert varint(-1) == b"\x01"
     assert varint(300) == b"\xd8\x04"
     batch = one_record_batch(b"v" * 500)
-    check_records(batch)
+    check_records(batch, 1000)
     assert [record.value for record in iter_records(batch)] == [b"v" * 500]
 
 

@@ -17,6 +17,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.turns import Pauses
 from kproto.log import reader
 from kproto.log.blocks import SIZES, size_class_for
+from kproto.log.checks import MOST_UNPACKED, MOST_WALKED
 from kproto.log.files import DELETED
 from kproto.log.index import SparseIndex, Summary, decode, encode
 from kproto.log.partition import Partition
@@ -308,6 +309,15 @@ def test_the_full_look_refuses_records_that_cannot_be_read() -> None:
     bad = memoryview(bytearray(good))
     bad[-3] = 0xFF
     assert refused(check_records, bad) is ErrorCode.INVALID_RECORD
+
+
+def test_the_full_look_does_not_hold_the_loop() -> None:
+    """Produce takes it in one piece."""
+    many = bytearray(batch(*[1] * (MOST_WALKED + 1), codec=4))
+    many[42] += 1  # the header's greatest timestamp: known to be wrong by who looks at all records
+    check_records(memoryview(many))
+    large = batch(*[MOST_UNPACKED // 4] * 4, codec=4)
+    assert refused(check_records, large) is ErrorCode.INVALID_RECORD
 
 
 def test_what_lasts_is_not_said_every_second(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -41,7 +41,7 @@ def test_kafka_python_reads_what_we_build(records: list[Record], codec: int, bas
     assert [(r.key, r.value, r.timestamp, r.headers, r.offset) for r in theirs] == expected
     assert [(r.key, r.value, r.timestamp, list(r.headers), r.offset) for r in iter_records(data)] == expected
     assert list(iter_times(data)) == [(r.timestamp, base + i) for i, r in enumerate(records)]
-    check_records(data)
+    check_records(data, 100)
 
 
 @settings(deadline=None)
@@ -79,7 +79,7 @@ def test_offsets_with_gaps_as_compaction_leaves_them() -> None:
     assert [r.offset for r in iter_records(data)] == [20, 25]
     assert [r.offset for r in DefaultRecordBatch(memoryview(bytes(data)))] == [20, 25]
     with pytest.raises(WireError, match="20 where 18"):
-        check_records(data)
+        check_records(data, 100)
     with pytest.raises(ValueError, match="does not follow"):
         build_batch([Record(None, None, 1, offset=5), Record(None, None, 1, offset=5)])
     with pytest.raises(ValueError, match="at least one"):
@@ -90,7 +90,19 @@ def test_the_header_must_not_lie_about_time() -> None:
     data = build_batch([Record(None, b"v", 100)])
     data[42] += 1
     with pytest.raises(WireError, match="greatest timestamp"):
-        check_records(data)
+        check_records(data, 100)
+
+
+def test_how_far_the_full_look_goes_is_bounded() -> None:
+    """In records, their headers included, and in bytes."""
+    data = build_batch([Record(None, b"v" * 9, 1, [("h", b"")] * 3)] * 5 + [Record(None, b"v", 1, offset=9)])
+    check_records(data, 5 * 4)
+    with pytest.raises(WireError, match="offset 9 where 5 is due"):
+        check_records(data, 5 * 4 + 1)
+    packed = build_batch([Record(None, bytes(1000), 1)], codec=4)
+    check_records(packed, 1, 1100)
+    with pytest.raises(WireError, match=r"zstd|unpacks"):
+        check_records(packed, 1, 900)
 
 
 @settings(max_examples=500, deadline=None)
