@@ -35,6 +35,8 @@ MAX_UNSENT: Final = 4 * 1024 * 1024
 MIN_OWN_BYTES: Final = 8 * 1024
 JOIN_BYTES: Final = 32 * 1024
 PIECES_PER_SEND: Final = 512
+NO_MEMORY: Final = "no memory for a frame"
+"""What has come of the frame has no place then, and where the next one begins is lost with it."""
 
 _LENGTH: Final = Struct(">i")
 _QUEUED: Final = b""
@@ -261,7 +263,11 @@ class Connection:
             self._proven = 0
             budget.give_up_privilege(self)
         if position < end:
-            self._keep(position, end)
+            try:
+                self._keep(position, end)
+            except (OSError, MemoryError):
+                self.close(NO_MEMORY)
+                return
         self._pause_if_loaded(held_back)
 
     def _pause_if_loaded(self, held_back: bool = False) -> None:
@@ -327,7 +333,11 @@ class Connection:
         """Receive more of a frame that has memory of its own."""
         buffer = self._buffer
         if buffer is not None and self._have == len(buffer):
-            if not self._grow(buffer):
+            try:
+                if not self._grow(buffer):
+                    return
+            except (OSError, MemoryError):
+                self.close(NO_MEMORY)
                 return
             self.server.spares.give(buffer.obj)  # type: ignore[arg-type]
             buffer = self._buffer

@@ -371,7 +371,11 @@ class _Link:
                 if size < OWN_BUFFER_BYTES:
                     break
                 start = position + RESPONSE.size
-                self._buffer = buffer_of(stop - start)
+                try:
+                    self._buffer = buffer_of(stop - start)
+                except (OSError, MemoryError):  # what follows would be read as another answer
+                    self.end(f"no memory for an answer of {size} bytes")
+                    return
                 self._have = end - start
                 self._buffer[: self._have] = scratch[start:end]
                 self._answer = (correlation, error)

@@ -1,6 +1,7 @@
 """Requests to other brokers over real sockets: pipelines, slow peers, ends of all kinds."""
 
 import asyncio
+import errno
 import random
 import socket
 import struct
@@ -160,6 +161,37 @@ def test_an_answer_of_impossible_size_ends_the_connection_before_there_is_memory
         assert taken == []
         sock.close()
         link.close()
+        fake.listener.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOMEM, "no memory")], ids=["heap", "map"])
+def test_an_answer_that_there_is_no_memory_for_ends_the_connection(error, monkeypatch):
+    """What comes after its head would be taken for other answers."""
+
+    def none_left(size: int) -> memoryview:
+        raise error
+
+    async def test() -> None:
+        fake = Fake()
+        link = peers_to(fake.port)
+        calls = [asyncio.ensure_future(link.call(2, Api.RAW)) for _ in range(2)]
+        sock = await fake.accept()
+        first, _ = [(await fake.request(sock))[1] for _ in range(2)]
+        monkeypatch.setattr(peers, "buffer_of", none_left)
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(sock, struct.pack(">iih", 500_000 + 6, first, 0) + bytes(1000))
+        assert await is_closed(sock)
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(each) for each in found] == [PeerError, PeerError]
+        sock.close()
+        again = asyncio.ensure_future(link.call(2, Api.PING))
+        sock = await fake.accept()
+        await fake.answer(sock, (await fake.request(sock))[1], b"again")
+        assert (await again).body == b"again"
+        link.close()
+        sock.close()
         fake.listener.close()
 
     run(test)

@@ -1,6 +1,7 @@
 """The server against real sockets: framing, order, bounds, ends."""
 
 import contextlib
+import errno
 import os
 import random
 import resource
@@ -155,6 +156,40 @@ def test_a_large_frame_costs_only_what_has_arrived(serve):
         until(lambda: running.budget.used >= 50_000)
         time.sleep(0.05)
         assert running.budget.used <= 4 * 50_004
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOMEM, "no memory")], ids=["heap", "map"])
+@pytest.mark.parametrize("buffers", [0, 1], ids=["at its head", "later"])
+def test_a_frame_that_there_is_no_memory_for_closes_its_connection(serve, monkeypatch, error, buffers):
+    """What comes after its head would be taken for requests."""
+    had: list[int] = []
+
+    def none_left(size: int) -> memoryview:
+        had.append(size)
+        if len(had) > buffers:
+            raise error
+        return memoryview(bytearray(size))
+
+    seen: list[bytes] = []
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        seen.append(bytes(data))
+        echo(connection, data, owned)
+
+    running = serve(dispatch, budget=1 << 20)
+    monkeypatch.setattr("kproto.net.connection.buffer_of", none_left)
+    sock = connect(running.port)
+    sock.sendall(frame(bytes(700_000))[:10_004])
+    until(lambda: len(had) == 1)
+    with contextlib.suppress(ConnectionError):
+        for _ in range(60):
+            sock.sendall(frame(b"inside") * 1000)
+    assert is_closed(sock)
+    assert seen == []
+    assert running.budget.privileged is None
+    other = connect(running.port)
+    other.sendall(frame(b"outside"))
+    assert receive(other) == b"outside"
 
 
 def test_half_frames_cannot_keep_small_requests_out(serve):
