@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
+
+AGAIN_SECONDS: Final = 0.5
+"""When the system has no thread to give it is asked again so much later."""
+
+log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
@@ -45,25 +51,45 @@ class Works(Jobs, Protocol):
 class Worker:
     """One thread, started on first use, that runs calls in order. All methods on the loop."""
 
-    __slots__ = ("_loop", "_name", "_queue", "_thread")
+    __slots__ = ("_again", "_loop", "_name", "_queue", "_thread")
 
     def __init__(self, loop: Loop, name: str) -> None:
         self._loop = loop
         self._name = name
         self._queue: SimpleQueue[tuple[Callable[[], object], Done] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._again = False
+        """Whether a start failed and is going to be repeated."""
 
     def submit(self, call: Callable[[], object], done: Done) -> None:
         """Run ``call()`` in the thread, then ``done(error or None)`` on the loop."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-            self._thread.start()
         self._queue.put((call, done))
+        if self._thread is None and not self._again:
+            self._start()
+
+    def _start(self) -> None:
+        """Start the thread, now or when the system has one: whoever submitted waits for an answer."""
+        if self._queue.empty():  # closed meanwhile
+            self._again = False
+            return
+        thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            if not self._again:
+                log.warning("what %s has to do waits: %s", self._name, error)
+            self._again = True
+            self._loop.call_later(AGAIN_SECONDS, self._start)
+        else:
+            self._again = False
+            self._thread = thread
 
     def close(self) -> None:
-        """Finish what was submitted and end the thread; waits for it."""
-        if self._thread is not None:
-            self._queue.put(None)
+        """Finish what was submitted, here if there is no thread, and end the thread; waits for it."""
+        self._queue.put(None)
+        if self._thread is None:
+            self._run()
+        else:
             self._thread.join()
             self._thread = None
 
