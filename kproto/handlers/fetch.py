@@ -401,14 +401,18 @@ class _Fetch:
         self, by_partition: list[Ranges], reserved: int, future: asyncio.Future[list[Loaded]]
     ) -> None:
         if not future.cancelled():
-            self._send_loaded(by_partition, future)
+            try:
+                results = future.result()
+            except Exception as error:
+                results = [error if ranges else [] for ranges in by_partition]
+            self._send_loaded(by_partition, results)
             self._exchange.connection.settle()
         # Only now: given back earlier, others would take the memory that the answer is about to be charged.
         self._fetcher.services.budget.change(-reserved)
 
-    def _send_loaded(self, by_partition: list[Ranges], future: asyncio.Future[list[Loaded]]) -> None:
+    def _send_loaded(self, by_partition: list[Ranges], results: list[Loaded]) -> None:
         loaded: dict[int, memoryview] = {}
-        for i, (ranges, result) in enumerate(zip(by_partition, future.result(), strict=True)):
+        for i, (ranges, result) in enumerate(zip(by_partition, results, strict=True)):
             if isinstance(result, Exception):
                 wanted = self._answers[i][0]
                 self._answers[i] = wanted, self._refused(wanted, error_of(result)[0])

@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from kproto.errors import ErrorCode, KafkaError
+
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -26,12 +28,19 @@ class BlockingPool:
         self._executor: ThreadPoolExecutor | None = None
 
     def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
-        """The function's result as a future of the running loop; exceptions pass through."""
+        """The function's result as a future of the running loop; exceptions pass through, and so does that
+        the system has no thread to give: a retriable one.
+        """
         if self._executor is None:
             from concurrent.futures import ThreadPoolExecutor
 
             self._executor = ThreadPoolExecutor(self._size, thread_name_prefix="kproto-blocking")
-        return asyncio.wrap_future(self._executor.submit(function, *args, **kwargs))
+        try:
+            return asyncio.wrap_future(self._executor.submit(function, *args, **kwargs))
+        except RuntimeError as error:
+            failed: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+            failed.set_exception(KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
+            return failed
 
     def close(self) -> None:
         """Wait for what runs, drop what has not begun."""

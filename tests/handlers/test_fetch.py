@@ -12,6 +12,7 @@ from conftest import Kafka, chunk_of, fetch_request, produce_request, producer
 from kproto.errors import ErrorCode
 from kproto.log.partition import Partition
 from kproto.metadata import MetadataImage
+from kproto.net.budget import MemoryBudget
 from kproto.testing import kafka_broker
 from kproto.wire.generated.delete_records import (
     DeleteRecordsPartition,
@@ -189,6 +190,39 @@ def test_files_outside_the_page_cache_are_read_by_a_thread(tmp_path, monkeypatch
             kafka.send(1, 18, fetch_request(topic_id, (0, i), partition_max_bytes=100_000))
         for i in (0, 1, 2, 150):
             assert values(one(kafka.receive())) == sent[i : i + 5]
+
+
+def test_without_a_thread_for_files_their_partitions_are_answered_an_error(tmp_path, monkeypatch):
+    """No fetch stays open, and the memory that was counted for it is free again."""
+    monkeypatch.setattr("kproto.handlers.fetch.load_nowait", lambda ranges: None)
+    start = threading.Thread.start
+
+    def none_left(thread: threading.Thread) -> None:
+        if thread.name.startswith("kproto-blocking"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    held: list[int] = []
+    change = MemoryBudget.change
+
+    def counted(budget: MemoryBudget, delta: int) -> None:
+        held.append(delta)
+        change(budget, delta)
+
+    monkeypatch.setattr(MemoryBudget, "change", counted)
+    settings = {"kproto.log.memory.bytes": "2097152"}
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        name, topic_id = kafka.create(2)
+        kafka.stored(name, chunk_of(b"fine"), 1)
+        for _ in range(300):
+            kafka.stored(name, chunk_of(b"x" * 18_000))
+        monkeypatch.setattr(threading.Thread, "start", none_left)
+        for _ in range(3):
+            parts = kafka.fetch(topic_id, (0, 0), (1, 0)).responses[0].partitions
+            assert [part.error_code for part in parts] == [ErrorCode.KAFKA_STORAGE_ERROR, 0]
+        monkeypatch.setattr(threading.Thread, "start", start)
+        assert offsets(one(kafka.fetch(topic_id, (0, 0), partition_max_bytes=1))) == [0]
+    assert sum(held) == 0
 
 
 def test_not_everything_that_is_in_files_is_loaded_for_one_answer(tmp_path, monkeypatch):
