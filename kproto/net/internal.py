@@ -19,6 +19,7 @@ from kproto.memory import Spares
 from kproto.net.budget import MemoryBudget
 from kproto.net.ports import Buffer
 from kproto.net.server import Connection, Limits, Server
+from kproto.net.silence import notice_silence
 from kproto.trouble import Seldom
 from kproto.wire import WireError
 from kproto.wire.internal import (
@@ -244,6 +245,11 @@ class _Server(Server):
         self._strangers: dict[Connection, float] = {}
         """Who has not said HELLO, and until when there is time for it; first come first."""
         self._patience: asyncio.TimerHandle | None = None
+
+    def prepare(self, sock: socket.socket) -> None:
+        """Brokers may be idle for ever, so only the kernel can tell that the machine of one is gone."""
+        super().prepare(sock)
+        notice_silence(sock)
 
     def joined(self, connection: Connection) -> None:
         self._strangers[connection] = self.loop.time() + GREETING_SECONDS

@@ -21,6 +21,7 @@ from typing import Final
 from kproto.config import address_text
 from kproto.memory import buffer_of
 from kproto.net.ports import Answer, Buffer, Done, PeerError, PeersPort
+from kproto.net.silence import notice_silence
 from kproto.wire import WireError
 from kproto.wire.internal import (
     LENGTH_BYTES,
@@ -44,10 +45,6 @@ Address = tuple[str, int]
 
 CONNECT_SECONDS: Final = 2.0
 """For a connection and its HELLO together; what waits for it is unreachable then."""
-UNANSWERED_MS: Final = 5000
-"""A peer whose machine acknowledges no byte for so long is lost (TCP_USER_TIMEOUT)."""
-KEEPALIVE_SECONDS: Final = 2
-KEEPALIVE_PROBES: Final = 2
 QUEUE_BYTES: Final = 64 * 1024 * 1024
 """Unsent bytes of one connection; a request beyond them gets ``done(None)``. One request may be larger."""
 QUEUE_REQUESTS: Final = 65_536
@@ -475,11 +472,7 @@ async def _open(loop: asyncio.AbstractEventLoop, address: Address) -> socket.soc
     try:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE_SECONDS)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, KEEPALIVE_SECONDS)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, KEEPALIVE_PROBES)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNANSWERED_MS)
+        notice_silence(sock)
         await loop.sock_connect(sock, found[1])
     except BaseException:
         sock.close()

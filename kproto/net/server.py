@@ -202,7 +202,7 @@ class Server:
             return
         try:
             sock.setblocking(False)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.prepare(sock)
             connection = Connection(self, sock, peer)
             self._connections.add(connection)
             self._per_ip[peer] = from_peer + 1
@@ -211,6 +211,12 @@ class Server:
         except OSError as error:
             log.info("connection from %s lost while it was accepted: %s", peer, error)
             sock.close()
+
+    def prepare(self, sock: socket.socket) -> None:
+        """Set the options of an accepted socket: a peer that vanished without a word is noticed, too, though
+        it may take the system's two hours. Raises OSError."""
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def joined(self, connection: Connection) -> None:
         """A connection was accepted; for what needs to know."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kproto.net import internal, peers
+from kproto.net import internal, peers, silence
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Dispatch, Limits, Server
 
@@ -53,7 +53,7 @@ class Running:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ends stand still together on a busy machine; who tests a limit sets it."""
     monkeypatch.setattr(peers, "CONNECT_SECONDS", 600.0)
-    monkeypatch.setattr(peers, "UNANSWERED_MS", 600_000)
+    monkeypatch.setattr(silence, "UNANSWERED_MS", 600_000)
     monkeypatch.setattr(internal, "GREETING_SECONDS", 600.0)
     monkeypatch.setattr(peers.Peers.call, "__defaults__", (b"", 600.0))
 

@@ -9,7 +9,7 @@ import threading
 import pytest
 from talking import SECRET, Fake, is_closed, listening, peers_to, run, until
 
-from kproto.net import internal
+from kproto.net import internal, silence
 from kproto.net.connection import SCRATCH_BYTES
 from kproto.net.internal import Caller, InternalListener
 from kproto.net.peers import Answer, PeerError, Peers
@@ -443,6 +443,28 @@ def test_another_version_is_answered_as_a_bad_request():
         assert await fake.exactly(sock, 10) == struct.pack(">iih", 6, 2, InternalError.BAD_REQUEST)
         sock.close()
         fake.listener.close()
+        listener.close()
+
+    run(test)
+
+
+def test_a_broker_whose_machine_is_silent_is_noticed_at_both_ends(monkeypatch):
+    """It was only where the connection was made: the other end's was never closed."""
+    monkeypatch.setattr(silence, "UNANSWERED_MS", 4321)
+
+    async def test() -> None:
+        listener, port = listening()
+        link = peers_to(port)
+        await link.call(2, Api.PING)
+        (there,) = (connection._sock for connection in listener._server._connections)
+        here = link._links[2]._sock
+        assert here is not None
+        for sock in (here, there):
+            assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+            tcp = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT", "TCP_NODELAY")
+            found = [sock.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in tcp]
+            assert found == [2, 2, 2, 4321, 1]
+        link.close()
         listener.close()
 
     run(test)

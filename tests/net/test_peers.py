@@ -12,7 +12,7 @@ import pytest
 import uvloop
 from talking import SECRET, Fake, is_closed, listening, peers_to, run, until
 
-from kproto.net import peers
+from kproto.net import peers, silence
 from kproto.net.internal import InternalListener, Reply
 from kproto.net.peers import Answer, PeerError, Peers
 from kproto.wire import WireError
@@ -452,7 +452,7 @@ def test_a_slow_peer_fills_a_bounded_queue_and_gets_everything_in_order():
 
 
 def test_a_peer_that_reads_nothing_for_long_is_lost(monkeypatch):
-    monkeypatch.setattr(peers, "UNANSWERED_MS", 300)
+    monkeypatch.setattr(silence, "UNANSWERED_MS", 300)
 
     async def test() -> None:
         fake = Fake(buffer=16_384)

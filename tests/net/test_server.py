@@ -361,6 +361,16 @@ def test_idle_connections_are_closed_and_active_ones_are_not(serve):
         assert receive(active) == b"x"
 
 
+def test_a_client_that_vanished_is_asked_for_by_the_kernel(serve):
+    running = serve(echo)
+    with connect(running.port):
+        until(lambda: running.server.connections == 1)
+        (connection,) = running.server._connections
+        assert connection._sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert connection._sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+        assert connection._sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 0
+
+
 def test_drain_answers_what_is_open_then_closes(serve):
     opened: list[Exchange] = []
     interrupted: list[Exchange] = []
