@@ -56,8 +56,8 @@ class Exchange:
         self.connection = connection
         self.request_bytes = request_bytes
         self.interrupt: Callable[[], None] | None = None
-        """Set by a handler that waits: called once when the broker drains or the connection closes, to
-        answer now or forget."""
+        """Set by a handler that waits: called once when the broker drains, memory is short or the connection
+        closes, to answer now or forget."""
         self.answer: bytes | Sequence[Buffer] | None = None
         """None until it is known."""
         self.size = 0
@@ -549,7 +549,7 @@ class Connection:
             return
         self.closing = True
         self._stop_reading()
-        self._interrupt_waiting()
+        self.answer_waiting()
         if not self.closed and not self.pending and not self._out:
             self.close("drained")
 
@@ -565,7 +565,7 @@ class Connection:
         self._buffer = None
         self._stash = None
         self._set_partial(0)
-        self._interrupt_waiting()
+        self.answer_waiting()
         self.pending.clear()
         self._out.clear()
         self.held = self.unsent = self._pinned = 0
@@ -574,7 +574,8 @@ class Connection:
         self.settle()
         self.server.forget(self, reason)
 
-    def _interrupt_waiting(self) -> None:
+    def answer_waiting(self) -> None:
+        """Have the handlers that wait answer now, or forget when the connection is closed."""
         for exchange in list(self.pending):
             interrupt = exchange.interrupt
             if interrupt is not None:

@@ -306,7 +306,8 @@ class Server:
             self._relief = self.loop.call_later(RELIEF_SECONDS, self._relieve, taken)
 
     def _relieve(self, taken: dict[Connection, int]) -> None:
-        """Close the peers that made no progress since, those that hold most first, until there is room."""
+        """Close the peers that made no progress since, those that hold most first, until there is room; if
+        that is not enough end the long polls that hold back other answers."""
         self._relief = None
         budget = self.budget
         stuck = [c for c, sent in taken.items() if c.unsent and c.sent - sent < RELIEF_PROGRESS_BYTES]
@@ -314,6 +315,10 @@ class Server:
             if budget.used <= budget.limit // 4:
                 break
             connection.close("holds memory by not reading its answers")
+        if budget.waiting and budget.used > budget.limit // 4:
+            for connection in list(self._connections):
+                if connection.held - connection.unsent > RELIEF_PROGRESS_BYTES:
+                    connection.answer_waiting()  # what is behind a long poll cannot be sent before it
         if budget.waiting:
             self.out_of_memory()
         budget.lend()

@@ -346,6 +346,35 @@ def test_peers_that_do_not_read_cannot_keep_the_memory(serve):
         sock.close()
 
 
+def test_long_polls_cannot_keep_the_memory_of_answers_behind_them(serve):
+    """Nobody is closed for them: they are answered at once. Those that hold nothing back go on waiting."""
+    ended: list[bytes] = []
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        exchange = connection.begin(len(data))
+        name = bytes(data)
+        if name == b"more":
+            exchange.respond([frame(b"a" * 1_000_000)], 1_000_004)
+            return
+
+        def end() -> None:
+            ended.append(name)
+            exchange.reply(frame(name))
+
+        exchange.interrupt = end
+
+    running = serve(dispatch, budget=20_000_000)
+    with connect(running.port) as sock, connect(running.port) as other:
+        other.sendall(frame(b"alone"))
+        sent = [b"first", *[b"more"] * 10, b"second", *[b"more"] * 30]
+        sock.sendall(b"".join(map(frame, sent)))
+        for name in sent:
+            answer = receive(sock)
+            assert answer == name or (name == b"more" and len(answer) == 1_000_000)
+        until(lambda: running.budget.used < 1000)
+        assert ended == [b"first", b"second"]
+
+
 def test_idle_connections_are_closed_and_active_ones_are_not(serve):
     running = serve(echo, limits=Limits(idle_ms=3000))
     with connect(running.port) as idle, connect(running.port) as active:
