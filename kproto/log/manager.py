@@ -246,6 +246,7 @@ class LogManager:
             partition_directory(self.data_dir, topic_id, record.active_groups, index),
             record.copies_of(streamlet),
         )
+        partition.only_here = not streamlet.sources
         if streamlet.sources:
             self._open_replicated(partition)
         elif index < self._known_at_start.get(topic_id, 0):

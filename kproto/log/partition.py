@@ -92,6 +92,7 @@ class Partition:
         "log_start_offset",
         "lost",
         "manager",
+        "only_here",
         "pool",
         "producers",
         "segments",
@@ -126,6 +127,9 @@ class Partition:
         self.has_directory = False
         self.directories_synced = False
         self.copies = copies
+        """That what is appended gets."""
+        self.only_here = False
+        """No other broker is a source of what it has: also while others get their first copies of it."""
         """How many brokers keep what is appended, this one included."""
         self.deleted = False
         """Nothing is read or appended any more: the topic is gone, or (``lost``) another broker leads."""
@@ -598,7 +602,7 @@ class Partition:
     @property
     def has_other_copies(self) -> bool:
         """What a file here has can be read from other brokers, too."""
-        return self.copies > 1 and self.manager.ports.copies is not None
+        return self.copies > 1 and not self.only_here and self.manager.ports.copies is not None
 
     # Consuming
 
@@ -679,7 +683,7 @@ class Partition:
         self.log_start_offset = offset
         if offset == self.log_end_offset:
             self.roll_group()
-        if self.copies == 1:
+        if self.copies == 1 or self.only_here:
             kept_producers.keep(self)
         self._drop_groups_below(offset)
         self.epochs.cut_front(offset)

@@ -43,6 +43,7 @@ class Stream:
                 partition.configure(config)
                 partition.copies = copies
                 changed.append(partition)
+            partition.only_here = not streamlet.sources
             if streamlet.leader_epoch != partition.leader_epoch:
                 partition.leader_epoch = streamlet.leader_epoch
                 partition.notify()

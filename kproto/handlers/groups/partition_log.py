@@ -103,7 +103,7 @@ class PartitionLog:
         before: else a loss of power could take that with what was given up, however long it had been there.
         The open group is closed, so that the next call can drop it as a whole."""
         partition = self._partition(index)
-        if partition.copies == 1:
+        if partition.copies == 1 or partition.only_here:
             await self._sync(partition)
         if partition.copies > 1:
             self._logs.ports.on_log_start(partition, offset)
