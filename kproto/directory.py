@@ -187,7 +187,12 @@ def _how_left(path: str, new: bool, disk: Disk) -> LeftAs:
     if left.unsynced_gone:
         return left
     if _read(running) != boot:
-        disk.write_atomically(running, boot.encode())
+        try:
+            disk.write_atomically(running, boot.encode())
+        except (
+            OSError
+        ) as error:  # a full disk: the next start knows of no boot, and believes less than it could
+            log.warning("%s: this start cannot be noted: %s", path, error.strerror)
     else:
         disk.sync_directory(path)
     return left

@@ -215,11 +215,7 @@ def _adopt_run(
         trim(partition, last)
         if entry is not None and _is_synced(last, entry):
             last.mark_synced()
-        try:
-            ensure_index(partition, last)
-        except OSError as error:
-            last.footer = None  # made again when it is needed
-            log.warning("%s cannot be written: %s", last.index_path, error.strerror)
+        ensure_index(partition, last)
     return segments
 
 

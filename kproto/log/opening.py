@@ -326,14 +326,19 @@ def chunks_of(
 
 
 def ensure_index(partition: Partition, segment: Segment) -> None:
-    """Write the index of a closed segment that was just folded, unless the file is there and good."""
+    """Write the index of a closed segment that was just folded, unless the file is there and good. On a full
+    disk it is made again when it is needed: what frees the disk has to open partitions (rule 37)."""
     found = decode(read_index(segment.index_path))
     if found is not None and (found[1].size, found[1].next_offset) == (segment.size, segment.next_offset):
         return
     if segment.index is None:
         segment.rebuild_index()
     segment.footer = (partition.producers.encode(), partition.epochs.encode())
-    segment.write_index()
+    try:
+        segment.write_index()
+    except OSError as error:
+        segment.footer = None
+        log.warning("%s cannot be written: %s", segment.index_path, error.strerror)
 
 
 def truncate(partition: Partition, segment: Segment, size: int) -> None:

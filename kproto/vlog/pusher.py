@@ -27,6 +27,7 @@ from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kproto.disk import NO_SPACE
 from kproto.log.due import BYTES_A_TURN
 from kproto.log.ports import EVERYTHING
 from kproto.vlog.classes import FlushPolicy, VlogClass
@@ -267,7 +268,11 @@ class Pusher:
                 file, vlog.vlog_id, vlog.numbered + 1, vlog.position, self.klass.copies, self.klass.policy
             )
         except OSError as error:
-            self._owner.poison(f"journal file {file.path}: {error}")
+            if error.errno in NO_SPACE:  # for its name, or what a file system copies on writing
+                self._journal.spares.append(file)
+                self._space.failed(error)
+            else:
+                self._owner.poison(f"journal file {file.path}: {error}")
             return 0
         vlog.open(capacity, file.chain)
         self._file = file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from kproto.directory import LeftAs
+from kproto.disk import Disk
 from kproto.handlers.turns import Pauses
 from kproto.log.files import parse_name
 from kproto.log.index import FRONT, SparseIndex, Summary, decode, decode_summary, encode
@@ -455,3 +457,28 @@ def test_of_what_is_not_durable_yet_the_newest_time_is_found_by_headers(
     assert found is not None
     assert (found.timestamp, found.offset) == (START + 119, 119)
     assert len(unpacked) <= 2, "the one that begins below the log start, and the newest"
+
+
+def test_on_a_full_disk_partitions_are_opened_without_an_index(tmp_path: Path) -> None:
+    """Else retention and DeleteRecords, which free it, waited for room."""
+
+    class NoIndexes(Disk):
+        full = False
+
+        def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
+            if self.full and path.endswith(".index"):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+            return super().open(path, create=create, write=write)
+
+    disk = NoIndexes()
+    log = Log(tmp_path, SMALL, disk=disk)
+    fill(log, 40, 5_000)
+    log.restart(LeftAs.CLEAN)
+    for path in files(log, ".index"):
+        os.unlink(path)
+    disk.full = True
+    log.restart(LeftAs.KILLED)
+    partition = log.partition()
+    assert (partition.log_end_offset, len(everything(partition))) == (40, partition.size_bytes())
+    assert partition.delete_records(30) == 30
+    assert files(log, ".index") == []

@@ -209,13 +209,14 @@ def recovered_bytes(world: World, recovered: Recovered, partition: Partition) ->
 class FaultyDisk(Disk):
     """A disk whose next calls fail on demand; ``full`` makes every write and reservation fail with ENOSPC."""
 
-    __slots__ = ("allocations", "full", "syncs_fail", "write_errno", "writes_fail")
+    __slots__ = ("allocations", "full", "no_longer_names", "syncs_fail", "write_errno", "writes_fail")
 
     def __init__(self) -> None:
         self.full = False
         self.writes_fail: Callable[[int], bool] | None = None
         self.write_errno = errno.EIO
         self.syncs_fail = False
+        self.no_longer_names = False
         self.allocations = 0
 
     def pwritev(self, fd: int, buffers: Sequence[Buffer], position: int, length: int = -1) -> int:
@@ -228,6 +229,11 @@ class FaultyDisk(Disk):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self.allocations += 1
         super().allocate(fd, position, length)
+
+    def rename(self, source: str, target: str) -> None:
+        if self.no_longer_names and len(target) > len(source):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), source)
+        super().rename(source, target)
 
     def datasync(self, fd: int) -> None:
         if self.syncs_fail:

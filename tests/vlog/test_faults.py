@@ -10,6 +10,7 @@ import pytest
 
 from kproto.disk import Disk
 from kproto.vlog import space
+from kproto.vlog.dump import journal_files
 from tests.vlog.conftest import TestLoop
 from tests.vlog.support import FaultyDisk, Partition, World, recovered_bytes
 
@@ -126,6 +127,40 @@ def test_enospc_of_a_frame_write_keeps_the_frame(tmp_path: Path, loop: TestLoop)
     part.append()
     loop.turn()
     assert recovered_bytes(world, world.recover(), part) == part.chunks
+
+
+def test_a_full_disk_without_room_for_the_name_of_a_journal_file_is_no_poison(
+    tmp_path: Path, loop: TestLoop
+) -> None:
+    disk = FaultyDisk()
+    world = World.start(str(tmp_path), loop, disk=disk, **SMALL)
+    part = world.partition()
+    disk.no_longer_names = True
+    part.append()
+    loop.turn()
+    assert part.vlog.blocked
+    assert world.manager.poisoned is None
+    disk.no_longer_names = False
+    loop.until(lambda: part.high_watermark == 1)
+    loop.until(lambda: not part.vlog.blocked)
+    assert recovered_bytes(world, world.recover(), part) == part.chunks
+
+
+def test_files_of_an_earlier_process_go_though_there_is_no_room_for_another_name(
+    tmp_path: Path, loop: TestLoop
+) -> None:
+    first = World.start(str(tmp_path), loop, epoch=1, **SMALL)
+    first.partition().append()
+    loop.turn()
+    (old,) = (file.path for file in journal_files(first.disk, first.journal_path()))
+    disk = FaultyDisk()
+    second = World.start(str(tmp_path), loop, epoch=2, disk=disk, **SMALL)
+    disk.no_longer_names = True
+    second.manager.inherit(second.recover(), lambda *_: True, lambda *_: None)
+    assert second.manager.poisoned is None
+    assert not os.path.exists(old)
+    assert second.manager.journal.bytes == 0
+    second.manager.close()
 
 
 def test_on_a_full_disk_flushing_waits_for_the_next_tick(tmp_path: Path, loop: TestLoop) -> None:
