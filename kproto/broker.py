@@ -61,6 +61,8 @@ BUSY_TICK_SECONDS: Final = 0.002
 BUSY_REST: Final = 3.0
 """How long clients have the loop to themselves after a piece of housekeeping, in times of its length."""
 DRAIN_SECONDS: Final = 10.0
+PUT_OFF_SECONDS: Final = 5.0
+"""Until a partition that could not be opened is tried again."""
 GC_THRESHOLD: Final = 20_000
 """Objects made before a young collection; the data path makes no cycles, so seldom is enough."""
 START_ANEW: Final = -1
@@ -88,6 +90,7 @@ class Broker:
         """Set when a write or sync failed for good: nothing is acked, the process must exit (rule 35)."""
         self.fenced = asyncio.Event()
         """Set when this process's broker epoch is over (rule 16): it must start anew."""
+        self._put_off: dict[tuple[bytes, int], float] = {}
         self._ticker: asyncio.Task[None] | None = None
         self._member: ClusterMember | None = None
         self._metrics: MetricsEndpoint | None = None
@@ -364,8 +367,10 @@ class Broker:
             await asyncio.sleep(rest if more else TICK_SECONDS)
 
     def _open_recovered(self) -> bool:
-        """Open one partition that has chunks in old journals, so that these can go; True: there are more."""
-        waiting = self._logs.to_open()
+        """Open one partition that has chunks in old journals, so that these can go; True: there are more. One
+        that cannot be opened keeps no others waiting."""
+        now = self._clock.monotonic()
+        waiting = [key for key in self._logs.to_open() if now >= self._put_off.get(key, now)]
         if waiting:
             try:
                 self._logs.partition(*waiting[0])
@@ -373,7 +378,7 @@ class Broker:
                 log.warning(
                     "partition %s-%d cannot be opened yet: %s", waiting[0][0].hex(), waiting[0][1], error
                 )
-                return False
+                self._put_off[waiting[0]] = now + PUT_OFF_SECONDS
         return len(waiting) > 1
 
     # Stop

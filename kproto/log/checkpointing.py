@@ -4,6 +4,7 @@ changed, some at a time; at once, and synced, before files of deleted data may g
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 from collections.abc import Callable, Iterable
@@ -165,6 +166,8 @@ class Checkpointing:
             except OSError as error:
                 self._retry = now + RETRY_S
                 self._trouble.failed(error.strerror)
+                if error.errno == errno.EIO:  # the kernel says that once, and the next sync has nothing to do
+                    self._ports.on_poison(f"the checkpoint: {error}")
                 return False
             self._trouble.over()
             self._released.clear()
