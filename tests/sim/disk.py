@@ -418,8 +418,6 @@ class SimDisk(Disk):
     def rename(self, source: str, target: str) -> None:
         if self.machine.fail_next is not None:
             self.machine.trouble("rename", source)
-        if self.machine.full and len(target) > len(source) and self.machine.random.random() < 0.2:
-            raise _no_room(source)  # for the longer name
         self.machine.rename(source, target)
 
     def unlink(self, path: str) -> None:
