@@ -122,6 +122,11 @@ class Checkpoint:
         self.entries.update(fresh)
         self.point = point
 
+    def sync(self) -> None:
+        """Put what was written on the medium; in a thread. OSError passes through."""
+        self._disk.sync_file(self._path)
+        self._sync_name()
+
     def distrust(self) -> None:
         """The files have to be looked at; written at once, so that no later start believes more."""
         self.exact = False

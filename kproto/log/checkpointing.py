@@ -4,10 +4,10 @@ changed, some at a time; at once, and synced, before files of deleted data may g
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
@@ -48,6 +48,7 @@ class Checkpointing:
     __slots__ = (
         "_changed",
         "_clock",
+        "_closed",
         "_deletions",
         "_next",
         "_ports",
@@ -55,10 +56,12 @@ class Checkpointing:
         "_retry",
         "_slices",
         "_sync",
+        "_syncing",
         "_trouble",
         "exact",
         "file",
         "noted",
+        "on_synced",
     )
 
     def __init__(
@@ -82,6 +85,11 @@ class Checkpointing:
         self._deletions = 0
         self._slices = 0
         self._sync = False
+        self._syncing = False
+        """A thread syncs the file: on a slow disk that takes long, and all clients would wait."""
+        self._closed = False
+        self.on_synced: Callable[[], object] = int
+        """Called when it has, for files that wait for `starts_known`."""
         self._retry = 0.0
         self._trouble = Trouble(log, clock, "no checkpoint could be written")
         self._next = clock.monotonic() + interval
@@ -120,8 +128,8 @@ class Checkpointing:
 
     def hurry(self, now: float) -> bool:
         """Files wait for `starts_known`: the next tick writes and syncs. False when it cannot yet."""
-        self._sync = True
-        return now >= self._retry
+        self._sync = not self._syncing
+        return self._sync and now >= self._retry
 
     def forget(self, partition: Partition) -> None:
         """``partition`` is no longer here, or was never opened."""
@@ -155,19 +163,17 @@ class Checkpointing:
         """
         last = len(self._changed) <= AT_ONCE or self._slices >= SLICES
         batch = list(self._changed) if last else list(self._changed)[:BATCH]
-        sync = bool(self._deletions) and last
+        sync = bool(self._deletions) and last and not self._syncing
         if any(one.look_for_deleted(one.segments[-1]) for one in batch if one.segments):
             return False
         if batch or sync or self._released:
             entries = [*self._left(), *_entries(batch)]
             point = self._ports.scan_point() if last else self.file.point
             try:
-                self.file.write(entries, point, sync=sync)
+                self.file.write(entries, point)
             except OSError as error:
                 self._retry = now + RETRY_S
                 self._trouble.failed(error.strerror)
-                if error.errno == errno.EIO:  # the kernel says that once, and the next sync has nothing to do
-                    self._ports.on_poison(f"the checkpoint: {error}")
                 return False
             self._trouble.over()
             self._released.clear()
@@ -177,13 +183,25 @@ class Checkpointing:
             self._slices += 1
             return True
         self._slices = 0
-        self._deletions = 0
         self._sync = False
         self._next = now + interval
+        if sync:
+            self._syncing = True
+            self._ports.in_background(self.file.sync, partial(self._synced, self._deletions))
         return False
+
+    def _synced(self, deletions: int, error: BaseException | None) -> None:
+        """The file has the log starts of so many deletions, or it cannot be told what it has (rule 35)."""
+        self._syncing = False
+        if error is not None:
+            self._ports.on_poison(f"fdatasync of the checkpoint: {error}")
+        elif not self._closed:
+            self._deletions -= deletions
+            self.on_synced()
 
     def close(self, opened: Iterable[Partition]) -> None:
         """Write and sync the last checkpoint. OSError passes."""
+        self._closed = True
         self._changed.update(dict.fromkeys(opened))
         self.file.write([*self._left(), *_entries(self._changed)], self._ports.scan_point(), sync=True)
         self._deletions = 0

@@ -109,6 +109,7 @@ class LogManager:
         self.pool = self.flushing.pool
         interval = settings.kproto_checkpoint_interval_ms / 1000
         self.checkpointing = Checkpointing(data_dir, disk, clock, interval, ports, left_as)
+        self.checkpointing.on_synced = lambda: ports.defer(self._remove_more)
         self.leadership = Leadership(settings.node_id, owner_epoch)
         self.streams: dict[bytes, Stream] = {}
         self.unopened = Unopened()

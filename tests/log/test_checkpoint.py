@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from kproto.directory import LeftAs
 from kproto.disk import Disk
+from kproto.log.ports import Done
 from tests.log.support import TOPIC_ID, Log, batch
 
 FILES = {"kproto.segment.file.bytes": "65536"}
@@ -121,3 +123,50 @@ def test_a_full_disk_is_no_reason_not_to_start(tmp_path: Path, left_as: LeftAs) 
     assert not log.manager.checkpointing.noted
     assert not log.manager.checkpointing.file.exact
     assert log.partition().log_end_offset == 1
+
+
+class Threads(Disk):
+    """Notes which files are synced while the loop runs, and fails on demand."""
+
+    def __init__(self) -> None:
+        self.on_the_loop: list[str] = []
+        self.in_thread = False
+        self.broken = False
+
+    def datasync(self, fd: int) -> None:
+        if self.broken:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        if not self.in_thread:
+            self.on_the_loop.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
+        super().datasync(fd)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_thread_syncs_what_deleted_files_wait_for(tmp_path: Path, broken: bool) -> None:
+    """On a slow disk that takes seconds, in which nobody was served."""
+    disk, jobs = Threads(), deque[tuple[Callable[[], object], Done]]()
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"}, disk=disk, in_background=lambda *job: jobs.append(job))
+    log.partition().append(batch(5_000))
+    assert log.partition().flush()
+    path = log.partition().segments[-1].path
+    log.tick(10)
+    log.partition().delete_records(1)
+    disk.broken = broken
+    for _ in range(3):
+        log.tick(1)
+    assert "checkpoint" not in disk.on_the_loop
+    assert not log.manager.checkpointing.starts_known
+    assert len(jobs) == 1
+    while jobs:
+        job, done = jobs.popleft()
+        disk.in_thread, failure = True, None
+        try:
+            job()
+        except OSError as error:
+            failure = error
+        disk.in_thread = False
+        done(failure)
+        log.run_deferred()
+    assert log.manager.checkpointing.starts_known is not broken
+    assert os.path.exists(path) is broken
+    assert bool(log.poisoned) is broken
