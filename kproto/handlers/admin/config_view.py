@@ -100,7 +100,7 @@ class ConfigViews:
     def all_brokers(self) -> list[ConfigView]:
         """The dynamic configs of every broker: only those that are set, spelled as they were."""
         views = []
-        for name in sorted(self._common):
+        for name in sorted(self._common.keys() & BROKER_CONFIGS.keys()):  # a later version knew others
             synonym = Synonym(name, self._common[name], ConfigSource.DYNAMIC_DEFAULT_BROKER)
             views.append(_view(BROKER_CONFIGS[name], (synonym,), self._common[name], read_only=False))
         return views

@@ -135,6 +135,12 @@ def test_the_secret_of_the_cluster_is_shown_to_nobody() -> None:
     assert "S3CRET" not in repr(views.broker())
 
 
+def test_a_config_that_this_version_does_not_know_hides_no_others() -> None:
+    image = MetadataImage(configs={"default": {"log.retention.ms": "5", "of.a.later.version": "1"}})
+    (view,) = ConfigViews(load(), load(), image, 1).all_brokers()
+    assert (view.name, view.value) == ("log.retention.ms", "5")
+
+
 def test_a_topic_shows_what_it_inherits_in_other_units(tuned) -> None:
     tuned.runner.run(tuned.controller.create_topics([NewTopic("t")]))
     (retention,) = describe(tuned, TOPIC, "t", "retention.ms").configs
