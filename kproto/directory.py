@@ -46,7 +46,7 @@ class LeftAs(Enum):
     POWER_LOST = "power lost"
     """The machine started anew since: bytes that were not synced may be missing or torn."""
     FAILED = "failed"
-    """A write or sync had failed: the same, as far as this directory's own files go."""
+    """A write or sync had failed: the same, but that all files have their names."""
 
     @property
     def unsynced_gone(self) -> bool:

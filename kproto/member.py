@@ -124,7 +124,7 @@ class ClusterMember:
             new_directory=directory.left_as is LeftAs.NEW,
             cut_off_s=settings.kproto_controller_grace_ms / 1000,
         )
-        store.thorough |= directory.left_as is LeftAs.FAILED
+        store.doubt(directory.left_as is LeftAs.FAILED)
         self.replicas = ReplicaService(
             store,
             self.peers,
@@ -245,7 +245,8 @@ class ClusterMember:
 
     @property
     def _has_lost_power(self) -> bool:
-        return self._directory.left_as is LeftAs.POWER_LOST
+        """What was not synced here may be gone, as far as others are concerned."""
+        return self._directory.left_as.unsynced_gone
 
     async def _registered(self, client: MetadataClient, broker: BrokerRecord) -> BrokerRecord:
         """Ask until there is a controller that takes this broker: brokers of a cluster start in any order,

@@ -55,10 +55,12 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
 
 
 def _require_room(metadata: Any, number: int) -> None:
-    """A topic's copies are on different brokers. Raises ClusterError when there are more than others live."""
+    """A topic's copies are on different brokers. Raises ClusterError when it has some, and all are more than
+    others live."""
     others = sum(broker.node_id != number for broker in metadata.brokers)
     for topic in metadata.topics:
-        copies = max((len(partition.replica_nodes) for partition in topic.partitions), default=0)
+        here = [part.replica_nodes for part in topic.partitions if number in part.replica_nodes]
+        copies = max(map(len, here), default=0)
         if copies > others:
             raise ClusterError(
                 f"broker {number} is needed: {topic.name} has {copies} copies, and "

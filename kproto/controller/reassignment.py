@@ -145,11 +145,13 @@ def more_internal_copies(
     found: list[NewReplicas] = []
     able = [node for node in sorted(able) if node in image.brokers and image.brokers[node].internal_host]
     wanted = min(most, len(able))
-    lacking = [topic for topic in image.topics.values() if topic.internal and _lacks(image, topic, wanted)]
+    members = {*image.brokers, *fenced}
+    internal = [topic for topic in image.topics.values() if topic.internal]
+    lacking = [topic for topic in internal if _lacks(image, topic, wanted, members)]
     load = assigned_to(image) if lacking else Counter[int]()
     for topic in lacking:
         for record in image.streamlets[topic.topic_id]:
-            replicas = [node for node in record.replicas if node in image.brokers or node in fenced]
+            replicas = [node for node in record.replicas if node in members]
             beside = [image.brokers[node] for node in replicas if node in image.brokers]
             others = [image.brokers[node] for node in able if node not in replicas]
             newcomers = pick_spread(others, wanted - len(replicas), beside, load)
@@ -163,12 +165,12 @@ def more_internal_copies(
     return found
 
 
-def _lacks(image: MetadataImage, topic: TopicRecord, wanted: int) -> bool:
-    """Some of its streamlets have fewer replicas, and nothing that was begun before is still under way."""
+def _lacks(image: MetadataImage, topic: TopicRecord, wanted: int, members: Collection[int]) -> bool:
+    """Some of its streamlets have fewer replicas that are members, and nothing that was begun before is still
+    under way."""
     records = image.streamlets[topic.topic_id]
-    return any(len(record.replicas) < wanted for record in records) and not any(
-        map(topic.is_copying, records)
-    )
+    fewest = min(sum(node in members for node in record.replicas) for record in records)
+    return fewest < wanted and not any(map(topic.is_copying, records))
 
 
 class Copied(NamedTuple):

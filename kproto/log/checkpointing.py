@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
+from kproto.disk import NO_SPACE
 from kproto.log.checkpoint import Checkpoint, Found
 from kproto.trouble import Trouble
 
@@ -99,6 +100,8 @@ class Checkpointing:
         try:
             note()
         except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
             log.warning("the checkpoint cannot be written: %s", error.strerror)
             self.noted = False
 

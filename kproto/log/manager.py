@@ -13,6 +13,7 @@ import math
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from errno import EIO
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -560,6 +561,8 @@ class LogManager:
             leave_files(self.disk, self.data_dir, left)  # the checkpoint knows by now that they are to go
         except OSError as error:
             log.warning("the stop is not clean: %s", error.strerror)
+            if error.errno == EIO:
+                self.ports.on_poison(f"the last checkpoint: {error}")
             clean = False
         self.files.close_all()
         return clean

@@ -153,7 +153,7 @@ def _newest_in(partition: Partition, segment: Segment, limit: int) -> Lookup:
     newest = segment.max_ts_base
     if not start <= newest < limit:
         newest = yield from _newest_header(partition, segment, start, limit)
-    if newest < 0:
+    if newest < partition.log_start_offset:  # there is none, or it was deleted in a pause
         return None
     window = yield from _window(partition, newest, limit)
     return (yield from _newest_record(*window[0], start)) if window else None

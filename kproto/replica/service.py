@@ -182,7 +182,8 @@ class ReplicaService:
             """The store recorded it, but its owner ended before it heard of that: no journal file was made,
             and none was lost with the power."""
             store = self.store
-            return one.presence is Presence.MISSING and not store.suspect and vseg not in store.limbo
+            kept = store.names_kept or vseg not in store.limbo
+            return one.presence is Presence.MISSING and not store.suspect and kept
 
         def done(error: BaseException | None) -> None:
             if error is not None or not (found[0].header or never_begun(found[0], request.vseg)):
@@ -192,7 +193,8 @@ class ReplicaService:
             if one.header is None:
                 reply(InternalError.NONE, Sealed(NOTHING, False).encode())
                 return
-            reply(InternalError.NONE, Sealed(one.end, not self.store.journal_is_whole(one)).encode())
+            limbo = request.vseg in self.store.limbo or not self.store.journal_is_whole(one)
+            reply(InternalError.NONE, Sealed(one.end, limbo).encode())
 
         look = partial(inspect, self.store.disk, path, request.vseg, True)
         self.store.workers.reads.submit(lambda: found.append(look()), done)

@@ -162,7 +162,9 @@ class ReplicaStore:
         """The power was lost, and no table has said yet what this store should have."""
         self.thorough = False
         """The power was lost before this process started, and no earlier one was told what this store should
-        have, or (who made this says so) a write or sync had failed: files are checked chunk by chunk."""
+        have, or a write or sync had failed (`doubt`): files are checked chunk by chunk."""
+        self.names_kept = False
+        """It was the latter: no file is missing that was there."""
         self._unclean = False
         """An earlier process may have left unsynced files."""
         self._loading: dict[VsegId, list[Callable[[], object]]] = {}
@@ -173,13 +175,7 @@ class ReplicaStore:
         unique = f"{clock.wall_ms():x}"
         self.files = CopyFiles(self.directory, disk, workers.background, unique, self.poison)
         self._syncs = CopySyncs(
-            disk,
-            self.directory,
-            workers.acks,
-            workers.background,
-            loop,
-            self._released,
-            self.poison,
+            disk, self.directory, workers.acks, workers.background, loop, self._released, self.poison
         )
         self.fences = Fences(disk, self.directory, workers.acks, loop, self.poison)
         self._load_state(new_directory)
@@ -232,6 +228,13 @@ class ReplicaStore:
     def _write_state(self, clean: bool = False) -> None:
         write_state(self.disk, self.files.at(STATE_FILE), self._state(clean))
         self._doubts = bool(self.limbo or self._torn or self._unread)
+
+    def doubt(self, failed: bool) -> None:
+        """If a write or sync had ``failed`` (35): as after a power loss, but for the names of files. Before
+        the first metadata."""
+        if failed:
+            self.suspect = self.thorough = self.names_kept = True
+            self._keep_judgement()
 
     def _find_files(self) -> None:
         """Files are told by their names; what is left of spares, repairs and deletions goes."""
@@ -771,11 +774,11 @@ class ReplicaStore:
 
     def journal_is_whole(self, found: Inspection) -> bool:
         """Whether a journal of an earlier process of this broker still has everything that was acked."""
-        return (
-            found.header is not None
-            and not found.proven
-            and survived(found.header.policy, found.header.boot_id != self._boot or not any(self._boot))
-        )
+        header = found.header
+        if header is None or found.proven:
+            return False
+        same_boot = header.boot_id == self._boot and any(self._boot)
+        return survived(header.policy, self.names_kept or not same_boot)
 
     def is_whole(self, vseg: VsegId) -> bool:
         """There is a copy of the closed ``vseg`` that can be read, as far as is known."""

@@ -202,6 +202,8 @@ class _Recovery:
         self._boot = boot
         self._accept_loss = accept_loss
         self._power_lost = power_lost
+        if power_lost:  # perhaps in the same boot: a sync had failed
+            self._boot = bytes(len(boot))
         self._listed = listed
         self._result = Recovered()
 
@@ -292,7 +294,6 @@ class _Recovery:
             start is not None
             and files[0][0].policy == FlushPolicy.MEMORY
             and files[0][0].boot_id == self._boot
-            and not self._power_lost
         )
         first = start.vseg if start is not None and usable else 0
         expected: FileHeader | None = None

@@ -32,11 +32,19 @@ def test_what_is_left_is_said_in_a_sentence(
     assert str(refused.value) == f"broker 4 is not drained in time and stays: {said}"
 
 
-@pytest.mark.parametrize(("live", "enough"), [((1, 2, 3), False), ((1, 2, 3, 4), True), ((2, 3, 4), True)])
-def test_a_broker_stays_when_the_others_are_too_few_for_the_copies(
-    live: tuple[int, ...], enough: bool
+@pytest.mark.parametrize(
+    ("live", "replicas", "enough"),
+    [
+        ((1, 2, 3), [1, 2, 3], False),
+        ((1, 2, 3, 4), [1, 2, 3], True),
+        ((2, 3, 4), [1, 2, 3], True),
+        ((1, 2, 3), [2, 3, 4], True),
+    ],
+)
+def test_a_broker_stays_when_the_others_are_too_few_for_its_copies(
+    live: tuple[int, ...], replicas: list[int], enough: bool
 ) -> None:
-    partitions = [MetadataResponsePartition(replica_nodes=nodes) for nodes in ([1], [1, 2, 3])]
+    partitions = [MetadataResponsePartition(replica_nodes=nodes) for nodes in ([1], replicas)]
     topics = [
         MetadataResponseTopic(name="empty"),
         MetadataResponseTopic(name="orders", partitions=partitions),

@@ -294,3 +294,5 @@ def test_who_is_no_member_any_more_does_not_keep_an_internal_topic_at_fewer_copi
     assert gone in (wanted.replicas or ()), "it is to come back"
     (wanted,) = more_internal_copies(world.image, {left, 3, 4}, 3, ())
     assert wanted.replicas == (left, 3, 4)
+    (wanted,) = more_internal_copies(world.image, {left, 3}, 2, ())
+    assert wanted.replicas == (left, 3), "as many as before, but all are there"

@@ -474,3 +474,25 @@ def test_nothing_is_begun_after_a_power_loss_before_metadata_tells_what_should_b
     station.store.apply(metadata.table, metadata.live)
     assert station.push(owner.first, first) == (Push.LIMBO, 0)
     assert station.seal(VSEG) == (-1, False)
+
+
+def test_after_a_failed_write_or_sync_an_open_copy_is_believed_by_nobody() -> None:
+    """In the same boot: the end of what was acked may be missing on the medium, and nothing here shows it
+    (22, 35). It counts for later processes, too."""
+    station, owner = Station(), Owner(VSEG)
+    station.push(owner.first, owner.push([PART], [300]))
+    station.restart()
+    station.store.doubt(False)
+    metadata = Metadata(5)
+    metadata.put(owner.record())
+    station.store.apply(metadata.table, metadata.live)
+    assert station.seal(VSEG, fence=False) == (owner.end, True), "it was killed only"
+    station.restart()
+    station.store.doubt(True)
+    for _ in range(2):
+        station.store.apply(metadata.table, metadata.live)
+        assert station.store.limbo == {VSEG}
+        found = station.seal(VSEG)
+        assert found is not None
+        assert not found[1]
+        station.restart()

@@ -17,7 +17,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from kproto.disk import NO_DATA, Buffer, Disk
-from kproto.log.files import STREAMS
 
 
 class Inode:
@@ -393,8 +392,7 @@ class SimDisk(Disk):
             try:
                 self.machine.trouble("sync", path)
             except OSError:
-                if f"/{STREAMS}/" in path:  # until it is synced, what is in it is in a journal, too
-                    inode.fail_to_sync()
+                inode.fail_to_sync()
                 raise
         inode.sync()
 
