@@ -214,7 +214,10 @@ def command(
         options.command_line("failover"),
         environment(seed=seed),
         notes=[
-            "The two clusters one after the other, not in turn: a round goes on where the last one ended."
+            "The two clusters one after the other, not in turn: a round goes on where the last one ended.",
+            "With its metadata in SQLite the broker of kproto that has the controller is never killed or "
+            "stopped alone; of Apache Kafka's four three are controllers, and may be, unless --controller "
+            "separate.",
         ],
     )
     failures = []

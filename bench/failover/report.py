@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from statistics import median
 from typing import Any
 
@@ -71,7 +72,7 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     for kind in MEANINGS:
         gaps = sorted(row["gap_s"] for row in rows if row["kind"] == kind)
         if gaps:
-            high = gaps[min(len(gaps) - 1, int(0.9 * len(gaps)))]
+            high = gaps[ceil(0.9 * len(gaps)) - 1]
             found[kind] = {"rounds": len(gaps), "median": median(gaps), "p90": high, "max": gaps[-1]}
     return found
 

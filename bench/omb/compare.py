@@ -360,6 +360,9 @@ class Comparison:
         suffix = f"rf{self._copies}" + ("-sync" if self._sync else "")
         target = directory / f"{path.stem}-{system}-{suffix}-{pair}.json"
         target.write_text(json.dumps(outcome.json(), indent=1))
+        if outcome.during.errors or outcome.missing:
+            text = f"{outcome.during.errors:,} records failed, {outcome.missing:,} were never received"
+            raise RuntimeError(text)  # what failed has no latency: the run would look better for it
         return as_run(system, pair, outcome, watch, self._workers)
 
     def all_runs(self, workloads: Sequence[Path], results: Mapping[str, Result], hooks: Hooks) -> None:

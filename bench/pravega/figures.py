@@ -60,7 +60,7 @@ def as_run(system: str, pair: int, outcome: Outcome) -> Run:
 
 
 def metrics(outcome: Outcome) -> dict[str, float]:
-    """Rates and use of the measured part, latencies of all that was due in it."""
+    """Rates and use of the measured part, latencies of all that was acked in it and behind it (`Outcome`)."""
     case, during = outcome.case, outcome.during()
     found = _rates(case, during)
     events, size = (during.received if case.reads_only else during.acked), case.event_bytes
@@ -77,6 +77,8 @@ def metrics(outcome: Outcome) -> dict[str, float]:
         "client_cpu_s_per_million": during.cpu_s * 1e6 / max(events, 1),
         "rpcs_per_s": (during.produce_requests + during.consume_requests) / during.seconds,
     }
+    if outcome.stolen_percent is not None:
+        found["stolen_percent"] = outcome.stolen_percent
     if outcome.unsent:
         found["unsent_events"] = float(outcome.unsent)
     for kind, histogram in _told(outcome).items():

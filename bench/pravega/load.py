@@ -14,8 +14,10 @@ from bench.clusters import Cluster
 from bench.histogram import Histogram
 from bench.omb.compare import Watch
 from bench.pravega.cases import BUFFER_BYTES, BURST, Case
+from bench.topics import await_files_gone
 from bench.workers import KINDS, Counters, Workers
 
+TOPIC_PREFIX = "pravega"
 TAIL_S = 0.1
 """Length of the windows after the planned end."""
 
@@ -51,6 +53,8 @@ class Outcome:
     """Of the brokers in the measured part; None for brokers that are not ours."""
     peak_rss_bytes: int = 0
     written_bytes: int = 0
+    stolen_percent: float | None = None
+    """How long the host kept this machine from running, of the measured part."""
 
     def during(self) -> Counters:
         """Of the measured part."""
@@ -156,6 +160,7 @@ def run(target: Cluster, case: Case, raw: Raw | None = None, ours: bool = True) 
         outcome.cpu_s = after.cpu_s - before.cpu_s
         outcome.peak_rss_bytes = after.peak_rss_bytes
         outcome.written_bytes = watch.written
+        outcome.stolen_percent = watch.stolen_percent
     return outcome
 
 
@@ -171,7 +176,7 @@ def heap(case: Case) -> str:
 @contextlib.contextmanager
 def _topic(workers: Workers, target: Cluster, case: Case) -> Iterator[str]:
     """A topic for as long as it is needed."""
-    name = f"pravega-{uuid.uuid4().hex[:8]}"
+    name = f"{TOPIC_PREFIX}-{uuid.uuid4().hex[:8]}"
     common = {"bootstrap.servers": target.bootstrap}
     wanted = {"partitions": case.partitions, "replicas": case.copies, "configs": case.topic_configs()}
     workers.create_topics(common, [{"name": name, **wanted}])
@@ -180,6 +185,8 @@ def _topic(workers: Workers, target: Cluster, case: Case) -> Iterator[str]:
     finally:
         with contextlib.suppress(RuntimeError):
             workers.delete_topics(common, [name])
+        if target.pids:  # brokers that run here
+            await_files_gone(target, TOPIC_PREFIX)
 
 
 def _write(target: Cluster, case: Case, outcome: Outcome, watch: Watch | None, raw: Raw | None) -> None:
@@ -218,6 +225,8 @@ def _load(
         _windows(look, case.scale.seconds, window_s, MEASURED, case.mode != BURST)
         if watch:
             watch.end()
+        if case.mode == BURST:
+            workers.rate(0)
         look.take(TAIL)
         if due is not None:
             outcome.unsent = _send_the_rest(look, due, case.scale.late_s)
