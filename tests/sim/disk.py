@@ -82,7 +82,6 @@ class Inode:
 
     def lose_power(self, random: Random) -> None:
         """Each unsynced write is there, or is not, or in part, whatever the others are."""
-        self.forget_cached()
         pending, self.pending = self.pending, []
         for position, data, old, filled, length in reversed(pending):
             if data is None:
@@ -198,18 +197,28 @@ class Machine:
     def kill(self) -> None:
         """The process is gone, and its descriptors with it; by chance its memory is needed elsewhere."""
         self.open_files.clear()
-        for inode in [one for names in self.folders.values() for one in names.values() if one.unkept]:
-            if self.random.random() < 0.5:
-                inode.forget_cached()
+        self.forget_cached(self.root, 0.5)
         if self._left is not None:
             self.folders, self.changes, self.room = self._left
             self._left = None
+
+    def forget_cached(self, below: str, share: float = 1.0) -> None:
+        """What failed syncs did not write is gone, of a ``share`` of files; not of a copy of which there is
+        no other: that would be one fault more than topics have copies for."""
+        for folder, names in self.folders.items():
+            for name, inode in names.items() if folder.startswith(below) else ():
+                if not inode.unkept or (share < 1.0 and self.random.random() >= share):
+                    continue
+                if self.needed(f"{folder}/{name}"):
+                    inode.unkept.clear()
+                inode.forget_cached()
 
     def lose_power(self) -> None:
         """Of each folder's unsynced changes the first ones stay; of files see `Inode.lose_power`."""
         self.kill()
         self.boots += 1
         random = self.random
+        self.forget_cached(self.root)
         for folder, changes in sorted(self.changes.items()):
             names = self.folders[folder]
             for what, name, new, inode, replaced in reversed(changes[random.randrange(len(changes) + 1) :]):
@@ -401,10 +410,7 @@ class SimDisk(Disk):
         assert fd in self.machine.open_files
 
     def forget_cached(self, directory: str) -> None:
-        for folder, names in self.machine.folders.items():
-            if folder.startswith(directory):
-                for inode in names.values():
-                    inode.forget_cached()
+        self.machine.forget_cached(directory)
 
     def size(self, fd: int) -> int:
         return self.machine.open_files[fd][0].length
