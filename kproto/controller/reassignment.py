@@ -169,8 +169,8 @@ def _lacks(image: MetadataImage, topic: TopicRecord, wanted: int, members: Colle
     """Some of its streamlets have fewer replicas that are members, and nothing that was begun before is still
     under way."""
     records = image.streamlets[topic.topic_id]
-    fewest = min(sum(node in members for node in record.replicas) for record in records)
-    return fewest < wanted and not any(map(topic.is_copying, records))
+    lacking = any(sum(node in members for node in record.replicas) < wanted for record in records)
+    return lacking and not any(map(topic.is_copying, records))
 
 
 class Copied(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Final
 from kproto.handlers.fetch_sessions import PartitionKey, TopicKey, Wanted
 from kproto.handlers.fetch_wire import FIRST_FLEXIBLE, FIRST_WITH_IDS, FIRST_WITH_SESSIONS
 from kproto.wire import WireError
-from kproto.wire.primitives import MAX_TAGGED_FIELDS, read_uvarint
+from kproto.wire.primitives import read_uvarint, skip_counted_tags
 
 MAX_PARTITIONS: Final = 20_000
 """And topics, of one request; more are refused: it is handled in one piece, up to 7 us for each. Counts
@@ -111,8 +111,8 @@ def _flexible_topics(version: int, frame: memoryview, position: int, wanted: lis
             wanted.append(((topic, index), offset, max_bytes, epoch))
             position += 33
             if frame[position - 1]:
-                position, tags = _behind_tags(frame, position - 1, tags)
-        position, tags = _behind_tags(frame, position, tags)
+                position, tags = skip_counted_tags(frame, position - 1, tags)
+        position, tags = skip_counted_tags(frame, position, tags)
     return position
 
 
@@ -128,7 +128,7 @@ def _flexible_forgotten(version: int, frame: memoryview, position: int, forgotte
         for _ in range(count - 1):
             forgotten.append((topic, _INT32(frame, position)[0]))
             position += 4
-        position, tags = _behind_tags(frame, position, tags)
+        position, tags = skip_counted_tags(frame, position, tags)
     return position
 
 
@@ -189,21 +189,6 @@ def _classic_topic(frame: memoryview, position: int) -> tuple[str, int]:
     position += 2
     end = position + length
     return str(frame[position:end], "utf-8"), end
-
-
-def _behind_tags(frame: memoryview, position: int, before: int) -> tuple[int, int]:
-    """The position behind tagged fields, and how many there were up to there: ``before`` and these."""
-    if frame[position] == 0:
-        return position + 1, before
-    count, position = read_uvarint(frame, position)
-    tags = before + count
-    if tags > MAX_TAGGED_FIELDS:
-        raise WireError(f"a fetch request has more than {MAX_TAGGED_FIELDS} tagged fields")
-    for _ in range(count):
-        _, position = read_uvarint(frame, position)
-        size, position = read_uvarint(frame, position)
-        position += size
-    return position, tags
 
 
 def _check_count(count: int) -> None:

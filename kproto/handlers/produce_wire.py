@@ -15,7 +15,7 @@ from typing import Final
 
 from kproto.errors import ErrorCode
 from kproto.wire import WireError
-from kproto.wire.primitives import MAX_TAGGED_FIELDS
+from kproto.wire.primitives import skip_counted_tags
 
 Key = bytes
 ParsedTopic = tuple[Key, list[tuple[int, memoryview | None]]]
@@ -152,14 +152,14 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
             if frame[position] == 0:
                 position += 1
             else:
-                position, tags = _skip_tags(frame, position, tags)
+                position, tags = skip_counted_tags(frame, position, tags)
         if frame[position] == 0:
             position += 1
         else:
-            position, tags = _skip_tags(frame, position, tags)
+            position, tags = skip_counted_tags(frame, position, tags)
         topics.append((key, parts))
     if frame[position]:
-        _skip_tags(frame, position, tags)
+        skip_counted_tags(frame, position, tags)
     return transactional, acks, timeout_ms, topics
 
 
@@ -298,18 +298,3 @@ def _unsigned_varint(value: int) -> bytes:
 
 def _bad_count(count: int) -> WireError:
     return WireError(f"{count} partitions of a topic: null, or more than {MAX_PARTITIONS} in the request")
-
-
-def _skip_tags(frame: memoryview, position: int, before: int) -> tuple[int, int]:
-    """The position behind tagged fields, and how many the request has up to there: ``before`` and these."""
-    count, position = _varint(frame, position)
-    tags = before + count
-    if tags > MAX_TAGGED_FIELDS:
-        raise WireError(f"a produce request has more than {MAX_TAGGED_FIELDS} tagged fields")
-    for _ in range(count):
-        _, position = _varint(frame, position)
-        size, position = _varint(frame, position)
-        position += size
-        if position > len(frame):
-            raise WireError("a tagged field ends behind the request")
-    return position, tags

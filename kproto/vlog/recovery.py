@@ -199,11 +199,10 @@ class _Recovery:
         listed: Callable[[int, int, int], bool],
     ) -> None:
         self._disk = disk
-        self._boot = boot
+        self._boot = bytes(len(boot)) if power_lost else boot
+        """Nothing is of this boot after a failed sync, though the machine went on."""
         self._accept_loss = accept_loss
         self._power_lost = power_lost
-        if power_lost:  # perhaps in the same boot: a sync had failed
-            self._boot = bytes(len(boot))
         self._listed = listed
         self._result = Recovered()
 

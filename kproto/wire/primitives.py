@@ -90,6 +90,23 @@ def skip_tags(buf: Buf, pos: int, count: int) -> int:
     return pos
 
 
+def skip_counted_tags(buf: Buf, pos: int, before: int) -> tuple[int, int]:
+    """Step over the tagged fields at ``pos``, their count included: the position behind them, and how many a
+    request has up to there, of which ``before`` came before. WireError when these are too many, or one ends
+    behind ``buf``."""
+    count, pos = read_uvarint(buf, pos)
+    tags = before + count
+    if tags > MAX_TAGGED_FIELDS:
+        raise WireError(f"a request with more than {MAX_TAGGED_FIELDS} tagged fields")
+    for _ in range(count):
+        _tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        pos += size
+        if pos > len(buf):
+            raise WireError("a tagged field ends behind the request")
+    return pos, tags
+
+
 def count_tags(buf: Buf, pos: int, count: int) -> tuple[int, int]:
     """Finish the number of tagged fields whose first byte was above 127."""
     count, pos = more(buf, pos, count)

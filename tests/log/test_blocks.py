@@ -8,6 +8,7 @@ import pytest
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.blocks import SIZES, BlockPool
+from kproto.log.partition import Partition
 from kproto.wire.records import Producer
 from tests.log.support import Log, batch, everything, in_memory
 
@@ -105,17 +106,18 @@ def test_undurable_data_is_never_evicted(tmp_path: Path) -> None:
     ] * 4
 
 
+def append_many(partition: Partition) -> None:
+    for _ in range(100):
+        partition.append(batch(100_000))
+
+
 def test_a_stalled_journal_ends_in_an_error_not_in_memory_without_end(tmp_path: Path) -> None:
     settings = {"kproto.log.memory.bytes": "1048576", "kproto.request.memory.bytes": "1048576"}
     log = Log(tmp_path, automatic=False, settings=settings)
     partition = log.partition()
 
-    def append_many() -> None:
-        for _ in range(100):
-            partition.append(batch(100_000))
-
     with pytest.raises(KafkaError) as caught:
-        append_many()
+        append_many(partition)
     assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
     assert log.manager.pool.used <= 2 * 1048576
     log.journal.push()
@@ -173,12 +175,8 @@ def test_what_is_behind_a_batch_that_found_no_room_does_not_overtake_it(tmp_path
     log = Log(tmp_path, automatic=False, settings=settings)
     partition = log.partition()
 
-    def append_many() -> None:
-        for _ in range(100):
-            partition.append(batch(100_000))
-
     with pytest.raises(KafkaError):
-        append_many()
+        append_many(partition)
     end = partition.log_end_offset
     large, small = (batch(size, producer=Producer(7, 0, seq)) for seq, size in ((0, 200_000), (1, 10)))
     with pytest.raises(KafkaError) as refused:
