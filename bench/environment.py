@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -17,6 +18,8 @@ import kproto
 from bench.brokers import HEAP
 from bench.jars import kafka_version
 
+CHECKOUT = Path(kproto.__file__).parents[1]
+
 
 def environment(**more: Any) -> dict[str, Any]:
     """The machine, the programs, its load now (before the suite adds its own), and ``more``."""
@@ -28,7 +31,7 @@ def environment(**more: Any) -> dict[str, Any]:
         "memory_gb": round(int(memory[1]) * 1024 / 1e9, 1) if memory else 0,
         "system": f"Linux {platform.release()}",
         "python": python_build(),
-        "kproto": f"{kproto.__version__}, {_installed('uvloop')}",
+        "kproto": f"{kproto.__version__}{revision(CHECKOUT)}, {_installed('uvloop')}",
         "kafka": f"Apache Kafka {kafka_version()} as shipped, heap {HEAP}",
         "java": first_line("java", "-version"),
         "load_1m": round(os.getloadavg()[0], 2),
@@ -54,6 +57,15 @@ def first_line(*command: str) -> str:
     except FileNotFoundError:
         return "none"
     return (done.stdout + done.stderr).strip().split("\n")[0]
+
+
+def revision(checkout: Path) -> str:
+    """ " at <commit>" of a clone, "+" behind it when its files were changed; nothing where there is none."""
+    if not (checkout / ".git").exists() or not shutil.which("git"):
+        return ""
+    asked = ["git", "-C", str(checkout), "describe", "--always", "--exclude=*", "--dirty=+"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return f" at {done.stdout.strip()}" if done.returncode == 0 else ""
 
 
 def _installed(package: str) -> str:
