@@ -16,8 +16,8 @@ import pytest
 from compat_tests.support.cluster import ClusterLoad, await_copies, lose_disks, own_cluster, told
 from compat_tests.support.confluent import consumer, read_partition
 from compat_tests.support.load import MemberLoad, verify_seen
+from compat_tests.support.moving import Admin
 from compat_tests.support.ports import wait_until
-from compat_tests.support.topics import create_topic
 from kproto.local_cluster import RUNNING
 
 ROUNDS = int(os.environ.get("KPROTO_CLUSTER_ROUNDS", "3"))
@@ -42,6 +42,7 @@ def test_three_copies_are_written_and_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.crash
+@pytest.mark.timeout(600 + 30 * ROUNDS)
 def test_kill_9_of_one_broker_after_another(tmp_path: Path) -> None:
     """A leader, a backup of the others, and a group's coordinator die; every second time with their data."""
     chance = random.Random(SEED)
@@ -51,18 +52,23 @@ def test_kill_9_of_one_broker_after_another(tmp_path: Path) -> None:
         member = MemberLoad(cluster.bootstrap_servers, load.topic, "storm")
         for turn in range(ROUNDS):
             load.await_progress()
-            victim = chance.choice([2, 3, 4])
+            member.await_progress()
+            victim, promised = chance.choice([2, 3, 4]), dict(member.committed)
+            if turn % 3 < 2 and (coordinator := member.coordinator()) != 1:
+                victim = coordinator
             load.listen()
             cluster.kill(victim)
             load.await_progress()
             silences = load.silences()
+            member.await_progress()
+            member.check_stored(promised)
             print(f"round {turn}: broker {victim} killed, longest silence {max(silences.values()):.2f} s")
             if turn % 2:
                 cluster.wipe(victim)
             cluster.start([victim])
             load.await_progress()
         print(f"{load.finish()} records exactly once")
-        member.finish()
+        member.finish(*load.producers)
         for each in load.producers:
             verify_seen(cluster.bootstrap_servers, member, each)
 
@@ -106,8 +112,14 @@ def test_the_controller_is_killed_and_comes_back(tmp_path: Path) -> None:
     with own_cluster(tmp_path, settings=SMALL) as cluster:
         load = ClusterLoad(cluster, partitions=8, producers=2)
         load.await_progress()
+        with Admin(cluster.bootstrap_servers) as admin:
+            led = admin.leaders(load.topic)
         cluster.kill(1)
         time.sleep(4)
+        before = load.acked()
+        others = [partition for partition, node in led.items() if node != 1]
+        assert others
+        wait_until("what others lead to go on", lambda: all(load.acked()[p] > before[p] for p in others))
         cluster.start([1])
         load.await_progress()
         cluster.kill(3)
@@ -147,12 +159,14 @@ def test_old_records_are_served_from_copies(tmp_path: Path) -> None:
 def test_one_copy_waits_for_its_broker(tmp_path: Path) -> None:
     """Replication factor 1: no leader while its broker is away (rule 18b), nothing lost when it is back."""
     with own_cluster(tmp_path, brokers=2) as cluster:
-        bootstrap = cluster.bootstrap_servers
-        create_topic(bootstrap, "single", 4, replicas=1)
         load = ClusterLoad(cluster, partitions=4, producers=1, replicas=1)
         load.await_progress()
-        cluster.kill(2)
-        time.sleep(1)
+        with Admin(cluster.bootstrap_servers.split(",")[0]) as admin:
+            led = admin.leaders(load.topic)
+            cluster.kill(2)
+            without = {partition: node if node != 2 else -1 for partition, node in led.items()}
+            assert -1 in without.values()
+            wait_until("it to be missed", lambda: admin.leaders(load.topic) == without)
         cluster.start([2])
         load.await_progress()
         assert load.finish() > 10

@@ -27,7 +27,7 @@ from compat_tests.support.topics import create_topic
 ROUNDS = int(os.environ.get("KPROTO_CRASH_ROUNDS", "5"))
 SEED = int(os.environ.get("KPROTO_CRASH_SEED", str(time.time_ns() % 1_000_000)))
 
-pytestmark = [pytest.mark.owns_broker, pytest.mark.crash]
+pytestmark = [pytest.mark.owns_broker, pytest.mark.crash, pytest.mark.timeout(600 + 30 * ROUNDS)]
 
 # Rolls, checkpoints and the journal's recycling come often with small files.
 SMALL_FILES: dict[str, object] = {
@@ -83,7 +83,7 @@ class Storm:
         bootstrap = self.broker.bootstrap
         for load in (*self.exact, self.plain):
             load.finish()
-        self.member.finish()
+        self.member.finish(*self.exact)
         exact = [verify_exactly_once(bootstrap, load) for load in self.exact]
         repeats = verify_at_least_once(bootstrap, self.plain)
         for load in self.exact:
@@ -116,12 +116,13 @@ def test_kill_9_while_starting(tmp_path: Path, request: pytest.FixtureRequest) -
     print(f"KPROTO_CRASH_SEED={SEED}")
     with own_broker(request.config, tmp_path, {}) as broker:
         storm = Storm(broker)
+        storm.strike(delay_s=0.5)
         for _ in range(max(2, ROUNDS // 2)):
             storm.await_progress()
             broker.kill()
             for _ in range(3):
                 broker.spawn()
-                time.sleep(chance.uniform(0.02, 0.35))
+                time.sleep(chance.uniform(0.1, 1.1) * storm.restart_s[-1])
                 broker.kill()
             start = time.monotonic()
             broker.start()

@@ -112,11 +112,12 @@ def test_files_of_a_running_leader_are_mended_from_copies(tmp_path: Path) -> Non
         deleted.unlink()
         assert values_from(cluster.bootstrap_servers, topic, 0, 1200) == values
 
-        def whole() -> bool:
-            return all(path.exists() and path.read_bytes() == data for path, data in good.items())
+        def whole(*paths: Path) -> bool:
+            return all(path.read_bytes() == good[path] for path in paths)
 
+        wait_until("they are mended", lambda: whole(cut, emptied))
         if deleted.exists():  # else it is read from the descriptor that is open still
-            wait_until("they are mended", whole)
+            wait_until("it is made again", lambda: whole(deleted))
 
 
 def test_a_journal_file_is_deleted_under_a_running_broker(tmp_path: Path) -> None:

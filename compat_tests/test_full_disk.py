@@ -18,6 +18,7 @@ from compat_tests.support import frames
 from compat_tests.support.confluent import producer, read_partition
 from compat_tests.support.frames import RawConnection, batch
 from compat_tests.support.load import number_of, value_of
+from compat_tests.support.peak import Peak
 from compat_tests.support.ports import PATIENCE_S, wait_until
 from compat_tests.support.small_disk import SmallDisk
 from compat_tests.support.topics import create_topic
@@ -26,7 +27,9 @@ pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
 
 MIB = 1 << 20
 KAFKA_STORAGE_ERROR = 56
+REQUEST_MEMORY = 64 * MIB
 SETTINGS: dict[str, object] = {
+    "kproto.request.memory.bytes": REQUEST_MEMORY,
     "kproto.virtual.segment.bytes": 2 * MIB,
     "kproto.journal.bytes": 16 * MIB,
     "kproto.segment.file.bytes": 1 * MIB,
@@ -41,8 +44,9 @@ SIZE = 40_000
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[SmallDisk]:
     assert os.geteuid() == 0, "a small disk must be mounted: run the tests as root"
-    with SmallDisk(tmp_path, 64 * MIB, SETTINGS) as broker:
+    with SmallDisk(tmp_path, 64 * MIB, SETTINGS) as broker, Peak(broker) as peak:
         yield broker
+    assert peak.bytes < 60_000_000 + REQUEST_MEMORY
 
 
 class Writer:
@@ -86,11 +90,13 @@ class Writer:
             self.next += 1
         return self._client.flush(max(0.01, deadline - time.monotonic())) == 0
 
-    def until_full(self) -> None:
-        """Write until nothing at all is acknowledged for four seconds."""
+    def until_full(self, disk: SmallDisk, probe: str) -> None:
+        """Write until nothing at all is acknowledged for four seconds, because the disk is full: somebody who
+        writes to topic ``probe`` is told so."""
         for _ in range(200):
             before = len(self.acked)
             if not self.write(50, 4.0) and len(self.acked) == before:
+                wait_until("the error code", lambda: plain_code(disk, probe) == KAFKA_STORAGE_ERROR)
                 return
         raise AssertionError(f"{self.next * SIZE // 2 // MIB} MiB went onto a disk of 64 MiB")
 
@@ -124,8 +130,7 @@ def test_somebody_else_fills_the_disk_and_frees_it(disk: SmallDisk) -> None:
     writer = Writer(disk.bootstrap, topic)
     assert writer.write(100)
     filler = disk.fill(leave_bytes=1 * MIB)
-    writer.until_full()
-    wait_until("the error code", lambda: plain_code(disk, other) == KAFKA_STORAGE_ERROR)
+    writer.until_full(disk, other)
     stuck = dict(writer.acked)
     read = read_partition(disk.bootstrap, topic, 0)
     assert len(read) >= len(stuck), "reads go on while the disk is full"
@@ -140,9 +145,10 @@ def test_somebody_else_fills_the_disk_and_frees_it(disk: SmallDisk) -> None:
 def test_killed_on_a_full_disk(disk: SmallDisk) -> None:
     """It starts, serves what was acknowledged, and goes on once there is space."""
     topic = create_topic(disk.bootstrap, "full", 1)
+    other = create_topic(disk.bootstrap, "other", 1)
     writer = Writer(disk.bootstrap, topic)
     filler = disk.fill(leave_bytes=12 * MIB)
-    writer.until_full()
+    writer.until_full(disk, other)
     disk.kill()
     disk.start()
     held = {
@@ -158,8 +164,10 @@ def test_killed_on_a_full_disk(disk: SmallDisk) -> None:
 
 def test_our_own_data_fills_the_disk_and_deleting_records_frees_it(disk: SmallDisk) -> None:
     topic = create_topic(disk.bootstrap, "full", 1)
+    other = create_topic(disk.bootstrap, "other", 1)
     writer = Writer(disk.bootstrap, topic)
-    writer.until_full()
+    writer.until_full(disk, other)
+    assert len(read_partition(disk.bootstrap, topic, 0)) >= len(writer.acked), "reads go on"
     half = max(writer.acked.values()) * 3 // 4
     place = TopicPartition(topic, 0, half)
     admin = AdminClient({"bootstrap.servers": disk.bootstrap})
@@ -171,9 +179,11 @@ def test_our_own_data_fills_the_disk_and_deleting_records_frees_it(disk: SmallDi
 
 def test_deleting_a_topic_frees_a_full_disk(disk: SmallDisk) -> None:
     victim, topic = create_topic(disk.bootstrap, "victim", 1), create_topic(disk.bootstrap, "kept", 1)
+    other = create_topic(disk.bootstrap, "other", 1)
     kept = Writer(disk.bootstrap, topic)
     assert kept.write(50)
-    Writer(disk.bootstrap, victim).until_full()
+    Writer(disk.bootstrap, victim).until_full(disk, other)
+    assert len(read_partition(disk.bootstrap, topic, 0)) >= len(kept.acked), "reads go on"
     admin = AdminClient({"bootstrap.servers": disk.bootstrap})
     admin.delete_topics([victim])[victim].result(120)
     assert kept.write(100), "writing goes on once there is space again"

@@ -33,7 +33,7 @@ def send(bootstrap: str, topic: str, records: list[Sample], **settings: object) 
         for record in records
     ]
     client.flush(120)
-    offsets = [future.get(30).offset for future in futures]
+    offsets = [future.get(120).offset for future in futures]
     client.close()
     return offsets
 

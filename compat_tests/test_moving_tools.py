@@ -78,7 +78,7 @@ def test_reassign_partitions(cluster: LocalCluster, tools: Jvm, tmp_path: Path) 
 
 def test_cancel_ends_that_the_first_copies_are_made(tmp_path: Path) -> None:
     """--cancel of a topic of one copy; so slow that none of its leaders is done."""
-    with own_cluster(tmp_path, settings={"kproto.recovery.read.bytes.per.second": "65536"}) as own:
+    with own_cluster(tmp_path, settings={"kproto.recovery.read.bytes.per.second": "8192"}) as own:
         driver = Jvm(own.bootstrap_servers, tmp_path / "stderr.log")
         try:
             with Admin(own.bootstrap_servers) as admin:

@@ -150,20 +150,22 @@ class KafkaPython:
         )
 
     def send(self, records: Sequence[tuple[int, int]]) -> list[Send]:
-        from kafka.errors import KafkaError
+        from kafka.errors import KafkaError, NotEnoughReplicasError
 
         waiting = []
         for key, value in records:
             try:
                 future = self._producer.send(self._topic, value_of(key, value, SIZE), partition=key)
             except KafkaError:
-                future = None
+                future = None  # it was never handed over
             waiting.append((key, value, future))
         found = []
         for key, value, future in waiting:
             try:
                 offset = future.get(timeout=SEND_S).offset if future is not None else None
-                result = Result.OK if future is not None else Result.INFO
+                result = Result.OK if future is not None else Result.FAIL
+            except NotEnoughReplicasError:  # refused before anything was stored, and not tried again
+                offset, result = None, Result.FAIL
             except KafkaError:
                 offset, result = None, Result.INFO
             found.append(Send(key, value, result, offset))

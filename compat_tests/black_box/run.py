@@ -109,6 +109,8 @@ class Clients:
         self._chance = chance
         self._running: dict[int, tuple[int, subprocess.Popen[bytes]]] = {}
         self._files: dict[int, Path] = {}
+        self._slots: dict[int, int] = {}
+        """Which of `CLIENTS` a process is."""
         self.crashes = 0
         for slot in range(len(CLIENTS)):
             self._start(slot)
@@ -117,6 +119,7 @@ class Clients:
         name, mode = CLIENTS[slot]
         process = len(self._files) + 1
         path = self._files[process] = self._directory / f"client-{process}.jsonl"
+        self._slots[process] = slot
         path.touch()
         command = [sys.executable, "-m", "compat_tests.black_box.client", name, mode.value]
         command += [self._cluster.bootstrap_servers, self._topic, str(PARTITIONS), str(process)]
@@ -139,6 +142,31 @@ class Clients:
         for slot, (_, running) in sorted(self._running.items()):
             if running.poll() is not None:
                 self._start(slot)
+
+    def done(self) -> Counter[tuple[int, type]]:
+        """(slot, Send) -> records acknowledged, (slot, Poll) -> records read, so far."""
+        found: Counter[tuple[int, type]] = Counter()
+        for process, path in self._files.items():
+            slot = self._slots[process]
+            for part in (part for op in read(path, process) for part in op.parts):
+                if isinstance(part, Poll):
+                    found[slot, Poll] += len(part.records)
+                else:
+                    found[slot, Send] += part.result is Result.OK
+        return found
+
+    def await_progress(self) -> None:
+        """The faults are over: of all kinds of clients one sends and reads again."""
+        before = self.done()
+
+        def all_go_on() -> bool:
+            self.replace_ended()
+            now = self.done()
+            return all(
+                now[slot, do] > before[slot, do] for slot in range(len(CLIENTS)) for do in (Send, Poll)
+            )
+
+        wait_until("clients of all kinds to send and to read", all_go_on, every_s=0.5)
 
     def finish(self) -> list[Op]:
         """Ask all to end; what they all saw."""
@@ -237,7 +265,8 @@ class Nemesis:
 
 
 def run(directory: Path, seed: int, seconds: float, faults: Iterable[str] = FAULTS) -> Outcome:
-    """Faults for so long, then quiet, then everything is read once more by a client of its own (0)."""
+    """Faults for so long, each kind at least once; then all clients must go on; then everything is read once
+    more by a client of its own (0)."""
     chance, outcome, kinds = random.Random(seed), Outcome(seed), list(faults)
     with faulty_cluster(directory) as cluster:
         topic = create_topic(cluster.bootstrap_servers, "box", PARTITIONS, replicas=3)
@@ -246,8 +275,8 @@ def run(directory: Path, seed: int, seconds: float, faults: Iterable[str] = FAUL
         try:
             time.sleep(2)
             end = time.monotonic() + seconds
-            pending: list[str] = []
-            while time.monotonic() < end:
+            pending = chance.sample(kinds, len(kinds))
+            while time.monotonic() < end or len(outcome.faults) < len(kinds):
                 pending = pending or chance.sample(kinds, len(kinds))
                 outcome.faults.append(nemesis.begin(pending.pop()))
                 time.sleep(chance.uniform(*HOLD_S))
@@ -256,6 +285,7 @@ def run(directory: Path, seed: int, seconds: float, faults: Iterable[str] = FAUL
                 nemesis.undo()
                 time.sleep(chance.uniform(*QUIET_S))
                 clients.replace_ended()
+            clients.await_progress()
             outcome.history = clients.finish()
         finally:
             clients.kill()

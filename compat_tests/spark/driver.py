@@ -15,7 +15,7 @@ from compat_tests.spark.queries import start_to_files, stream
 def main(bootstrap: str, topic: str, directory: Path) -> None:
     session = local_session("driver", scratch=directory / "scratch")
     frame = stream(session, bootstrap, topic, startingOffsets="earliest", maxOffsetsPerTrigger=200)
-    start_to_files(frame, directory).awaitTermination()
+    start_to_files(frame, directory, every="1 second").awaitTermination()
 
 
 if __name__ == "__main__":

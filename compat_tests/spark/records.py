@@ -98,7 +98,7 @@ def read_topic(bootstrap: str, topic: str, partitions: int) -> list[Stored]:
     missing = {p: high for p, (low, high) in marks.items() if high > low}
     consumer.assign([TopicPartition(topic, p, marks[p][0]) for p in missing])
     found = []
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 180
     while missing:
         assert time.monotonic() < deadline, f"{topic}: still waiting for {missing}"
         for message in consumer.consume(500, timeout=0.5):

@@ -53,7 +53,7 @@ def test_stopped_in_mid_stream_nothing_is_lost_or_doubled(
         produce(bootstrap, topic, records, "zstd")
         expected += records
         done = committed_batches(tmp_path)
-        query = start_to_files(stream(session, bootstrap, topic, **options), tmp_path)
+        query = start_to_files(stream(session, bootstrap, topic, **options), tmp_path, every="1 second")
         try:
             wait_for(query, "two more batches", lambda before=done: committed_batches(tmp_path) >= before + 2)
         finally:

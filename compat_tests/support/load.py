@@ -7,9 +7,10 @@ compared to the last byte without keeping what was sent.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from confluent_kafka import KafkaException, Message, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from bench.failover.promises import NOISE, ProducerLoad, Promises, number_of, value_of
 from compat_tests.support.confluent import consumer, read_partition
@@ -44,17 +45,21 @@ class MemberLoad:
         self._client = consumer(bootstrap, group_id=group, session_timeout_ms=6000, log_level=0)
         self._client.subscribe([topic])
         self._stop = threading.Event()
+        self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._stop.is_set():
-            batch = [message for message in self._client.consume(500, 0.1) if message.error() is None]
-            for message in batch:
-                self.seen[message.partition(), message.offset()] = number_of(message.value())
-            if batch:
-                self._commit(batch)
-        self._client.close()
+        try:
+            while not self._stop.is_set():
+                batch = [message for message in self._client.consume(500, 0.1) if message.error() is None]
+                for message in batch:
+                    self.seen[message.partition(), message.offset()] = number_of(message.value())
+                if batch:
+                    self._commit(batch)
+            self._client.close()
+        except BaseException as error:
+            self._error = error
 
     def _commit(self, batch: list[Message]) -> None:
         ends = {message.partition(): message.offset() + 1 for message in batch}
@@ -69,6 +74,29 @@ class MemberLoad:
                 if place.offset < self.committed.get(place.partition, 0):
                     self.backwards.append(f"{place.partition}: {place.offset}")
                 self.committed[place.partition] = place.offset
+
+    def _until(self, what: str, condition: Callable[[], bool]) -> None:
+        wait_until(what, lambda: self._error is not None or condition())
+        if self._error is not None:
+            raise self._error
+
+    def await_progress(self) -> None:
+        """It reads something and commits it, from now on."""
+        before = self.commits
+        self._until("the member to commit", lambda: self.commits > before)
+
+    def coordinator(self) -> int:
+        """The node that has the group."""
+        admin = AdminClient({"bootstrap.servers": self._bootstrap})
+
+        def ask() -> int | None:
+            try:
+                node = admin.describe_consumer_groups([self.group])[self.group].result(60).coordinator
+            except KafkaException:
+                return None
+            return int(node.id) if node is not None else None
+
+        return wait_until("the group's coordinator", ask) or 0
 
     def check_stored(self, promised: dict[int, int]) -> None:
         """What the broker has stored is not below what it had acknowledged earlier."""
@@ -89,10 +117,17 @@ class MemberLoad:
             before = promised[place.partition]
             assert place.offset >= before, f"{place.partition}: {before} was committed, {place.offset} stored"
 
-    def finish(self) -> None:
+    def finish(self, *loads: ProducerLoad) -> None:
+        """It has read all that was acknowledged to ``loads``, committed some of it, and ends."""
+        acked = {
+            (p, at) for load in loads for p, found in load.promises.acked.items() for at in found.values()
+        }
+        self._until("the member to read everything", lambda: acked <= self.seen.keys())
         self._stop.set()
         self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive(), "the member did not stop"
+        assert self._error is None, self._error
+        assert self.commits > 0
         assert self.backwards == [], self.backwards
 
 

@@ -11,10 +11,11 @@ from compat_tests.support.ports import free_port
 
 
 class RecordingProxy:
-    """Forwards to the broker on `target`; keeps one frame (with its size) per API key, version and length."""
+    """Forwards to the broker on `target`, which may be set once it has started; keeps one frame (with its
+    size) per API key, version and length."""
 
-    def __init__(self, target: tuple[str, int] | None = None) -> None:
-        self.target = target
+    def __init__(self) -> None:
+        self.target: tuple[str, int] | None = None
         self.port = free_port()
         self.frames: dict[tuple[int, int, int], bytes] = {}
         self._listener = socket.create_server(("127.0.0.1", self.port))

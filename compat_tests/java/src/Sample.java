@@ -96,9 +96,9 @@ final class Sample {
             consumer.seekToBeginning(partitions);
             Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
             partitions.forEach(p -> found.put(p, new ArrayList<>()));
-            long end = System.nanoTime() + 60_000_000_000L;
+            long end = System.nanoTime() + 180_000_000_000L;
             while (partitions.stream().anyMatch(p -> consumer.position(p) < ends.get(p))) {
-                Check.that(System.nanoTime() < end, "60 s were not enough to read " + partitions);
+                Check.that(System.nanoTime() < end, "180 s were not enough to read " + partitions);
                 consumer.poll(java.time.Duration.ofMillis(200)).forEach(
                     r -> found.get(new TopicPartition(r.topic(), r.partition())).add(r));
             }
