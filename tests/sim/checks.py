@@ -81,6 +81,8 @@ class Checks:
         """What owners took for durable."""
         self.leaders: dict[tuple[bytes, int, int], str] = {}
         """Partition and leader epoch to the process that served it."""
+        self.led: dict[tuple[bytes, int], tuple[int, int]] = {}
+        """Streamlet to its leader epoch, and who led it then (-1: nobody yet)."""
         self.lost: dict[str, set[VsegId]] = {}
         """Store id to copies that may have lost something."""
         self.open_rot: set[VsegId] = set()
@@ -265,6 +267,7 @@ class Checks:
                 world.count("log starts stored")
             elif key.startswith("streamlets/"):
                 _, topic_id, index = key.split("/")
+                self._look_at_leadership(bytes.fromhex(topic_id), int(index, 16))
                 self._look_at_first_copies(bytes.fromhex(topic_id), int(index, 16))
         for key in change.deletes:
             if key.startswith("brokers/"):
@@ -406,6 +409,22 @@ class Checks:
         if streamlet.sources and len(streamlet.replicas) > 1 and topic.name not in self.singles:
             return True
         return record.id.owner_epoch in streamlet.sources
+
+    def _look_at_leadership(self, topic_id: bytes, index: int) -> None:
+        """S6: leader epochs only grow, and another leader has another one."""
+        if topic_id not in self.world.image.topics_by_id:
+            return
+        streamlet = self.world.image.streamlet(topic_id, index)
+        epoch, leader = self.led.get((topic_id, index), (-1, -1))
+        if streamlet.leader_epoch < epoch or (
+            streamlet.leader_epoch == epoch
+            and -1 not in (leader, streamlet.leader)
+            and leader != streamlet.leader
+        ):
+            self.world.failed(f"S6: {leader} under epoch {epoch} is followed by {streamlet!r}")
+        if streamlet.leader == -1 and streamlet.leader_epoch == epoch:
+            return  # whoever it was may come back under its epoch
+        self.led[topic_id, index] = (streamlet.leader_epoch, streamlet.leader)
 
     def _look_at_first_copies(self, topic_id: bytes, index: int) -> None:
         """Rule 45, of a streamlet that just got sources: what was given up before was not checked for it."""

@@ -30,6 +30,7 @@ MOST_SECONDS = 240.0
 MOST_BYTES = 8_000_000
 """...and what it takes to read so much where copies may be read only slowly: whatever waits has a limit of
 its own, in proportion to what there is (`patience`)."""
+OWN_FAULT = "the simulation itself"
 
 
 @dataclass
@@ -41,6 +42,11 @@ class Outcome:
     cover: Counter[str]
     lines: list[str]
     seconds: float = 0.0
+
+    @property
+    def caught(self) -> str:
+        """The violation, unless the simulation itself came to grief: that says nothing about a rule."""
+        return "" if self.violation.startswith(OWN_FAULT) else self.violation
 
 
 def run_seed(seed: int, replaced: Any = (), plan: Any = None) -> Outcome:
@@ -73,7 +79,7 @@ def _run(seed: int, replaced: Any, plan: Any) -> Outcome:
             except TimeoutError:
                 violation = f"L: not at rest after {most:.0f} s"
             except Exception as error:
-                violation = f"the simulation itself: {error!r}"
+                violation = f"{OWN_FAULT}: {error!r}"
                 world.note(traceback.format_exc())
             finally:
                 world.close()

@@ -52,8 +52,8 @@ def mutated(job: tuple[int, int]) -> str:
     from .run import run_seed
 
     number, seed = job
-    violation = run_seed(seed, _every_mutation()[number].replaced).violation
-    return "" if violation and run_seed(seed).violation else violation
+    caught = run_seed(seed, _every_mutation()[number].replaced).caught
+    return "" if caught and run_seed(seed).violation else caught
 
 
 def _every_mutation() -> list[Mutation]:
