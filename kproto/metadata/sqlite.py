@@ -12,6 +12,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -203,10 +204,11 @@ class SqliteStore(OneProcess):
             if self._revision != before:
                 connection.execute("UPDATE head SET revision = ?", (self._revision,))
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:  # whatever it is: without this thread nobody would be answered any more
             self._revision = before
             if connection.in_transaction:
-                connection.execute("ROLLBACK")
+                with suppress(sqlite3.Error):  # until it works no other transaction can begin
+                    connection.execute("ROLLBACK")
             if _FULL in str(error):
                 return None
             failure = StoreError(f"{self._path}: {error}")
