@@ -43,7 +43,7 @@ UPDATE_BYTES: Final = 4 * 1024 * 1024
 """Changes in one answer, about; the rest comes with the next one."""
 WAIT_MS_MAX: Final = 30_000
 GONE: Final = 0
-"""In place of a revision for who is no member any more: no change is told to it, it has none to wait for."""
+"""In place of a revision for who left just now: no change is told to it, it has none to wait for."""
 
 Outcome = tuple[int, Sequence[Buffer]]
 AnswerClient = Callable[[memoryview, str], Awaitable[bytes]]
@@ -223,8 +223,12 @@ class ControllerService:
         except KafkaError as error:
             return _failed(error)
         image = controller.image
-        still = rules.is_current(image, caller.node_id, caller.epoch)
-        answer = {"revision": image.revision if still else GONE, "value": value}
+        if rules.is_current(image, caller.node_id, caller.epoch):
+            answer = {"revision": image.revision, "value": value}
+        elif kind == "leave":
+            answer = {"revision": GONE, "value": value}
+        else:  # whatever was decided: it cannot hear of what had changed before, nor act on it
+            return InternalError.FENCED, ()
         return InternalError.NONE, (encode_json(answer),)
 
     async def _forward(self, caller: Caller, body: memoryview) -> Outcome:

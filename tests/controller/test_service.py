@@ -215,6 +215,30 @@ def test_a_fenced_broker_is_told_by_whatever_it_asks() -> None:
     with_cluster(1, body)
 
 
+def test_who_is_fenced_while_its_proposal_waits_gets_no_answer_to_it() -> None:
+    """It knows nothing of what changed before: a leader that handed over, and did not hear that it was done,
+    would take the answer that there is no such move for a reason to go on."""
+
+    async def body(head: Head, two: Member) -> None:
+        from kproto.controller.fencing import decide_fence
+
+        lock = head.controller._busy
+        await lock.acquire()
+        fence = head.controller.decide(lambda: decide_fence(head.controller.image, 2, two.client.epoch))
+        fencing = asyncio.create_task(fence)
+        await asyncio.sleep(0.01)
+        attempt = [bytes(16).hex(), 0, 0, 0]
+        asked = asyncio.create_task(two.client.propose("handed_over", {"streamlets": [attempt], "upto": []}))
+        await asyncio.sleep(0.1)
+        lock.release()
+        await fencing
+        with pytest.raises(KafkaError) as refused:
+            await asyncio.wait_for(asked, 60)
+        assert refused.value.code is ErrorCode.STALE_BROKER_EPOCH
+
+    with_cluster(1, body)
+
+
 def test_a_broker_that_leaves_does_not_wait_for_changes_that_it_is_not_told() -> None:
     async def body(head: Head, two: Member) -> None:
         assert await asyncio.wait_for(two.client.propose("leave", None), 60) is True
