@@ -139,6 +139,9 @@ class HandingOver:
                 except TimeoutError:
                     trouble.failed(f"{len(wanted)} of them, which take appends again until the next try")
                     done = 0
+                except Exception:
+                    log.exception("handing over failed, and is tried again")
+                    done = 0
                 else:
                     trouble.over()
                 took = self._clock.monotonic() - began
@@ -147,8 +150,6 @@ class HandingOver:
                 )
                 if not done:
                     await asyncio.sleep(REST_SECONDS)
-        except Exception:
-            log.exception("handing over failed")
         finally:
             self._running = None
 

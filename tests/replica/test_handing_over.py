@@ -17,6 +17,7 @@ from kproto.metadata.records import ONLINE, RECOVERING
 from kproto.metadata.vlogs import Move, VlogTable
 from kproto.replica import handing_over
 from kproto.replica.handing_over import HandingOver, all_durable
+from kproto.wire.primitives import WireError
 from tests.log.replicated import ME, Replicated, Sealed
 from tests.log.support import TOPIC_ID, batch
 
@@ -68,7 +69,7 @@ class Office:
         self.told.append(args)
         await asyncio.sleep(0)
         answer = self.answers.pop(0) if self.answers else True
-        if isinstance(answer, KafkaError):
+        if isinstance(answer, Exception):
             raise answer
         self.table.moves.clear()
         if answer:
@@ -133,6 +134,21 @@ def test_it_waits_for_all_that_was_appended_and_refuses_more(tmp_path: Path) -> 
         assert bench.vlogs.asked == 1
         assert bench.office.told[0] == {"streamlets": [[TOPIC_ID.hex(), 0, 3, 7]], "upto": [[1, 4]]}
         assert not bench.takes_appends()
+
+    run(tmp_path, body)
+
+
+def test_an_answer_that_makes_no_sense_does_not_end_it(tmp_path: Path) -> None:
+    """Nobody knows what became of it: it refuses appends, and asks again, though no news come."""
+
+    async def body(bench: Bench) -> None:
+        bench.office.answers = [WireError("no answer")]
+        bench.office.move()
+        bench.look()
+        await bench.told()
+        assert not bench.takes_appends()
+        await bench.told(2)
+        assert not bench.office.table.moves
 
     run(tmp_path, body)
 
