@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from compat_tests.support.cluster import own_cluster
+from compat_tests.support.confluent import consumer, producer, read_samples, send_all
 from compat_tests.support.ports import wait_until
+from compat_tests.support.records import plain
 from compat_tests.support.topics import create_topic, unique
 from kproto.local_cluster import LocalCluster
 
@@ -30,6 +33,37 @@ def bytes_of_copies(cluster: LocalCluster) -> int:
             with suppress(FileNotFoundError):  # it has gone since
                 total += file.stat().st_blocks * 512
     return total
+
+
+def test_one_commit_keeps_no_copies_of_other_topics(tmp_path: Path) -> None:
+    """Nothing is live but the first commit, at the very beginning, of a group that never commits again, and
+    one record of a topic that keeps everything. All else lies below the log start after a moment."""
+    settings = {"kproto.virtual.segment.bytes": str(1 << 20), "log.retention.check.interval.ms": "500"}
+    soon = {"retention.ms": "1000", "segment.bytes": str(1 << 20), "kproto.segment.file.bytes": str(1 << 20)}
+    with own_cluster(tmp_path, 3, settings) as cluster:
+        bootstrap = cluster.bootstrap_servers
+        busy = create_topic(bootstrap, unique("busy"), 3, soon, 3)
+        kept = create_topic(bootstrap, unique("kept"), 3, {"retention.ms": "-1"}, 3)
+        for index in range(3):
+            send_all(producer(bootstrap), kept, index, plain([b"for ever"]))
+        once = consumer(bootstrap, group_id="once")
+        once.commit(offsets=[TopicPartition(busy, 0, 7)], asynchronous=False)
+        data, pushed = plain([random.Random(1).randbytes(100_000)] * 100), 0
+        client = producer(bootstrap)
+        for index in range(3):
+            send_all(client, busy, index, data)
+            pushed += 2 * 100 * 100_000
+
+        def is_short() -> bool:
+            for index in range(3):  # a segment that is active does not go by itself
+                send_all(client, busy, index, plain([b"now"]))
+            return bytes_of_copies(cluster) < pushed // 4
+
+        wait_until("old copies are gone", is_short, every_s=1)
+        (found,) = once.committed([TopicPartition(busy, 0)], timeout=60)
+        assert found.offset == 7
+        assert [read_samples(bootstrap, kept, index) for index in range(3)] == [plain([b"for ever"])] * 3
+        once.close()
 
 
 def test_backups_keep_no_old_commits(tmp_path: Path) -> None:

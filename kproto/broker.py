@@ -268,6 +268,7 @@ class Broker:
             on_poison=self._vlogs.poison,
             scan_point=self._vlogs.scan_point,
             in_background=self._removals.submit,
+            on_deleted=self._vlogs.forget_topic,
         )
         if self._member is not None:
             ports.remote = self._member.remote

@@ -331,7 +331,7 @@ class ClusterMember:
         vlogs.follow_backups(self._epoch_of)
         vlogs.unsealed = self._unsealed
         vlogs.lacks_copies = self._lacks_copies
-        vlogs.members_changed(self._others())
+        vlogs.members_changed(self._others(), self._drained())
 
     def recovering(self) -> dict[str, Any]:
         """What this broker does for recoveries: data it brings over, copies it makes, what it reads for
@@ -389,7 +389,7 @@ class ClusterMember:
         self.presence.on_image(image)
         self.replicas.apply(image, self.table)
         if self._vlogs is not None:
-            self._vlogs.members_changed(self._others())
+            self._vlogs.members_changed(self._others(), self._drained())
 
     def _others(self) -> list[int]:
         """Brokers for copies: those that are being drained only while there are too few others (18)."""
@@ -397,6 +397,10 @@ class ClusterMember:
         others = [node_id for node_id in sorted(image.brokers) if node_id != self.node_id]
         staying = [node_id for node_id in others if not is_draining(image, node_id)]
         return staying if len(staying) >= ENOUGH_OTHERS else others
+
+    def _drained(self) -> frozenset[int]:
+        image = self.controller.image
+        return frozenset(node_id for node_id in image.brokers if is_draining(image, node_id))
 
     def _copies_of(self, topic_id: bytes, index: int) -> int:
         image = self.controller.image

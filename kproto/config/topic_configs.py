@@ -418,6 +418,11 @@ class TopicConfig(NamedTuple):
         """True when batches get the broker's timestamp."""
         return self.timestamp_type == "LogAppendTime"
 
+    @property
+    def lasting(self) -> bool:
+        """Records stay until somebody deletes them: no limit, or only compaction would remove any."""
+        return "delete" not in self.cleanup_policy or (self.retention_ms < 0 and self.retention_bytes < 0)
+
 
 _FIELDS: Final = {
     "active_groups": ACTIVE_GROUPS,

@@ -14,7 +14,7 @@ from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
-from kproto.metadata.vlogs import VlogTable, VsegId, start_key
+from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord, start_key
 
 
 class Start(NamedTuple):
@@ -126,17 +126,28 @@ def is_unneeded(who: Concerned, reports: set[tuple[int, int]]) -> bool:
 def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> Decision[list[VsegId]]:
     """Delete the records of virtual segments that nobody needs; backups delete their files then (rule 30).
 
-    From the front of each virtual log only, so that what is left of it has no gap.
+    From the front of each virtual log only, so that what is left of it has no gap. Behind one that is needed
+    they are marked as emptied, so that one old record does not hold up all that came later (45).
     """
     decision: Decision[list[VsegId]] = Decision([])
     gone: set[VsegId] = set()
     for vseg in unneeded.free(image, table):
-        before = vseg._replace(seq=vseg.seq - 1)
-        if len(gone) < PER_TRANSACTION and (before not in table.vsegs or before in gone):
-            decision.deletes.append(table.vsegs[vseg].key)
-            decision.answer.append(vseg)
+        if len(decision.answer) == PER_TRANSACTION:
+            break
+        before, record = vseg._replace(seq=vseg.seq - 1), table.vsegs[vseg]
+        if before not in table.vsegs or before in gone:
+            decision.deletes.append(record.key)
             gone.add(vseg)
+        elif not record.empty:
+            decision.puts[record.key] = _without_copies(record).encode()
+        else:
+            continue
+        decision.answer.append(vseg)
     return decision
+
+
+def _without_copies(vseg: VsegRecord) -> VsegRecord:
+    return vseg._replace(backups=(), emptied=True)
 
 
 def decide_emptied(image: MetadataImage, table: VlogTable, rewritten: Unneeded) -> Decision[list[VsegId]]:
@@ -149,7 +160,7 @@ def decide_emptied(image: MetadataImage, table: VlogTable, rewritten: Unneeded) 
         if len(decision.answer) == PER_TRANSACTION:
             break
         if not vseg.empty and not rules.live_copies(image, vseg):
-            gone = vseg._replace(backups=(), emptied=True)
+            gone = _without_copies(vseg)
             decision.puts[gone.key] = gone.encode()
             decision.answer.append(each)
     return decision

@@ -190,6 +190,7 @@ class LogManager:
         self.checkpointing.forget_topic(topic_id)
         self.unopened.forget(topic_id)
         self.leadership.forget(topic_id)
+        self.ports.on_deleted(topic_id)
         self.trash.add(self.clock.monotonic() + delay, stream_directory(self.data_dir, topic_id))
 
     def _close(self, partition: Partition, lost: bool = False) -> None:

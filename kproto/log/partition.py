@@ -697,7 +697,7 @@ class Partition:
     def retain(self) -> None:
         """Apply retention.ms and retention.bytes; where there are several copies, once the store knows."""
         config = self.config
-        if "delete" not in config.cleanup_policy or (config.retention_ms < 0 and config.retention_bytes < 0):
+        if config.lasting:
             return
         total = self.size_bytes() if config.retention_bytes >= 0 else 0
         start = new_log_start(

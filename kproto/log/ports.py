@@ -122,6 +122,8 @@ class LogPorts:
     """A partition with several copies is to start at an offset: to be stored, then done with
     `Partition.start_at`. Else the next leader might not know, and clients see the log start go back (rules 38
     and 44)."""
+    on_deleted: Callable[[bytes], object] = len
+    """A topic, by its id, is no more."""
 
 
 class VirtualLogPort(Protocol):

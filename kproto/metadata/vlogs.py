@@ -60,7 +60,7 @@ class VsegRecord(NamedTuple):
     end: int | None
     backups: tuple[CopyTarget, ...]
     emptied: bool = False
-    """What was live in it is in later virtual segments, too: nobody reads it any more (rule 45)."""
+    """Nothing in it is live, or what is is in later virtual segments, too: nobody reads it (rules 30, 45)."""
     lost: bool = False
     """It had no copy any more, and an operator gave it up: leaders push again what they have of it, and what
     none of them has is gone (rule 22)."""

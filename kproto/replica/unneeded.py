@@ -1,13 +1,14 @@
 """A leader tells the controller which closed virtual segments hold nothing live of its own (30, 43, 44).
 
-Live is what lies at or above the log start that the store knows. Only the oldest virtual segment of each
-virtual log is looked at, because they are freed from the front; one catalog of it says how far each partition
-goes. Of topics that cannot be in it (12c) nothing is asked: without others nobody needs a copy to say so.
+Live is what lies at or above the log start that the store knows. One catalog of a virtual segment says how
+far each partition goes in it. While one chunk that it told of is live nothing is asked again. Of topics that
+cannot be in it (12c) nothing is asked: without others nobody needs a copy to say so.
 
 What a virtual segment says about the state of partitions must be in newer state frames first, lest the next
-leader forgets producers and leader epochs (40). When all leaders agree, the controller deletes the record,
-and the backups their files. Reports are repeated as long as the record is there: a controller that starts
-anew has forgotten them.
+leader forgets producers and leader epochs (40). When all leaders agree, the backups delete their files: at the
+front of a virtual log because the controller deletes the record, behind one in which something is live because
+it marks the record as emptied. Reports are repeated as long as there is something to free: a controller
+that starts anew has forgotten them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 10.0
 AT_ONCE: Final = 64
-"""Virtual segments of one virtual log that are reported with one look."""
+"""Virtual segments of one virtual log that are reported with one look, and for whose catalogs it asks."""
 
 
 class Contents(NamedTuple):
@@ -61,6 +62,9 @@ class UnneededReports:
         self._epoch = epoch
         self._knows = knows
         self._contents: dict[VsegId, Contents] = {}
+        """Of those in which nothing was live."""
+        self._live: dict[VsegId, Contents] = {}
+        """Of the others one of the partitions with live chunks in it: no more is kept of thousands."""
         self._looking = Looking("reporting virtual segments that can be freed")
 
     def start(self) -> None:
@@ -82,7 +86,9 @@ class UnneededReports:
         vlogs = [(vlog, keys) for epoch, keys in led.items() for vlog in _vlogs(table, epoch)]
         for vlog, keys in vlogs:
             found += await self._dead(vlog, keys, seen)
-        self._contents = {vseg: known for vseg, known in self._contents.items() if vseg in seen}
+        for known in (self._contents, self._live):
+            for vseg in known.keys() - seen:
+                del known[vseg]
         if found:
             rows = [list(vseg) for vseg in found]
             await self._metadata.propose("unneeded", {"vsegs": rows, "revision": revision})
@@ -91,20 +97,34 @@ class UnneededReports:
     async def _dead(
         self, vlog: Sequence[VsegRecord], keys: frozenset[PartitionKey], seen: set[VsegId]
     ) -> list[VsegId]:
-        """The first ones of a virtual log that hold nothing live."""
+        """Those of a virtual log that hold nothing live, oldest first; of the ones that need no copy those at
+        the front."""
         dead: list[VsegId] = []
-        for record in vlog[:AT_ONCE]:
-            if record.open:
+        handed_over = self._is_handed_over(keys)
+        closed = [record for record in vlog if not record.open]
+        seen.update(record.id for record in closed)
+        front, asked = True, 0
+        for record in closed:
+            if len(dead) == AT_ONCE or asked == AT_ONCE:
                 break
-            seen.add(record.id)
             if not record.empty:
+                if self._is_live(record, keys):
+                    front = False
+                    continue
+                asked += 1
                 contents = await self._look_into(record, keys)
-                if contents is None or not is_dead(contents, keys, self._metadata.table):
-                    break
-                if not self._knows(record.id, keys) or self._is_handed_over(keys):
-                    break
+                if contents is None or handed_over or not self._knows(record.id, keys):
+                    front = False
+                    continue
+            elif not front:
+                continue
             dead.append(record.id)
         return dead
+
+    def _is_live(self, record: VsegRecord, keys: frozenset[PartitionKey]) -> bool:
+        """A chunk that was live at the last look is."""
+        known = self._live.get(record.id)
+        return known is not None and not is_dead(known, keys, self._metadata.table)
 
     def _is_handed_over(self, keys: frozenset[PartitionKey]) -> bool:
         """Some may be in the hands of another leader soon, who reads only what was closed for that (12b): the
@@ -117,25 +137,33 @@ class UnneededReports:
         )
 
     async def _look_into(self, record: VsegRecord, keys: frozenset[PartitionKey]) -> Contents | None:
-        """What the virtual segment holds of the partitions; None when no copy tells now. No copy is asked
-        where none of them can be: all may be lost, and the topics deleted that had something there."""
+        """What the virtual segment holds of the partitions, all of it dead; None when something is live, or
+        no copy tells now. No copy is asked where none of them can be: all may be lost, and the topics deleted
+        that had something there."""
+        table = self._metadata.table
         floors = floors_of(self._metadata.image, keys)
         held = may_be_in(set(floors.values()), [record])
         asked = sorted(key for key in keys if floors[key[0]] in held)
         if not asked:
             return Contents(frozenset(), [])
         known = self._contents.get(record.id)
-        if known is not None and known.asked.issuperset(asked):
+        if known is None or not known.asked.issuperset(asked):
+            body = Look(record.id, record.end or 0, asked).encode()
+            try:
+                rows = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
+            except NoCopyError as error:
+                log.info("%s", error)
+                return None
+            ends = [(key, row.end) for key, row in zip(asked, rows, strict=True) if row.frame >= 0]
+            known = Contents(frozenset(asked), ends)
+        if is_dead(known, keys, table):
+            self._contents[record.id] = known
             return known
-        body = Look(record.id, record.end or 0, asked).encode()
-        try:
-            rows = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
-        except NoCopyError as error:
-            log.info("%s", error)
-            return None
-        ends = [(key, row.end) for key, row in zip(asked, rows, strict=True) if row.frame >= 0]
-        self._contents[record.id] = Contents(frozenset(asked), ends)
-        return self._contents[record.id]
+        live = [(key, end) for key, end in known.ends if key in keys]
+        lasts = max(live, key=lambda one: one[1] - table.log_start(*one[0]))
+        self._live[record.id] = Contents(frozenset(), [lasts])
+        self._contents.pop(record.id, None)
+        return None
 
 
 def led_from(

@@ -41,6 +41,9 @@ class VlogClass(NamedTuple):
     policy: FlushPolicy
     topic_id: bytes
     """The topic that asked for virtual logs of its own (``kproto.vlogs``), else empty."""
+    lasting: bool = False
+    """Of topics that delete no records by themselves. With backups these share no virtual logs with others: a
+    virtual segment stays as long as anything in it (rules 43, 45)."""
 
 
 def flush_policy(config: TopicConfig) -> FlushPolicy:

@@ -220,13 +220,14 @@ class VlogManager:
         self._kept = Kept(self._disk, self.journal.directory, partial(self._remove, counted=0))
         self.cleaner.keep = self._keep
 
-    def members_changed(self, node_ids: Iterable[int]) -> None:
-        """``node_ids`` are the live brokers besides this one: backups that are none any more are replaced,
-        and virtual logs that have too few get more. May be called though nothing changed."""
+    def members_changed(self, node_ids: Iterable[int], drained: frozenset[int] = frozenset()) -> None:
+        """``node_ids`` are the live brokers besides this one: backups that are none any more, or are being
+        ``drained`` while there are enough others, are replaced, and virtual logs that have too few get more.
+        May be called though nothing changed."""
         replication = self._replication
         members = tuple(sorted(node_ids))
-        if replication is not None and members != replication.members:
-            gone = replication.change_members(members)
+        if replication is not None and (members, drained) != (replication.members, replication.drained):
+            gone = replication.change_members(members, drained)
             for pusher in self._replicated():
                 pusher.members_changed(gone)
 
@@ -294,6 +295,11 @@ class VlogManager:
         loss of power."""
         outgrown, self._outgrown = self._outgrown, {}
         return outgrown
+
+    def forget_topic(self, topic_id: bytes) -> None:
+        """It was deleted: nobody needs the state of its partitions, wherever they were led at last."""
+        for pusher in self._replicated():
+            pusher.states.forget_topic(topic_id)
 
     def write_down(self, partition: LogPartition) -> None:
         """Have the state of ``partition`` in a state frame soon, though nothing is appended."""

@@ -35,7 +35,7 @@ from kproto.vlog.gathering import Gathering
 from kproto.vlog.later import Later
 from kproto.vlog.ports import OpenVseg
 from kproto.vlog.pusher import Pusher, how_many_fit
-from kproto.vlog.replication import alone, counts, fenced, may_roll, may_widen, stalled, stored
+from kproto.vlog.replication import alone, counts, fenced, may_leave, may_roll, may_widen, stalled, stored
 from kproto.vlog.states import States
 from kproto.vlog.virtual_log import OWNER
 
@@ -273,7 +273,7 @@ class ReplicatedPusher(Pusher):
                 if self._shared.epoch_of(target) is not None:
                     self._shared.suspects.clear(target.node_id)  # another process, and it is there
             self.run()
-        elif now >= self._widen_at and self._may_widen():
+        elif now >= self._widen_at and (self._may_widen() or self._may_leave()):
             self._widen_at = now + self._widen_wait
             self._widen_wait = min(self._widen_wait * 2, WIDEN_MOST_S)
             self.renew()
@@ -708,6 +708,10 @@ class ReplicatedPusher(Pusher):
         backups = [target.node_id for target in self._targets]
         shared = self._shared
         return may_widen(self.klass.copies, backups, shared.members, shared.suspects.now())
+
+    def _may_leave(self) -> bool:
+        backups, shared = [target.node_id for target in self._targets], self._shared
+        return bool(shared.drained) and may_leave(self.klass.copies, backups, shared.members, shared.drained)
 
     def _estimate(self) -> None:
         """How many copies the first segment will have, as far as one can tell."""

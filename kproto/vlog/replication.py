@@ -58,6 +58,12 @@ def may_widen(
     return 1 + len(backups) < copies and any(node not in backups and node not in suspects for node in members)
 
 
+def may_leave(copies: int, backups: Iterable[int], members: Iterable[int], drained: Collection[int]) -> bool:
+    """Rule 18: a copy is on a broker that is being drained, and there are enough others."""
+    leaving = any(node in drained for node in backups)
+    return leaving and sum(node not in drained for node in members) >= copies - 1
+
+
 def alone(members: Collection[int], avoided: Collection[int]) -> bool:
     """Whether other brokers are there, and each is to be avoided: without them there would be one copy."""
     return bool(members) and all(node in avoided for node in members)
@@ -114,6 +120,7 @@ class Replication:
         "_on_lost",
         "age_s",
         "backups",
+        "drained",
         "epoch_of",
         "lag_s",
         "linger_s",
@@ -138,6 +145,8 @@ class Replication:
         self.suspects = Suspects(clock)
         self.members: tuple[int, ...] = ()
         """The other live brokers, in order."""
+        self.drained: frozenset[int] = frozenset()
+        """Those that should have no copies any more (rule 18)."""
         self.epoch_of: Callable[[CopyTarget], int | None] = lambda _: 0
         """The broker epoch of a backup that is a member with this data directory (rule 3)."""
         self.lost = False
@@ -160,10 +169,10 @@ class Replication:
             self._on_lost()
             self.vsegs.on_ownership_lost()
 
-    def change_members(self, members: tuple[int, ...]) -> frozenset[int]:
+    def change_members(self, members: tuple[int, ...], drained: frozenset[int]) -> frozenset[int]:
         """``members`` are the live brokers besides this one, in order; returns those that are not any
         more."""
-        before, self.members = self.members, members
+        before, self.members, self.drained = self.members, members, drained
         for node in self.members:
             if node not in before:
                 self.suspects.clear(node)

@@ -129,6 +129,13 @@ class States:
             if partition.log_end_offset > 0 and _counts(partition):
                 self._frozen[key] = (partition, _snapshot(partition))
 
+    def forget_topic(self, topic_id: bytes) -> None:
+        """Of its partitions that are led elsewhere, too: else the state of a topic that moved away and was
+        deleted would be in every frame for ever."""
+        for known in (self._partitions, self._frozen, self._cache):
+            for key in [key for key in known if key[0] == topic_id]:
+                del known[key]
+
     @property
     def used(self) -> bool:
         """Some partition appends to this virtual log."""

@@ -29,10 +29,24 @@ def test_closed_ones_that_their_leader_does_not_need_go_from_the_front() -> None
     vsegs = chain(world, 1, 4)
     unneeded = Unneeded()
     assert freed(world, unneeded) == []
-    unneeded.report(1, 1, [vsegs[1]])
-    assert freed(world, unneeded) == [], "number 0 is before it"
-    unneeded.report(1, 1, [vsegs[0], vsegs[3]])
+    unneeded.report(1, 1, [vsegs[0], vsegs[1], vsegs[3]])
     assert freed(world, unneeded) == [0, 1], "number 3 is open"
+    assert sorted(vseg.seq for vseg in world.table.vsegs) == [2, 3]
+
+
+def test_those_behind_one_that_is_needed_lose_their_copies_and_keep_the_chain() -> None:
+    """Else one old record of a partition would keep the copies of all that came after it."""
+    world = cluster(3, t=(1, 3, [1]))
+    vsegs = chain(world, 1, 4)
+    unneeded = Unneeded()
+    unneeded.report(1, 1, [vsegs[1], vsegs[3]])
+    assert freed(world, unneeded) == [1], "number 0 is before it, number 3 is open"
+    assert freed(world, unneeded) == [], "once"
+    record = world.table.vsegs[vsegs[1]]
+    assert (record.backups, record.emptied, record.start, record.end) == ((), True, 10, 20)
+    assert sorted(vseg.seq for vseg in world.table.vsegs) == [0, 1, 2, 3]
+    unneeded.report(1, 1, [vsegs[0]])
+    assert freed(world, unneeded) == [0, 1]
     assert sorted(vseg.seq for vseg in world.table.vsegs) == [2, 3]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kproto.errors import ErrorCode, KafkaError
-from kproto.handlers.groups.offsets_log import KeyedLog
+from kproto.handlers.groups.offsets_log import OLDEST_MS, KeyedLog
 from tests.groups.memory_log import MemoryLog
 
 
@@ -147,6 +147,46 @@ def test_a_refused_write_changes_nothing_and_later_ones_work() -> None:
         assert await reload(port) == {b"k": b"3"}
         await log.checkpoint()
         assert await reload(port) == {b"k": b"3"}
+
+    run(scenario())
+
+
+def test_what_is_old_is_written_again_though_it_is_little() -> None:
+    """In a cluster an old commit keeps copies of whatever else is in its virtual segment."""
+    now = 0
+
+    async def scenario() -> None:
+        nonlocal now
+        port = MemoryLog()
+        log = KeyedLog(port, 0, lambda: now, 1 << 40)
+
+        async def commit(key: bytes) -> None:
+            log.put([(key, b"%d" % now)], None)
+            while log._checkpoint is not None or not log.idle:
+                await asyncio.sleep(0)
+
+        await commit(b"quiet")
+        for _ in range(60):
+            now += OLDEST_MS // 30
+            await commit(b"busy")
+        assert log.checkpoints == 1
+        port.refuse = ErrorCode.KAFKA_STORAGE_ERROR
+        now += OLDEST_MS
+        before = port.appends
+        await commit(b"busy")
+        port.refuse = None
+        for _ in range(20):
+            await commit(b"busy")
+        assert log.checkpoints == 1
+        assert port.appends < before + 25, "a try that failed is not made again with every write"
+        again = KeyedLog(port, 0, lambda: now, 1 << 40)
+        await again.load()
+        assert again.live.keys() == {b"quiet", b"busy"}
+        now += OLDEST_MS
+        again.put([(b"busy", b"last")], None)
+        while again._checkpoint is not None or not again.idle:
+            await asyncio.sleep(0)
+        assert again.checkpoints == 1, "also of what an earlier process wrote"
 
     run(scenario())
 

@@ -99,13 +99,13 @@ def test_what_lies_below_the_log_start_is_freed_from_the_front() -> None:
     topic = world.image.topics["t"].topic_id
     a, b = (topic, 0), (topic, 1)
     leader = Leader(world, 1, Unneeded())
-    leader.copies.ends = written(world, 1, {a: 10, b: 10}, {a: 20}, {b: 30})
+    leader.copies.ends = written(world, 1, {a: 10, b: 10}, {a: 20, b: 11}, {b: 30})
     assert leader.look() == 0
     start(world, a, 20)
-    assert leader.look() == 0, "b is live in the first"
+    assert leader.look() == 0, "b is live in both"
     start(world, b, 9)
     assert leader.look() == 0, "its last record is at 9"
-    start(world, b, 10)
+    start(world, b, 11)
     assert leader.look() == 2
     assert seqs(world) == [2, 3]
     assert leader.look() == 0
@@ -114,16 +114,70 @@ def test_what_lies_below_the_log_start_is_freed_from_the_front() -> None:
     assert seqs(world) == [3], "the open one stays"
 
 
-def test_a_catalog_is_asked_for_once_and_again_for_partitions_that_came_later() -> None:
+def test_one_old_record_does_not_keep_the_copies_of_what_came_later() -> None:
+    """The first commit of a group that never commits again was before all that its leader ever took since."""
+    world = cluster(3, t=(2, 3, [1, 1]))
+    topic = world.image.topics["t"].topic_id
+    a, b = (topic, 0), (topic, 1)
+    leader = Leader(world, 1, Unneeded())
+    leader.copies.ends = written(world, 1, {a: 10, b: 1}, *({a: 10 * seq} for seq in range(2, 150)))
+    start(world, a, 1400)
+    assert [leader.look() for _ in range(4)] == [module.AT_ONCE, module.AT_ONCE, 139 - 2 * module.AT_ONCE, 0]
+    left = {vseg.seq for vseg, record in world.table.vsegs.items() if record.backups}
+    assert left == {0, *range(140, 150)}
+    assert seqs(world) == list(range(150)), "their records keep the chain"
+    start(world, b, 1)
+    start(world, a, 1430)
+    while leader.look():
+        pass
+    assert seqs(world) == list(range(143, 150))
+
+
+def test_a_catalog_is_asked_for_once_while_something_in_it_is_live() -> None:
     world = cluster(3, t=(1, 3, [1]))
     leader = Leader(world, 1, Unneeded())
     first = (world.image.topics["t"].topic_id, 0)
     leader.copies.ends = written(world, 1, {first: 10}, {first: 20})
     for _ in range(3):
         leader.look()
+    assert leader.copies.asked == 2
+    world.topic("u", 1, 3, [1])
+    leader.look()
+    assert leader.copies.asked == 2
+    start(world, first, 10)
+    assert leader.look() == 1, "of both partitions"
+    assert leader.copies.asked == 3
+
+
+def test_a_catalog_is_asked_for_again_for_partitions_that_came_later() -> None:
+    world = cluster(3, t=(1, 3, [1]))
+    leader = Leader(world, 1, Unneeded())
+    first = (world.image.topics["t"].topic_id, 0)
+    leader.copies.ends = written(world, 1, {first: 10})
+    start(world, first, 10)
+    leader.knows = lambda _: False
+    for _ in range(3):
+        assert leader.look() == 0
     assert leader.copies.asked == 1
     world.topic("u", 1, 3, [1])
     leader.look()
+    assert leader.copies.asked == 2
+
+
+def test_of_many_partitions_that_are_live_in_it_one_is_remembered() -> None:
+    """The one that has most to go. When that is dead, too, all are asked about."""
+    world = cluster(3, t=(3, 3, [1, 1, 1]))
+    topic = world.image.topics["t"].topic_id
+    a, b, c = ((topic, index) for index in range(3))
+    leader = Leader(world, 1, Unneeded())
+    leader.copies.ends = written(world, 1, {a: 10, b: 90, c: 50})
+    assert leader.look() == 0
+    for key, offset in ((a, 10), (c, 50), (b, 89)):
+        start(world, key, offset)
+        assert leader.look() == 0
+    assert leader.copies.asked == 1
+    start(world, b, 90)
+    assert leader.look() == 1
     assert leader.copies.asked == 2
 
 

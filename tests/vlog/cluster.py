@@ -251,6 +251,7 @@ class Node:
         self.up = True
         self.silent = False
         """A member that takes nothing from the network."""
+        self.drained = False
 
     def push(self, first: bytes | None, frame: bytes) -> PushAnswer:
         header = decode_frame_header(frame)
@@ -369,6 +370,7 @@ class SimVsegs:
             assert request.start == 0
         assert (request.vlog, request.seq) not in self.records
         live = [n for n in self.nodes.values() if n.up and n.target.node_id not in request.exclude]
+        live = [n for n in live if not n.drained] or live
         self.turns += 1
         first = self.turns % max(len(live), 1)
         chosen = (live[first:] + live[:first])[: request.copies - 1]

@@ -319,6 +319,44 @@ def test_a_backup_is_replaced_without_traffic_though_another_broker_goes_in_the_
     world.check()
 
 
+def test_a_backup_that_is_drained_is_replaced_without_traffic_when_there_are_enough_others() -> None:
+    world, part = begun(copies=2, others=2)
+    (leaving,) = backups_of(world, 1)
+    (other,) = (node for node in world.nodes if node != leaving)
+    world.nodes[leaving].drained = True
+    world.manager.members_changed([1, 2], frozenset([leaving, other]))
+    world.flow()
+    assert len(world.vsegs.records) == 1, "all are drained: who else should have it?"
+    world.manager.members_changed([1, 2], frozenset([leaving]))
+    world.flow()
+    assert backups_of(world, 2) == [other]
+    assert part.vlog.live_copies == 2
+    for _ in range(10):
+        world.loop.advance(1.0)
+        world.manager.tick()
+        world.flow()
+    assert len(world.vsegs.records) == 2, "once"
+    world.check()
+
+
+def test_who_is_drained_while_the_next_segment_is_being_opened_is_not_forgotten() -> None:
+    world, part = begun(copies=2, others=2)
+    world.pushers[0].renew()
+    world.pushers[0].run()
+    ((_, number),) = [key for key, record in world.vsegs.records.items() if record.end is None]
+    (leaving,) = [target.node_id for target in world.vsegs.records[1, number].backups]
+    assert world.vsegs.answers, "the store has not answered yet"
+    world.nodes[leaving].drained = True
+    world.manager.members_changed([1, 2], frozenset([leaving]))
+    world.flow()
+    world.loop.advance(1.0)
+    world.manager.tick()
+    world.flow()
+    (last,) = [record for record in world.vsegs.records.values() if record.end is None]
+    assert leaving not in [target.node_id for target in last.backups]
+    assert part.vlog.live_copies == 2
+
+
 def test_a_store_that_gives_too_few_backups_is_not_asked_without_end() -> None:
     """Every proposal changes the metadata, and every change of the metadata is told to the virtual logs."""
     world, part = begun(others=2)

@@ -135,6 +135,22 @@ def test_a_backlog_that_never_ends_does_not_keep_state_frames_away(monkeypatch: 
     world.check()
 
 
+def test_a_topic_that_is_deleted_where_others_led_it_at_last_is_in_no_frame_any_more() -> None:
+    world, part = begun()
+    gone = world.partition(topic=2)
+    gone.append(1_000)
+    world.flow()
+    gone.lost, gone.vlog = True, None
+    world.pushers[0].write_down()
+    world.loop.advance(1.0)
+    part.append(1_000)
+    world.flow()
+    states = world.pushers[0].states
+    assert states._collect(part.vlog).keys() == {(part.topic_id, 0), (gone.topic_id, 0)}
+    world.manager.forget_topic(gone.topic_id)
+    assert states._collect(part.vlog).keys() == {(part.topic_id, 0)}
+
+
 def test_a_partition_that_came_with_data_is_written_down_without_traffic() -> None:
     world, part = begun()
     taken = world.partition(topic=2, base=500)

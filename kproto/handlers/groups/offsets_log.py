@@ -3,9 +3,10 @@
 Writes are queued and leave as one batch per turn of the event loop, so commits are cheap when many arrive.
 ``live`` holds the newest durable value of every key, as bytes; loading replays the log into it.
 
-The log does not grow for ever: when garbage exceeds a bound, a *checkpoint* rewrites every live value that
-still lies before the *cut* (the log end when it began) at the head and then advances the log start to the
-cut. Safe at every point: a crash in between leaves duplicates, never a loss, because
+The log does not grow for ever: when garbage exceeds a bound, or has been there for long, a *checkpoint*
+rewrites every live value that still lies before the *cut* (the log end when it began) at the head and then
+advances the log start to the cut. Safe at every point: a crash in between leaves duplicates, never a loss,
+because
 
 1. nothing before the cut is given up until every live key has a durable record at or after it;
 2. a value is rewritten only while no newer write of its key is under way, so log order is write order;
@@ -39,6 +40,9 @@ BATCH_BYTES = 256 * 1024
 write is never split."""
 GARBAGE_BYTES = 4 * 1024 * 1024
 """Checkpoint when this much (and more than what is live) in the log is superseded."""
+OLDEST_MS = 3_600_000
+"""Checkpoint, too, when the log begins with something that old: no copy can go of what else is in the virtual
+segments from there on (rule 43)."""
 RECORD_OVERHEAD = 12
 """Bytes a record has beside its key and value, about."""
 RECORD_MOST = 24
@@ -129,7 +133,11 @@ class KeyedLog:
         self._idle_waiters: list[tuple[int, Callable[[], None]]] = []
         self._log_bytes = 0
         self._live_bytes = 0
+        self._oldest_ms = wall_ms()
+        """When the first record of the log was written, about."""
         self._checkpoint: asyncio.Task[None] | None = None
+        self._began_ms = 0
+        """The newest checkpoint."""
         self._cut = 0
         self._bytes_after_cut = 0
         self._failed_at = 0
@@ -143,8 +151,11 @@ class KeyedLog:
         """Replay the log into :attr:`live`, in slices that leave the event loop free in between."""
         records = 0
         async for batch in self._port.scan(self.index):
+            header = read_header(batch)
+            if not self._log_bytes:
+                self._oldest_ms = header.max_timestamp
             self._log_bytes += len(batch)
-            if read_header(batch).attributes & CONTROL:
+            if header.attributes & CONTROL:
                 continue
             for record in iter_records(batch):
                 if record.key is not None:
@@ -266,7 +277,9 @@ class KeyedLog:
     def _consider_checkpoint(self) -> None:
         if self._checkpoint is not None or self._closed:
             return
-        if self.garbage_bytes > max(self._garbage_limit, self._live_bytes, 2 * self._failed_at):
+        much = self.garbage_bytes > max(self._garbage_limit, self._live_bytes, 2 * self._failed_at)
+        old = self._wall_ms() - self._oldest_ms > OLDEST_MS
+        if much or (old and self.garbage_bytes):
             self._checkpoint = asyncio.get_running_loop().create_task(self.checkpoint())
             self._checkpoint.add_done_callback(self._checkpoint_ended)
 
@@ -276,6 +289,7 @@ class KeyedLog:
             return
         error = task.exception()
         self._failed_at = 0 if error is None else self.garbage_bytes
+        self._oldest_ms = self._began_ms
         if isinstance(error, KafkaError):
             _log.warning("checkpoint of __consumer_offsets-%d: %s", self.index, error)
         elif error is not None:
@@ -285,8 +299,9 @@ class KeyedLog:
         """Rewrite what is live before the present log end, then give up the log before it.
 
         KafkaError when the log refuses (a full disk): everything is as before, but for garbage that the try
-        may have made. Another one comes when there is twice the garbage.
+        may have made. Another one comes when there is twice the garbage, or after `OLDEST_MS`.
         """
+        self._began_ms = self._wall_ms()
         cut = self._cut = self._port.bounds(self.index)[1]
         self._bytes_after_cut = 0
         await self._idle()
