@@ -5,10 +5,10 @@ far each partition goes in it. While one chunk that it told of is live nothing i
 cannot be in it (12c) nothing is asked: without others nobody needs a copy to say so.
 
 What a virtual segment says about the state of partitions must be in newer state frames first, lest the next
-leader forgets producers and leader epochs (40). When all leaders agree, the backups delete their files: at the
-front of a virtual log because the controller deletes the record, behind one in which something is live because
-it marks the record as emptied. Reports are repeated as long as there is something to free: a controller
-that starts anew has forgotten them.
+leader forgets producers and leader epochs (40). When all leaders agree, the backups delete their files: at
+the front of a virtual log because the controller deletes the record, behind one in which something is live
+because it marks the record as emptied. Reports are repeated as long as there is something to free: a
+controller that starts anew has forgotten them.
 """
 
 from __future__ import annotations

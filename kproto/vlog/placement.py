@@ -2,7 +2,8 @@
 
 One class of virtual logs per (copies, flush policy), and with backups one more for topics whose records stay
 for ever; inside it ``kproto.vlogs.per.broker`` of them, or ``kproto.vlogs`` of a topic's own. A partition is
-in exactly one (rule 12); those of one streamlet may be in different ones, because order is kept per partition.
+in exactly one (rule 12); those of one streamlet may be in different ones, because order is kept per
+partition.
 """
 
 from __future__ import annotations
