@@ -3,7 +3,8 @@
 ``cluster.json`` in the cluster's directory holds the ports, the settings and the processes; each broker has
 its data in ``broker-<node>`` beside it and writes to ``broker-<node>.log``; they read the cluster's secret in
 ``secret.toml``, because command lines are shown to everybody. A process is recognised by its
-pid together with the time it was started, so that nothing else is ever signalled.
+pid together with the time it was started, so that nothing else is ever signalled. Commands may run at the
+same time: who changes the file holds a lock, and reads first what others have written.
 
 May import nothing of kproto: it starts brokers as a command does (``kproto.cli.launch``).
 """
@@ -11,6 +12,7 @@ May import nothing of kproto: it starts brokers as a command does (``kproto.cli.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import secrets
@@ -20,11 +22,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final, NamedTuple
 
 FILE: Final = "cluster.json"
+LOCK_FILE: Final = "cluster.lock"
 SECRET_FILE: Final = "secret.toml"
 SECRET: Final = "kproto.cluster.secret"
 INTERNAL_OFFSET: Final = 1000
@@ -33,6 +36,7 @@ FIRST_FREE_PORT: Final = 20_000
 START_TIMEOUT_S: Final = 30.0
 STOP_TIMEOUT_S: Final = 30.0
 RUNNING, PAUSED, DEAD = "running", "paused", "dead"
+START_ONE: Final = "start one with: kproto cluster start"
 SAID_BYTES: Final = 2000
 """The end of what a broker that did not start has logged."""
 OF_ONE_BROKER: Final = frozenset(
@@ -85,8 +89,6 @@ class LocalCluster:
         has a cluster already, or a setting cannot be the same for all.
         """
         check_settings(settings or {})
-        if cls.exists(directory):
-            raise ClusterError(f"{directory} has a cluster already")
         try:
             os.makedirs(directory, exist_ok=True)
         except OSError as error:
@@ -99,7 +101,10 @@ class LocalCluster:
         ]
         own = {SECRET: secrets.token_hex(16), **(settings or {})}
         cluster = cls(directory, _Document(nodes, own))
-        cluster._save()
+        with cluster._locked():
+            if cls.exists(directory):
+                raise ClusterError(f"{directory} has a cluster already")
+            cluster._save(own)
         return cluster
 
     @staticmethod
@@ -110,15 +115,20 @@ class LocalCluster:
     @classmethod
     def open(cls, directory: str) -> LocalCluster:
         """The cluster that ``directory`` has. Raises :class:`ClusterError` when there is none."""
-        try:
-            with open(os.path.join(directory, FILE), encoding="utf-8") as file:
-                document = json.load(file)
-            nodes = [Node(**each) for each in document["nodes"]]
-            return cls(directory, _Document(nodes, document["settings"]))
-        except FileNotFoundError:
-            raise ClusterError(f"{directory} has no cluster; start one with: kproto cluster start") from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ClusterError(f"{directory}/{FILE}: {getattr(error, 'strerror', None) or error}") from None
+        return cls(directory, _read(directory))
+
+    def refresh(self) -> None:
+        """Other commands may have started brokers since the file was read, or taken some out: know that.
+
+        The settings stay those that were read first. Raises :class:`ClusterError` when the cluster is gone.
+        """
+        there = {each.node: each for each in _read(self.directory).nodes}
+        for each in list(self.nodes):
+            found = there.get(each.node)
+            if found is None:
+                self.nodes.remove(each)
+            else:
+                each.pid, each.born = found.pid, found.born
 
     @property
     def nodes(self) -> list[Node]:
@@ -156,12 +166,14 @@ class LocalCluster:
 
     def start(self, nodes: Iterable[int] | None = None, *, wait: bool = True) -> None:
         """Start the brokers that are not running (all, or ``nodes``) and wait until clients can connect."""
-        wanted = [self.node(n) for n in nodes] if nodes is not None else self.nodes
-        started = [each for each in wanted if self.state(each) == DEAD]
-        for each in started:
-            self._require_ports(each)
-        self._spawn(started)
-        self._save()
+        with self._locked():
+            self.refresh()
+            wanted = [self.node(n) for n in nodes] if nodes is not None else self.nodes
+            started = [each for each in wanted if self.state(each) == DEAD]
+            for each in started:
+                self._require_ports(each)
+            self._spawn(started)
+            self._save(_read(self.directory).settings)
         deadline = time.monotonic() + START_TIMEOUT_S
         for each in started if wait else ():
             self._wait_until_up(each, deadline)
@@ -212,11 +224,13 @@ class LocalCluster:
 
     def forget(self, node: int) -> None:
         """A dead broker that was taken out of the cluster: its directory stays, and is no part of it."""
-        gone = self.node(node)
-        if self.state(gone) != DEAD:
-            raise ClusterError(f"node {node} is running: stop it first")
-        self._document.nodes.remove(gone)
-        self._save()
+        with self._locked():
+            self.refresh()
+            gone = self.node(node)
+            if self.state(gone) != DEAD:
+                raise ClusterError(f"node {node} is running: stop it first")
+            self.nodes.remove(gone)
+            self._save(_read(self.directory).settings)
 
     @property
     def _in_etcd(self) -> bool:
@@ -329,14 +343,42 @@ class LocalCluster:
         except ChildProcessError:
             pass
 
-    def _save(self) -> None:
-        self._write(FILE, json.dumps(asdict(self._document), indent=1))
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """No other command starts or forgets a broker meanwhile; what is saved has to be read inside."""
+        try:
+            lock = os.open(os.path.join(self.directory, LOCK_FILE), os.O_RDWR | os.O_CREAT, 0o600)
+        except FileNotFoundError:
+            raise ClusterError(f"{self.directory} has no cluster; {START_ONE}") from None
+        except OSError as error:
+            raise ClusterError(f"{self.directory}/{LOCK_FILE}: {error.strerror}") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+    def _save(self, settings: Mapping[str, str]) -> None:
+        """The nodes as they are known here. ``settings``: those of the file, which an operator may edit."""
+        self._write(FILE, json.dumps(asdict(_Document(self.nodes, dict(settings))), indent=1))
 
     def _write(self, name: str, text: str) -> None:
         path = os.path.join(self.directory, name)
         with open(path + ".new", "w", encoding="utf-8", opener=_private) as file:
             file.write(text)
         os.replace(path + ".new", path)
+
+
+def _read(directory: str) -> _Document:
+    """What the file has. Raises :class:`ClusterError`."""
+    try:
+        with open(os.path.join(directory, FILE), encoding="utf-8") as file:
+            document = json.load(file)
+        return _Document([Node(**each) for each in document["nodes"]], document["settings"])
+    except FileNotFoundError:
+        raise ClusterError(f"{directory} has no cluster; {START_ONE}") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ClusterError(f"{directory}/{FILE}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def check_settings(settings: Iterable[str]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import tomllib
 from pathlib import Path
 
@@ -68,6 +70,64 @@ def test_brokers_are_started_together_and_apart(tmp_path: Path) -> None:
     finally:
         cluster.stop()
     assert [cluster.state(node) for node in cluster.nodes] == [DEAD, DEAD]
+
+
+def test_commands_at_the_same_time_keep_each_others_processes(tmp_path: Path) -> None:
+    """Both have read the file before either writes it; so has a third one, which takes a broker out."""
+    directory = str(tmp_path / "cluster")
+    cluster = LocalCluster.create(directory, 3, 0, {})
+    cluster.start()
+    try:
+        one, other, third = (LocalCluster.open(directory) for _ in range(3))
+        one.restart(2)
+        other.restart(3)
+        found = LocalCluster.open(directory)
+        assert [found.state(node) for node in found.nodes] == [RUNNING] * 3
+        assert [node.pid for node in found.nodes] == [
+            cluster.node(1).pid,
+            one.node(2).pid,
+            other.node(3).pid,
+        ]
+        with pytest.raises(ClusterError, match="node 3 is running: stop it first"):
+            third.forget(3)
+        third.stop([3])
+        third.forget(3)
+        found = LocalCluster.open(directory)
+        assert [(node.node, found.state(node)) for node in found.nodes] == [(1, RUNNING), (2, RUNNING)]
+        one.start()
+        assert [node.node for node in one.nodes] == [1, 2]
+    finally:
+        LocalCluster.open(directory).stop()
+
+
+def test_a_cluster_that_another_command_makes_first_stays(tmp_path: Path) -> None:
+    directory = str(tmp_path / "cluster")
+    LocalCluster.create(directory, 1, 0, {})
+    before = (tmp_path / "cluster" / "cluster.json").read_text()
+    with pytest.raises(ClusterError, match="has a cluster already"):
+        LocalCluster.create(directory, 2, 0, {})
+    assert (tmp_path / "cluster" / "cluster.json").read_text() == before
+
+
+def test_settings_that_an_operator_edits_are_not_written_over(tmp_path: Path) -> None:
+    """Between what a command reads and what it writes may be the time of a decommission."""
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {"num.partitions": "3"})
+    file = tmp_path / "cluster" / "cluster.json"
+    file.write_text(file.read_text().replace('"num.partitions": "3"', '"num.partitions": "5"'))
+    cluster.forget(2)
+    assert LocalCluster.open(cluster.directory).settings["num.partitions"] == "5"
+
+
+def test_commands_change_the_file_one_after_the_other(tmp_path: Path) -> None:
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {})
+    forgetting = threading.Thread(target=cluster.forget, args=(2,))
+    with open(tmp_path / "cluster" / "cluster.lock", "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        forgetting.start()
+        forgetting.join(0.2)
+        assert [node.node for node in LocalCluster.open(cluster.directory).nodes] == [1, 2]
+    forgetting.join(60)
+    assert [node.node for node in LocalCluster.open(cluster.directory).nodes] == [1]
 
 
 def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
             except BaseException:
                 _give_up(local, number)
                 raise
+            local.refresh()  # somebody may have restarted it meanwhile
             local.stop([number])
         _unregister(cluster, number)
     local.forget(number)

@@ -1,13 +1,14 @@
-"""What is said when a broker cannot be taken out."""
+"""What is said when a broker cannot be taken out, and what else goes on meanwhile."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
 from kproto.cli import decommission
-from kproto.local_cluster import ClusterError, Node
+from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node
 from kproto.wire.generated.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
@@ -56,3 +57,28 @@ def test_a_broker_stays_when_the_others_are_too_few_for_its_copies(
         return
     with pytest.raises(ClusterError, match="is needed: orders has 3 copies, and 2 other brokers are live"):
         decommission._require_room(found, 1)
+
+
+def test_a_broker_that_was_restarted_meanwhile_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By another command: its process is not the one that the file had at first."""
+    directory = str(tmp_path / "cluster")
+    cluster = LocalCluster.create(directory, 2, 0, {})
+    cluster.start()
+    another = LocalCluster.open(directory)
+    drain = decommission._drain
+
+    def drain_and_restart(other: Node, number: int, until: float) -> None:
+        drain(other, number, until)
+        another.restart(number)
+
+    monkeypatch.setattr(decommission, "_drain", drain_and_restart)
+    try:
+        decommission.decommission(cluster, 2, 60)
+        assert another.node(2).pid
+        assert another.state(another.node(2)) == DEAD
+        assert [(node.node, cluster.state(node)) for node in cluster.nodes] == [(1, RUNNING)]
+        assert [node.node for node in LocalCluster.open(directory).nodes] == [1]
+    finally:
+        another.stop()
