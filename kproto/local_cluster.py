@@ -21,6 +21,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -172,8 +173,9 @@ class LocalCluster:
             started = [each for each in wanted if self.state(each) == DEAD]
             for each in started:
                 self._require_ports(each)
-            self._spawn(started)
-            self._save(_read(self.directory).settings)
+            with _uninterrupted():
+                self._spawn(started)
+                self._save(_read(self.directory).settings)
         deadline = time.monotonic() + START_TIMEOUT_S
         for each in started if wait else ():
             self._wait_until_up(each, deadline)
@@ -293,6 +295,7 @@ class LocalCluster:
             input=json.dumps(brokers).encode(),
             capture_output=True,
             check=False,
+            start_new_session=True,  # Ctrl-C is for the command, which knows what to do about it
         )
         if launched.returncode:
             said = launched.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
@@ -367,6 +370,22 @@ class LocalCluster:
         with open(path + ".new", "w", encoding="utf-8", opener=_private) as file:
             file.write(text)
         os.replace(path + ".new", path)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """SIGINT takes effect at the end: processes that were started are known then, and can be stopped."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are handled in another one
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _read(directory: str) -> _Document:

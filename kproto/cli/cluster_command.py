@@ -65,7 +65,7 @@ def start(brokers: int, base_port: int, given: dict[str, str], metadata: str, da
         local = LocalCluster.create(data_dir, brokers, base_port, settings)
         try:
             local.start()
-        except ClusterError:
+        except BaseException:  # Ctrl-C above all
             local.discard()
             raise
     click.echo(f"{len(local.nodes)} brokers; bootstrap servers: {local.bootstrap_servers}")

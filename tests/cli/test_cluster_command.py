@@ -1,14 +1,29 @@
-"""What ``kproto cluster`` refuses before it starts anything."""
+"""What ``kproto cluster`` refuses before it starts anything, and what it leaves when it is interrupted."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from bench.failover.promises import wait_until
 from kproto.cli.main import main
-from kproto.local_cluster import LocalCluster
+from kproto.local_cluster import LocalCluster, free_ports
+
+INTERRUPTIBLE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from kproto.cli.main import main
+main(prog_name="kproto")
+"""
+"""The command as in a terminal, also when the tests run in the background, where SIGINT is ignored."""
 
 
 def start(directory: Path, *words: str) -> str:
@@ -36,3 +51,62 @@ def test_it_is_said_how_to_change_a_setting_of_a_cluster_that_is_there(tmp_path:
     assert "kafka-configs --alter" in said
     assert f'{tmp_path}/cluster.json ("settings")' in said
     assert "--data-dir" in start(tmp_path, "--brokers", "3")
+
+
+def writing_to(log: str) -> Iterator[int]:
+    """Processes whose standard output it is."""
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and os.readlink(process / "fd" / "1") == log:
+                yield int(process.name)
+        except OSError:  # it has ended, or is somebody else's
+            continue
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+def test_ctrl_c_in_the_first_start_leaves_nothing(tmp_path: Path, waiting: bool) -> None:
+    """While the processes are made, or later, while it waits for brokers whose metadata nobody has: no broker
+    runs on without being known, and another cluster can be started there."""
+    directory = tmp_path / "cluster"
+    command = [sys.executable, "-c", INTERRUPTIBLE, "cluster", "start", "--data-dir", str(directory)]
+    command += ["--brokers", "2", "--base-port", "0", "--metadata", f"etcd://127.0.0.1:{free_ports(1)[0]}/p"]
+    logs = [str(directory / f"broker-{node}.log") for node in (1, 2)]
+    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as starting:
+        try:
+            wait_until("there is a plan", lambda: LocalCluster.exists(str(directory)), every_s=0.01)
+            if waiting:
+                wait_until(
+                    "both are known", lambda: all(n.pid for n in LocalCluster.open(str(directory)).nodes)
+                )
+            else:
+                time.sleep(0.03)
+            os.killpg(starting.pid, signal.SIGINT)  # as a terminal does: all of the group
+            assert starting.wait(60) == 1
+            assert not LocalCluster.exists(str(directory))
+            assert not [pid for log in logs for pid in writing_to(log)]
+        finally:
+            starting.kill()
+            for pid in [pid for log in logs for pid in writing_to(log)]:
+                os.kill(pid, signal.SIGKILL)
+
+
+def test_ctrl_c_in_a_later_start_loses_no_process(tmp_path: Path) -> None:
+    """The cluster was there before: it stays, and its brokers can be stopped."""
+    directory = tmp_path / "cluster"
+    store = {"kproto.metadata.store": f"etcd://127.0.0.1:{free_ports(1)[0]}/p"}
+    cluster = LocalCluster.create(str(directory), 1, 0, store)
+    command = [sys.executable, "-c", INTERRUPTIBLE, "cluster", "start", "--data-dir", str(directory)]
+    log = directory / "broker-1.log"
+    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as starting:
+        try:
+            wait_until("it is being started", log.exists, every_s=0.005)
+            os.killpg(starting.pid, signal.SIGINT)
+            assert starting.wait(60) == 1
+            cluster.refresh()
+            wait_until("it is known", lambda: list(writing_to(str(log))) == [cluster.nodes[0].pid])
+            cluster.stop()
+            assert not list(writing_to(str(log)))
+        finally:
+            starting.kill()
+            for pid in writing_to(str(log)):
+                os.kill(pid, signal.SIGKILL)
