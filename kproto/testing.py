@@ -21,6 +21,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S: Final = 30.0
 """Longer than a start ever takes; a broker that needs more is reported as failed."""
+
+LOOK_S: Final = 0.01
+ANSWER_S: Final = 1.0
+_API_VERSIONS: Final = struct.pack(">ihhih", 10, 18, 0, 1, -1)
+"""A whole request, version 0, of a client without a name: a broker answers it as soon as it serves."""
 
 Setting = str | int | float | bool
 
@@ -162,7 +168,7 @@ class SubprocessBroker(_TestBroker):
         return self._process.pid
 
     def start(self) -> None:
-        """Start and return once clients can connect. Raises RuntimeError with what the broker printed, or
+        """Start and return once clients are served. Raises RuntimeError with what the broker printed, or
         when somebody else has its port: who answers there would be taken for it."""
         if not is_free(self.port):
             raise RuntimeError(f"the broker did not start: somebody listens on port {self.port} already")
@@ -181,15 +187,23 @@ class SubprocessBroker(_TestBroker):
         while time.monotonic() < deadline:
             if self._process is None or self._process.poll() is not None:
                 break
-            try:
-                socket.create_connection((self.host, self.port), timeout=1).close()
+            if self._is_served():
                 return
-            except OSError:
-                time.sleep(0.01)
+            time.sleep(LOOK_S)
         self.kill()
         with open(log_path, "rb") as log:
             said = log.read()[-2000:].decode("utf-8", "replace")
         raise RuntimeError(f"the broker did not start: {said}")
+
+    def _is_served(self) -> bool:
+        """Whether a request is answered. The port is bound early in a start, and the kernel takes connections
+        from then on; a start that fails later resets them."""
+        try:
+            with socket.create_connection((self.host, self.port), timeout=ANSWER_S) as probe:
+                probe.sendall(_API_VERSIONS)
+                return bool(probe.recv(1))
+        except OSError:
+            return False
 
     def kill(self) -> None:
         """SIGKILL, as a crash would; the data stays."""

@@ -100,6 +100,27 @@ def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
         SubprocessBroker({"no.such.key": "1"}, str(tmp_path)).start()
 
 
+def test_a_start_that_fails_when_its_port_is_bound_says_why() -> None:
+    """The kernel takes connections then, and nobody will ever answer."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with (
+            pytest.raises(RuntimeError, match=f"(?s)did not start: .*cannot listen on {address}"),
+            kafka_broker({"kproto.metrics.listen": address}, subprocess=True),
+        ):
+            raise AssertionError("it started")
+
+
+def test_a_broker_that_waits_for_its_cluster_has_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(testing, "START_TIMEOUT_S", 3)
+    internal = {"kproto.internal.listen": "127.0.0.1:0", "kproto.join": f"127.0.0.1:{testing.free_port()}"}
+    with (
+        pytest.raises(RuntimeError, match="the broker did not start"),
+        kafka_broker({"node.id": 2, **internal}, subprocess=True),
+    ):
+        raise AssertionError("it started")
+
+
 def test_a_start_that_fails_gives_everything_back(tmp_path: Path) -> None:
     with kafka_broker() as other:
         taken = {"listeners": f"PLAINTEXT://127.0.0.1:{other.port}"}
