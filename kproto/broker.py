@@ -438,10 +438,11 @@ def _limits(settings: Settings, most_descriptors: int) -> Limits:
     )
 
 
-def run(settings: Settings, announce: Announce) -> int:
+def run(settings: Settings, announce: Announce, *, stop_with_stdin: bool = False) -> int:
     """Run a broker until SIGTERM or SIGINT; the exit code. Raises :class:`StartError`.
 
-    A broker that was fenced starts anew, in the same process.
+    ``stop_with_stdin``: the end of standard input, a pipe, is as good as SIGTERM. A broker that was fenced
+    starts anew, in the same process.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     _take_descriptors(settings)
@@ -449,7 +450,7 @@ def run(settings: Settings, announce: Announce) -> int:
         _be_patient()
     code = 0
     with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        code = runner.run(_serve(settings, announce))
+        code = runner.run(_serve(settings, announce, stop_with_stdin))
         if code == START_ANEW:
             # The same process image as after a crash: nothing of the old epoch is left (rules 2 and 16).
             os.execv(sys.executable, sys.orig_argv)
@@ -495,11 +496,25 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return factory
 
 
-async def _serve(settings: Settings, announce: Announce) -> int:
+def _stop_with_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    """Set ``stop`` when nobody has the other end of the pipe any more, however its process ended."""
+    pipe = sys.stdin.fileno()
+
+    def on_readable() -> None:
+        if not os.read(pipe, 4096):
+            loop.remove_reader(pipe)
+            stop.set()
+
+    loop.add_reader(pipe, on_readable)
+
+
+async def _serve(settings: Settings, announce: Announce, stop_with_stdin: bool) -> int:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    if stop_with_stdin:
+        _stop_with_stdin(loop, stop)
     broker = Broker(settings)
     starting, stopping = asyncio.ensure_future(broker.start()), asyncio.ensure_future(stop.wait())
     await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)

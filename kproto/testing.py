@@ -11,6 +11,9 @@ second; as a subprocess it can be killed and started again with its data. Consum
 further members (``group.initial.rebalance.delay.ms`` = 0). With pytest the fixture ``kafka_broker`` of
 ``kproto.pytest_plugin`` does the same.
 
+A test process that ends before it has stopped its brokers (SIGKILL, ``os._exit``) takes them along; their
+data then stays, in ``kproto-test-*`` of the directory for temporary files.
+
 May import everything but ``cli`` (which it starts as a command).
 """
 
@@ -150,7 +153,8 @@ class InProcessBroker(_TestBroker):
 
 
 class SubprocessBroker(_TestBroker):
-    """A broker in a process of its own: it can be killed and started again with its data."""
+    """A broker in a process of its own: it can be killed and started again with its data. It stops cleanly by
+    itself when this process ends, however that is: it then finds the end of its standard input."""
 
     def __init__(
         self, settings: Mapping[str, Setting] | None = None, data_dir: str | os.PathLike[str] | None = None
@@ -172,14 +176,14 @@ class SubprocessBroker(_TestBroker):
         when somebody else has its port: who answers there would be taken for it."""
         if not is_free(self.port):
             raise RuntimeError(f"the broker did not start: somebody listens on port {self.port} already")
-        command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet"]
+        command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet", "--stop-with-stdin"]
         command += ["--listen", self.bootstrap_servers, "--data-dir", self.data_dir]
         for name, value in self._settings.items():
             command += ["--set", f"{name}={value}"]
         os.makedirs(self.data_dir, exist_ok=True)
         log_path = os.path.join(self.data_dir, "broker.log")
         with open(log_path, "ab") as log:
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
         self._wait_until_up(log_path)
 
     def _wait_until_up(self, log_path: str) -> None:
@@ -232,6 +236,9 @@ class SubprocessBroker(_TestBroker):
             process.kill()
             process.wait()
             raise TimeoutError(f"the broker did not stop within {START_TIMEOUT_S:g} s; killed") from None
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()
 
 
 @contextlib.contextmanager

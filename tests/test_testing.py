@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.failover.promises import wait_until
 from kproto import testing
 from kproto.broker import Broker, StartError
 from kproto.config import ConfigError
+from kproto.local_cluster import process_of
 from kproto.net.client import Client
 from kproto.testing import InProcessBroker, SubprocessBroker, kafka_broker
 from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
@@ -165,6 +167,34 @@ def test_a_broker_that_does_not_stop_is_killed_and_leaves_nothing(monkeypatch: p
     assert not os.path.exists(broker.data_dir)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_broker_ends_with_the_test_process_that_was_killed(tmp_path: Path) -> None:
+    """Another process that the tests have started meanwhile, and that goes on, has no hold on it. It stops as
+    after SIGTERM: with the mark of a clean end."""
+    code = """
+import subprocess, sys, time
+from kproto.testing import SubprocessBroker
+broker = SubprocessBroker(data_dir=sys.argv[1])
+broker.start()
+other = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL)
+print(broker.pid, other.pid, flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as tests:
+        assert tests.stdout is not None
+        pid, other = map(int, tests.stdout.readline().split())
+        born = [process_of(each) for each in (pid, other)]
+        tests.kill()
+    try:
+        wait_until("the broker ends", lambda: (found := process_of(pid)) is None or found.is_dead)
+        assert (tmp_path / "clean").exists()
+        assert process_of(other) is not None
+    finally:
+        for each, was in zip((pid, other), born, strict=True):
+            found = process_of(each)
+            if found is not None and was is not None and found.born == was.born:
+                os.kill(each, signal.SIGKILL)
 
 
 def test_a_start_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,8 @@ def _called() -> str:
 @click.command()
 @_with_options
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
-def serve(quiet: bool, **flags: Any) -> None:
+@click.option("--stop-with-stdin", is_flag=True, hidden=True)  # for `kproto.testing`
+def serve(quiet: bool, stop_with_stdin: bool, **flags: Any) -> None:
     """Run one broker until SIGTERM or SIGINT, then drain and stop cleanly."""
     settings = settings_from(**flags)
     from kproto.broker import StartError, run
@@ -105,7 +106,7 @@ def serve(quiet: bool, **flags: Any) -> None:
             click.echo(f"  {_called()} consume greetings --from-beginning{where}")
 
     try:
-        sys.exit(run(settings, announce))
+        sys.exit(run(settings, announce, stop_with_stdin=stop_with_stdin))
     except StartError as error:
         fail(str(error))
 

@@ -16,7 +16,7 @@ from kproto.config import Settings, address_text, host_and_port
 
 @pytest.fixture(autouse=True)
 def _announced_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(settings: Settings, announce: Callable[[str, int], None]) -> int:
+    def run(settings: Settings, announce: Callable[[str, int], None], *, stop_with_stdin: bool) -> int:
         announce(*settings.listen_address())
         return 0
 
