@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 START_TIMEOUT_S: Final = 30.0
 """Longer than a start ever takes; a broker that needs more is reported as failed."""
 
+SAID_BYTES: Final = 2000
+_NO_FAILURE: Final = (None, 0, -signal.SIGTERM, -signal.SIGKILL)
+"""Exit codes of a broker that was not running, stopped, or was killed by somebody: a test may do that."""
 LOOK_S: Final = 0.01
 ANSWER_S: Final = 1.0
 _API_VERSIONS: Final = struct.pack(">ihhih", 10, 18, 0, 1, -1)
@@ -110,18 +113,32 @@ class InProcessBroker(_TestBroker):
         self._thread.start()
         if not self._ready.wait(START_TIMEOUT_S):
             raise TimeoutError(f"the broker did not start within {START_TIMEOUT_S:g} s")
-        if self._failure is not None:
-            raise self._failure
+        self._raise_failure()
 
     def stop(self) -> None:
-        """Drain, stop, and delete the data unless the directory was given."""
+        """Drain, stop, and delete the data unless the directory was given.
+
+        Raises what ended the broker before, or kept it from stopping cleanly; RuntimeError when its storage
+        failed or it was fenced. TimeoutError when it does not stop: its data then stays.
+        """
         if self._loop is not None and self._stop is not None:
-            with contextlib.suppress(RuntimeError):  # a start that failed has closed its loop
+            with contextlib.suppress(RuntimeError):  # it has ended, and its loop is closed
                 self._loop.call_soon_threadsafe(self._stop.set)
         if self._thread is not None:
             self._thread.join(START_TIMEOUT_S)
+            if self._thread.is_alive():
+                raise TimeoutError(
+                    f"the broker did not stop within {START_TIMEOUT_S:g} s; {self.data_dir} is left to it"
+                )
             self._thread = None
         self._discard_data()
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        """Once: who was told need not be told by the next call."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     def _run(self) -> None:
         import asyncio
@@ -145,11 +162,24 @@ class InProcessBroker(_TestBroker):
         if self._own_directory:
             given["kproto.metadata.store"] = "memory"
         broker: Broker = Broker(load(None, {**given, **self._settings}))
-        await broker.start()
+        starting = asyncio.ensure_future(broker.start())
+        stopping = asyncio.ensure_future(self._stop.wait())
+        await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if not starting.done():
+            starting.cancel()  # it took too long, and nobody waits for it any more
+            await asyncio.wait((starting,))
+            return
+        starting.result()
         self.port = broker.port
         self._ready.set()
-        await self._stop.wait()
+        ends = [stopping, *(asyncio.ensure_future(event.wait()) for event in (broker.failed, broker.fenced))]
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        fenced = broker.fenced.is_set() and not self._stop.is_set()
         await broker.stop()
+        if broker.failed.is_set():
+            raise RuntimeError("the broker has ended: its storage failed, as its log says")
+        if fenced:
+            raise RuntimeError("the broker has ended: it was fenced, as its log says")
 
 
 class SubprocessBroker(_TestBroker):
@@ -163,6 +193,7 @@ class SubprocessBroker(_TestBroker):
         super().__init__(settings, data_dir)
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
+        self._log_path = os.path.join(self.data_dir, "broker.log")
 
     @property
     def pid(self) -> int:
@@ -181,12 +212,11 @@ class SubprocessBroker(_TestBroker):
         for name, value in self._settings.items():
             command += ["--set", f"{name}={value}"]
         os.makedirs(self.data_dir, exist_ok=True)
-        log_path = os.path.join(self.data_dir, "broker.log")
-        with open(log_path, "ab") as log:
+        with open(self._log_path, "ab") as log:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
-        self._wait_until_up(log_path)
+        self._wait_until_up()
 
-    def _wait_until_up(self, log_path: str) -> None:
+    def _wait_until_up(self) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
             if self._process is None or self._process.poll() is not None:
@@ -195,9 +225,15 @@ class SubprocessBroker(_TestBroker):
                 return
             time.sleep(LOOK_S)
         self.kill()
-        with open(log_path, "rb") as log:
-            said = log.read()[-2000:].decode("utf-8", "replace")
-        raise RuntimeError(f"the broker did not start: {said}")
+        raise RuntimeError(f"the broker did not start: {self._said()}")
+
+    def _said(self) -> str:
+        """The end of what the broker has printed, if that is still there."""
+        try:
+            with open(self._log_path, "rb") as log:
+                return log.read()[-SAID_BYTES:].decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
 
     def _is_served(self) -> bool:
         """Whether a request is answered. The port is bound early in a start, and the kernel takes connections
@@ -219,9 +255,12 @@ class SubprocessBroker(_TestBroker):
 
     def stop(self) -> None:
         """Stop cleanly, and delete the data unless the directory was given. Raises TimeoutError when that
-        took too long and the process was killed."""
+        took too long and the process was killed, RuntimeError with what the broker printed when it had failed
+        before."""
         try:
-            self.terminate()
+            code = self.terminate()
+            if code not in _NO_FAILURE:
+                raise RuntimeError(f"the broker had failed (exit code {code}): {self._said()}")
         finally:
             self._discard_data()
 
@@ -253,6 +292,11 @@ def kafka_broker(
     broker = kind(settings, data_dir)
     try:
         broker.start()
+    except BaseException:
+        with contextlib.suppress(TimeoutError, RuntimeError):  # why it did not start is what matters
+            broker.stop()
+        raise
+    try:
         yield broker
     finally:
         broker.stop()

@@ -197,7 +197,7 @@ time.sleep(600)
                 os.kill(each, signal.SIGKILL)
 
 
-def test_a_start_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_that_takes_too_long_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     never = threading.Event()
 
     async def start(_: Broker) -> None:
@@ -206,10 +206,70 @@ def test_a_start_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Broker, "start", start)
     monkeypatch.setattr(testing, "START_TIMEOUT_S", 0.05)
     try:
-        with pytest.raises(TimeoutError, match="did not start"), kafka_broker():
+        with pytest.raises(TimeoutError, match="did not start"), kafka_broker(data_dir=tmp_path):
             raise AssertionError("it started")
     finally:
         never.set()
+
+
+def test_a_broker_inside_a_test_that_does_not_stop_keeps_its_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until it has: its thread uses it."""
+    go_on, stop = threading.Event(), Broker.stop
+
+    async def slow(broker: Broker) -> None:
+        await asyncio.to_thread(go_on.wait)
+        await stop(broker)
+
+    monkeypatch.setattr(Broker, "stop", slow)
+    broker = InProcessBroker()
+    broker.start()
+    with monkeypatch.context() as impatient:
+        impatient.setattr(testing, "START_TIMEOUT_S", 0.1)
+        with pytest.raises(TimeoutError, match="did not stop within"):
+            broker.stop()
+    assert os.path.isdir(broker.data_dir)
+    go_on.set()
+    broker.stop()
+    assert not os.path.exists(broker.data_dir)
+
+
+def serves(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("subprocess", [False, True])
+def test_who_stops_a_broker_that_failed_is_told(subprocess: bool, tmp_path: Path) -> None:
+    broker = SubprocessBroker(data_dir=tmp_path) if subprocess else InProcessBroker(data_dir=tmp_path)
+    broker.start()
+    assert produce_one(broker.port, "t") == 0
+    for file in (tmp_path / "journal").iterdir():
+        file.unlink()
+    wait_until("it has ended", lambda: not serves(broker.port))
+    said = r"exit code 1\).*somebody deleted it" if subprocess else "its storage failed"
+    with pytest.raises(RuntimeError, match=f"(?s){said}"):
+        broker.stop()
+    broker.stop()
+
+
+def test_who_stops_a_broker_that_was_fenced_is_told() -> None:
+    """A process of its own would start anew; a broker inside a test cannot, and serves no longer."""
+    internal = [f"127.0.0.1:{testing.free_port()}" for _ in range(2)]
+    first = InProcessBroker({"node.id": 1, "kproto.internal.listen": internal[0]})
+    member = {"node.id": 2, "kproto.internal.listen": internal[1], "kproto.join": internal[0]}
+    second = InProcessBroker({**member, "kproto.controller.grace.ms": 1000})
+    first.start()
+    try:
+        second.start()
+    finally:
+        first.stop()
+    wait_until("it has ended", lambda: not serves(second.port))
+    with pytest.raises(RuntimeError, match="it was fenced"):
+        second.stop()
+    assert not os.path.exists(second.data_dir)
 
 
 @pytest.mark.parametrize("where", ["in-process", "subprocess"])
