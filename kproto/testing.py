@@ -46,6 +46,7 @@ START_TIMEOUT_S: Final = 30.0
 SAID_BYTES: Final = 2000
 _NO_FAILURE: Final = (None, 0, -signal.SIGTERM, -signal.SIGKILL)
 """Exit codes of a broker that was not running, stopped, or was killed by somebody: a test may do that."""
+LAST_PORT: Final = 65_535
 LOOK_S: Final = 0.01
 ANSWER_S: Final = 1.0
 _API_VERSIONS: Final = struct.pack(">ihhih", 10, 18, 0, 1, -1)
@@ -61,6 +62,27 @@ def _text(value: Setting) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _directory(settings: dict[str, str], data_dir: str | os.PathLike[str] | None) -> str | None:
+    """Where the data is to be; taken out of ``settings``, where ``log.dirs`` wins over ``log.dir``. None when
+    nobody says. Raises ValueError."""
+    found = settings.pop("log.dir", None)
+    found = settings.pop("log.dirs", found)
+    if data_dir is None:
+        return found
+    if found not in (None, os.fspath(data_dir)):
+        raise ValueError(f"log.dirs: {found!r} contradicts data_dir = {os.fspath(data_dir)!r}")
+    return os.fspath(data_dir)
+
+
+def _address(listeners: str) -> tuple[str, int]:
+    """Host and port at which clients of this machine reach it; port 0 for one that is free, or is none: that
+    is for the broker to say."""
+    host, _, port = listeners.partition("://")[2].rpartition(":")
+    host = host.strip("[]")
+    known = port.isdecimal() and int(port) <= LAST_PORT
+    return "127.0.0.1" if host in ("", "0.0.0.0") else host, int(port) if known else 0
+
+
 def free_port() -> int:
     """A TCP port of 127.0.0.1 that nobody listens on at this moment."""
     with socket.socket() as probe:
@@ -74,17 +96,28 @@ class _TestBroker:
     def __init__(
         self, settings: Mapping[str, Setting] | None = None, data_dir: str | os.PathLike[str] | None = None
     ) -> None:
-        """``settings``: Kafka's dotted names to values. ``data_dir``: kept afterwards when given."""
+        """``settings``: Kafka's dotted names to values. ``data_dir``: kept afterwards when given.
+
+        Both kinds of broker take them alike: of ``listeners`` port 0 is a free one, and ``log.dirs`` is as
+        good as ``data_dir``. Raises ValueError when both are given and differ.
+        """
         self._settings = {name: _text(value) for name, value in {**_DEFAULTS, **(settings or {})}.items()}
-        self._own_directory = data_dir is None
-        self.data_dir = tempfile.mkdtemp(prefix="kproto-test-") if data_dir is None else os.fspath(data_dir)
-        self.host = "127.0.0.1"
-        self.port = 0
+        directory = _directory(self._settings, data_dir)
+        self._listeners = self._settings.pop("listeners", "PLAINTEXT://127.0.0.1:0")
+        self.host, self.port = _address(self._listeners)
+        self._own_directory = directory is None
+        self.data_dir = tempfile.mkdtemp(prefix="kproto-test-") if directory is None else directory
 
     @property
     def bootstrap_servers(self) -> str:
         """``host:port``, as clients want it."""
-        return f"{self.host}:{self.port}"
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def _told(self) -> dict[str, str]:
+        """All settings of the broker, by dotted name; its port stays the same in later starts."""
+        before, _, port = self._listeners.rpartition(":")
+        listeners = f"{before}:{self.port}" if port == "0" else self._listeners
+        return {**self._settings, "listeners": listeners, "log.dirs": self.data_dir}
 
     def _discard_data(self) -> None:
         if self._own_directory:
@@ -158,10 +191,11 @@ class InProcessBroker(_TestBroker):
 
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        given = {"listeners": f"PLAINTEXT://127.0.0.1:{self.port}", "log.dirs": self.data_dir}
-        if self._own_directory:
-            given["kproto.metadata.store"] = "memory"
-        broker: Broker = Broker(load(None, {**given, **self._settings}))
+        usual = {"kproto.metadata.store": "memory"} if self._own_directory else {}
+        settings = load(None, self._told(), usual)
+        if settings.kproto_join and not settings.kproto_internal_listen:
+            raise ValueError("kproto.join: a broker inside a test needs kproto.internal.listen, too")
+        broker: Broker = Broker(settings)
         starting = asyncio.ensure_future(broker.start())
         stopping = asyncio.ensure_future(self._stop.wait())
         await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -191,7 +225,7 @@ class SubprocessBroker(_TestBroker):
     ) -> None:
         """``settings``: Kafka's dotted names to values. ``data_dir``: kept afterwards when given."""
         super().__init__(settings, data_dir)
-        self.port = free_port()
+        self.port = self.port or free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._log_path = os.path.join(self.data_dir, "broker.log")
 
@@ -208,8 +242,7 @@ class SubprocessBroker(_TestBroker):
         if not is_free(self.port):
             raise RuntimeError(f"the broker did not start: somebody listens on port {self.port} already")
         command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet", "--stop-with-stdin"]
-        command += ["--listen", self.bootstrap_servers, "--data-dir", self.data_dir]
-        for name, value in self._settings.items():
+        for name, value in self._told().items():
             command += ["--set", f"{name}={value}"]
         os.makedirs(self.data_dir, exist_ok=True)
         with open(self._log_path, "ab") as log:

@@ -323,6 +323,51 @@ def test_settings_may_be_numbers_and_the_directory_a_path(tmp_path: Path, subpro
     assert (tmp_path / "new" / "metadata.sqlite").exists()
 
 
+@pytest.mark.parametrize("subprocess", [False, True])
+@pytest.mark.parametrize("port", [0, None])
+def test_the_address_may_be_a_setting(subprocess: bool, port: int | None) -> None:
+    wanted = testing.free_port() if port is None else port
+    with kafka_broker({"listeners": f"PLAINTEXT://localhost:{wanted}"}, subprocess=subprocess) as broker:
+        assert broker.port == wanted or not wanted
+        assert broker.bootstrap_servers == f"localhost:{broker.port}"
+        with Client("localhost", broker.port) as client:
+            answer = client.call(METADATA, 9, MetadataRequest(topics=[]))
+        assert [(each.host, each.port) for each in answer.brokers] == [("localhost", broker.port)]
+
+
+@pytest.mark.parametrize("subprocess", [False, True])
+@pytest.mark.parametrize("name", ["log.dirs", "log.dir"])
+def test_the_directory_may_be_a_setting(tmp_path: Path, subprocess: bool, name: str) -> None:
+    """It is somebody's then, and stays, metadata included."""
+    for offset in (0, 1):
+        with kafka_broker({name: str(tmp_path / "new")}, subprocess=subprocess) as broker:
+            assert broker.data_dir == str(tmp_path / "new")
+            assert produce_one(broker.port, "t") == offset
+
+
+@pytest.mark.parametrize("subprocess", [False, True])
+def test_two_directories_are_refused(
+    tmp_path: Path, subprocess: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    settings = {"log.dirs": str(tmp_path / "one")}
+    with (
+        pytest.raises(ValueError, match=r"^log\.dirs: .*one' contradicts data_dir = .*other'$"),
+        kafka_broker(settings, subprocess=subprocess, data_dir=tmp_path / "other"),
+    ):
+        raise AssertionError("it started")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_member_inside_a_test_needs_an_address_for_other_brokers() -> None:
+    """That of clients, port + 1000, as `kproto serve` has it, is known too late."""
+    with (
+        pytest.raises(ValueError, match=r"needs kproto\.internal\.listen"),
+        kafka_broker({"kproto.join": "127.0.0.1:1", "node.id": 2}),
+    ):
+        raise AssertionError("it started")
+
+
 def test_a_directory_whose_metadata_is_another_clusters_is_left_alone(tmp_path: Path) -> None:
     with kafka_broker(data_dir=str(tmp_path)):
         pass
