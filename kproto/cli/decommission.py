@@ -40,17 +40,19 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
     other = next((each for each in local.nodes if each is not node and local.state(each) == RUNNING), None)
     if other is None:
         raise ClusterError("no other broker is running")
-    with Cluster(f"127.0.0.1:{other.port}") as cluster:
-        if local.state(node) != DEAD:
+    address = f"127.0.0.1:{other.port}"
+    if local.state(node) != DEAD:
+        with Cluster(address) as cluster:
             _require_room(cluster.metadata(None), number)
             _set_draining(cluster, number, SET)
-            try:
-                _drain(other, number, time.monotonic() + timeout_s)
-            except BaseException:
-                _give_up(local, number)
-                raise
-            local.refresh()  # somebody may have restarted it meanwhile
-            local.stop([number])
+        try:
+            _drain(other, number, time.monotonic() + timeout_s)
+        except BaseException:
+            _give_up(local, number)
+            raise
+        local.refresh()  # somebody may have restarted it meanwhile
+        local.stop([number])
+    with Cluster(address) as cluster:  # another connection: one that is idle for so long is closed
         _unregister(cluster, number)
     local.forget(number)
 

@@ -1,8 +1,9 @@
-"""What is said when a broker cannot be taken out, and what else goes on meanwhile."""
+"""A broker is taken out, or it is said why it cannot be, whatever else goes on meanwhile."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,40 @@ from kproto.wire.generated.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+
+IDLE_MS = 2000
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[[int], LocalCluster]]:
+    """started(n) -> a cluster of n brokers that close connections when they are idle for `IDLE_MS`."""
+    clusters: list[LocalCluster] = []
+
+    def start(brokers: int) -> LocalCluster:
+        settings = {"connections.max.idle.ms": str(IDLE_MS)}
+        cluster = LocalCluster.create(str(tmp_path / "cluster"), brokers, 0, settings)
+        clusters.append(cluster)
+        cluster.start()
+        return cluster
+
+    yield start
+    for cluster in clusters:
+        cluster.stop()
+
+
+def test_a_drain_may_take_longer_than_a_connection_may_be_idle(
+    started: Callable[[int], LocalCluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last request used to go out on the connection of the first."""
+    local, drain = started(2), decommission._drain
+
+    def long_drain(other: Node, number: int, until: float) -> None:
+        time.sleep(1.5 * IDLE_MS / 1000)
+        drain(other, number, until)
+
+    monkeypatch.setattr(decommission, "_drain", long_drain)
+    decommission.decommission(local, 2, 60.0)
+    assert [node.node for node in local.nodes] == [1]
 
 
 @pytest.mark.parametrize(
