@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Collection
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
 from urllib.request import urlopen
@@ -13,6 +14,7 @@ import click
 from kproto.cli.cluster import Cluster, require
 from kproto.errors import ErrorCode
 from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster
+from kproto.wire.generated.describe_cluster import DescribeClusterRequest
 from kproto.wire.generated.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 BROKER: Final = 4
 SET, DELETE = 0, 1
 INCREMENTAL_ALTER_CONFIGS: Final = 44
+DESCRIBE_CLUSTER: Final = 60
 UNREGISTER_BROKER: Final = 64
 LOOK_S: Final = 0.2
 ANSWER_S: Final = 10.0
@@ -43,7 +46,8 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
     address = f"127.0.0.1:{other.port}"
     if local.state(node) != DEAD:
         with Cluster(address) as cluster:
-            _require_room(cluster.metadata(None), number)
+            able = _live(cluster) - set(map(int, _draining(other))) - {number}
+            _require_room(cluster.metadata(None), able, number)
             _set_draining(cluster, number, SET)
         try:
             _drain(other, number, time.monotonic() + timeout_s)
@@ -57,17 +61,23 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
     local.forget(number)
 
 
-def _require_room(metadata: Any, number: int) -> None:
+def _live(cluster: Cluster) -> set[int]:
+    """Members, by node id. (Metadata lists brokers that ended a moment ago, too.)"""
+    answer = cluster.any.call(DESCRIBE_CLUSTER, DescribeClusterRequest())
+    require(answer.error_code, "the cluster", answer.error_message)
+    return {broker.broker_id for broker in answer.brokers}
+
+
+def _require_room(metadata: Any, able: Collection[int], number: int) -> None:
     """A topic's copies are on different brokers. Raises ClusterError when it has some, and all are more than
-    others live."""
-    others = sum(broker.node_id != number for broker in metadata.brokers)
+    those who are ``able`` to have one."""
     for topic in metadata.topics:
         here = [part.replica_nodes for part in topic.partitions if number in part.replica_nodes]
         copies = max(map(len, here), default=0)
-        if copies > others:
+        if copies > len(able):
             raise ClusterError(
-                f"broker {number} is needed: {topic.name} has {copies} copies, and "
-                f"{others} other brokers are live"
+                f"broker {number} is needed: {topic.name} has {copies} copies, and of other brokers "
+                f"{len(able)} are live and not drained themselves"
             )
 
 
@@ -111,13 +121,18 @@ def _still_there(left: dict[str, int]) -> str:
 
 def _left(other: Node, number: int) -> dict[str, int]:
     """What the controller says is left; empty when it does not know yet."""
+    return _draining(other).get(str(number), {})
+
+
+def _draining(other: Node) -> dict[str, dict[str, int]]:
+    """What the controller says is left on members that are drained, by node id."""
     try:
         with urlopen(f"http://127.0.0.1:{other.metrics_port}/recovery", timeout=ANSWER_S) as answer:
             found: dict[str, Any] = json.load(answer)
     except (HTTPException, OSError, ValueError) as error:
         raise ClusterError(f"broker {other.node}: {error}") from None
-    left: dict[str, int] = found["draining"].get(str(number), {})
-    return left
+    draining: dict[str, dict[str, int]] = found["draining"]
+    return draining
 
 
 def _unregister(cluster: Cluster, number: int) -> None:
