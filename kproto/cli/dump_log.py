@@ -1,8 +1,8 @@
 """``kproto dump-log``: what lies in a data directory: streamlets, groups, segments, chunks; and the journal.
 
 Reads files only, also beside a running broker (then what is still in memory and in the journal is not in
-segment files yet; a stopped broker has written everything). The metadata is read from a copy, because the
-broker holds its file exclusively.
+segment files yet; a stopped broker has written everything). What such a broker removes or renames after it
+was listed is left out. The metadata is read from a copy, because the broker holds its file exclusively.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -121,7 +122,8 @@ def dump_log(
     with progress("reading segments", len(segments)) as advance:
         rows: list[dict[str, Any]] = []
         for segment in segments:
-            rows += _chunk_rows(segment) if chunks else [_segment_row(segment)]
+            with _left_out_when_gone(segment.path):
+                rows += _chunk_rows(segment) if chunks else [_segment_row(segment)]
             advance(1)
     streamlets = list(_streamlet_rows(image, topics))
     if as_json:
@@ -132,6 +134,15 @@ def dump_log(
         print_rows(rows, CHUNK_COLUMNS, as_json=False, title="Chunks")
     else:
         print_rows(rows, SEGMENT_COLUMNS, as_json=False, title="Segments")
+
+
+@contextmanager
+def _left_out_when_gone(path: str) -> Iterator[None]:
+    """Around what opens a file that was there a moment ago; one line says when it is not any more."""
+    try:
+        yield
+    except FileNotFoundError:
+        click.echo(f"kproto: {path}: gone meanwhile, and left out", err=True)
 
 
 def _image(data_dir: str) -> MetadataImage:
@@ -150,13 +161,13 @@ def _image(data_dir: str) -> MetadataImage:
             await store.close()
 
     with tempfile.TemporaryDirectory(prefix="kproto-dump-") as copy:
-        found = [name for name in os.listdir(data_dir) if name.startswith(SQLITE_FILE)]
-        if SQLITE_FILE not in found:
+        for name in os.listdir(data_dir):
+            if name.startswith(SQLITE_FILE) and not name.endswith("-shm"):
+                with suppress(FileNotFoundError):  # what is beside the file comes and goes
+                    shutil.copy(os.path.join(data_dir, name), copy)
+        if SQLITE_FILE not in os.listdir(copy):
             message = f"{data_dir} has no metadata: another broker or etcd keeps it; --journal works here"
             raise click.ClickException(message)
-        for name in found:
-            if not name.endswith("-shm"):
-                shutil.copy(os.path.join(data_dir, name), copy)
         try:
             return asyncio.run(read(os.path.join(copy, SQLITE_FILE)))
         except StoreError as error:
@@ -230,15 +241,19 @@ def _chunk_rows(segment: _Segment) -> list[dict[str, Any]]:
     return rows
 
 
-def _journal_rows(data_dir: str) -> Iterator[dict[str, Any]]:
+def _journal_rows(data_dir: str) -> list[dict[str, Any]]:
     from kproto.vlog.dump import frames, journal_files
     from kproto.vlog.manager import JOURNAL_DIRECTORY
 
     disk = Disk()
+    rows: list[dict[str, Any]] = []
     for file in journal_files(disk, os.path.join(data_dir, JOURNAL_DIRECTORY)):
-        found = list(frames(disk, file.path)) if file.header is not None else []
-        yield file.describe() | {
-            "file": os.path.basename(file.path),
-            "frames": len(found),
-            "chunks": sum(len(frame.chunks) for frame in found),
-        }
+        with _left_out_when_gone(file.path):
+            found = list(frames(disk, file.path)) if file.header is not None else []
+            row = file.describe() | {
+                "file": os.path.basename(file.path),
+                "frames": len(found),
+                "chunks": sum(len(frame.chunks) for frame in found),
+            }
+            rows.append(row)
+    return rows

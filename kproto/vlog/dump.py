@@ -40,14 +40,20 @@ class DumpedFile(NamedTuple):
 
 
 def journal_files(disk: Disk, directory: str) -> list[DumpedFile]:
-    """The journal files in ``directory`` in order of name: owner epoch, virtual log, virtual segment."""
+    """The journal files in ``directory`` in order of name: owner epoch, virtual log, virtual segment.
+
+    One that is removed or renamed meanwhile is left out. Raises OSError when one cannot be read.
+    """
     names = sorted(
         n for n in disk.listdir(directory) if n.endswith(SUFFIX) and not n.startswith(SPARE_PREFIX)
     )
     files: list[DumpedFile] = []
     for name in names:
         path = os.path.join(directory, name)
-        reader = JournalReader(disk, path)
+        try:
+            reader = JournalReader(disk, path)
+        except FileNotFoundError:
+            continue
         files.append(DumpedFile(path, reader.header))
         reader.close()
     return files
@@ -56,7 +62,7 @@ def journal_files(disk: Disk, directory: str) -> list[DumpedFile]:
 def frames(disk: Disk, path: str) -> Iterator[ScannedFrame]:
     """The frames of one file with their chunks, chain and CRCs verified. Empty for a file without header.
 
-    Raises OSError when the file cannot be read.
+    Raises OSError when the file cannot be read, FileNotFoundError when it is gone.
     """
     reader = JournalReader(disk, path)
     try:
