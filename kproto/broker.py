@@ -108,13 +108,22 @@ class Broker:
             self._directory = open_directory(settings.log_dirs, settings.node_id, self._disk)
         except DirectoryError as error:
             raise StartError(str(error)) from None
+        except OSError as error:
+            raise self._start_error(error) from None
         async with contextlib.AsyncExitStack() as undo:
             undo.callback(self._directory.close, clean=False)
             try:
                 await self._start_in(self._directory, undo)
             except (StoreError, JournalCorruptError, DirectoryError) as error:
                 raise StartError(str(error)) from None
+            except OSError as error:
+                raise self._start_error(error) from None
             undo.pop_all()
+
+    def _start_error(self, error: OSError) -> StartError:
+        """For what the system refused. (What fails in a thread meanwhile is poison as ever: `_on_poison`.)"""
+        what = error.strerror or str(error) or type(error).__name__
+        return StartError(f"{error.filename or self._settings.log_dirs}: {what}")
 
     async def _start_in(self, directory: DataDirectory, undo: contextlib.AsyncExitStack) -> None:
         """``undo`` gets what must be closed when a later step fails."""

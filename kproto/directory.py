@@ -122,7 +122,8 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
     """Lock ``path`` (made when absent), read its identity, remove the clean marker.
 
     Raises :class:`DirectoryError` when it cannot be made, another broker runs on it, it belongs to another
-    node id, it has data of Apache Kafka, or it was written by a newer format.
+    node id, it has data of Apache Kafka, or it was written by a newer format; OSError when it cannot be
+    written, as a new one on a full disk.
     """
     try:
         disk.makedirs(path)

@@ -101,7 +101,7 @@ def test_who_has_the_store_and_found_it_down_need_not_start_though_it_is_back() 
 
 def test_a_full_disk_keeps_only_a_new_broker_away() -> None:
     world = World(0, plan_of(0))
-    node, why = world.nodes[1], "[Errno 28] No space left on device: '/sim/n1/%s.tmp'"
+    node, why = world.nodes[1], "/sim/n1/%s.tmp: No space left on device"
     assert not world.may_fail(node, why % "identity.json")
     node.machine.room = 100
     assert world.may_fail(node, why % "identity.json")
