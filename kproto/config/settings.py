@@ -115,6 +115,8 @@ _ADDRESSES: Final = {
     "kproto.internal.listen": "kproto.internal.advertise",
 }
 """What is bound, and what others are told when that is not it."""
+_DRAIN: Final = "kproto.drain"
+"""The controller reads it, which knows what was set for a broker while it runs."""
 _ANYWHERE: Final = frozenset({"0", "0.0.0.0", "::", "::0", "*"})
 _NOT_KEYS: Final = frozenset({"values", "explicit", "topic_defaults"})
 _KEY_OF_FIELD: Final = {name.replace(".", "_"): name for name in BROKER_CONFIGS}
@@ -143,7 +145,10 @@ def load(
     for alias, name in ALIASES.items():
         if alias in texts and texts.setdefault(name, texts[alias]) != texts[alias]:
             raise ConfigError(f"{alias}: {texts[alias]!r} contradicts {name} = {texts[name]!r}")
-    return _settings({**_DEFAULTS, **_parsed(texts)}, texts)
+    values = _parsed(texts)
+    if values.get(_DRAIN):
+        raise ConfigError(f"{_DRAIN}: does nothing at the start; it is set for one broker while it runs")
+    return _settings({**_DEFAULTS, **values}, texts)
 
 
 def _with_log_dirs(texts: Mapping[str, str]) -> Mapping[str, str]:

@@ -26,6 +26,7 @@ from kproto.config import (
 )
 from kproto.controller.decision import Decision
 from kproto.controller.names import name_problem
+from kproto.controller.rules import DRAIN
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import DEFAULT_BROKER, config_key, encode_configs
@@ -144,6 +145,8 @@ def _alter_broker(image: MetadataImage, change: ConfigChange, settings: Settings
                 ErrorCode.INVALID_REQUEST,
                 f"{op.name} cannot be changed while the broker runs; set it at start.",
             )
+        if op.name == DRAIN and node_id is None and op.op != OpType.DELETE:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{op.name} is set for one broker, not for all.")
     wanted = _applied(current, change, BROKER_CONFIGS)
     try:
         settings.with_texts(wanted)

@@ -112,6 +112,7 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
         ("group.min.session.timeout.ms = 2000000\n", "group.min.session.timeout.ms: 2000000 is above"),
         ("broker.id = 1\nnode.id = 2\n", "broker.id: '1' contradicts node.id = '2'"),
         ("kproto.journal.bytes = 4194304\n", "is above kproto.journal.bytes"),
+        ("kproto.drain = true\n", "kproto.drain: does nothing at the start; it is set for one broker while"),
     ],
 )
 def test_bad_files_give_one_clear_line(tmp_path: Path, text: str, part: str) -> None:
@@ -157,6 +158,11 @@ def test_everywhere_may_be_bound_when_others_are_told_an_address(bound: str) -> 
         },
     )
     assert settings.advertised_address() == ("broker", 1)
+
+
+def test_what_is_set_while_a_broker_runs_may_be_what_it_cannot_start_with() -> None:
+    started = load(None, {"kproto.drain": "false"})
+    assert started.with_texts({"kproto.drain": "true"}).values["kproto.drain"] is True
 
 
 def test_broker_id_is_an_alias() -> None:
