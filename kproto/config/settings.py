@@ -140,20 +140,24 @@ def load(
     ``usual`` are set where neither says otherwise. Raises :class:`ConfigError` with one line for an
     unreadable file, an unknown key or a value that is refused.
     """
-    texts = {**(usual or {}), **_with_log_dirs(_file_texts(os.fspath(path)) if path is not None else {})}
-    texts.update(_with_log_dirs(overrides or {}))
-    for alias, name in ALIASES.items():
-        if alias in texts and texts.setdefault(name, texts[alias]) != texts[alias]:
-            raise ConfigError(f"{alias}: {texts[alias]!r} contradicts {name} = {texts[name]!r}")
+    texts = {**(usual or {}), **_by_present_names(_file_texts(os.fspath(path)) if path is not None else {})}
+    texts.update(_by_present_names(overrides or {}))
+    texts.update({alias: texts[name] for alias, name in ALIASES.items() if alias in texts})
     values = _parsed(texts)
     if values.get(_DRAIN):
         raise ConfigError(f"{_DRAIN}: does nothing at the start; it is set for one broker while it runs")
     return _settings({**_DEFAULTS, **values}, texts)
 
 
-def _with_log_dirs(texts: Mapping[str, str]) -> Mapping[str, str]:
-    """As Kafka: ``log.dir`` counts where ``log.dirs`` is not set in the same place."""
-    return {"log.dirs": texts["log.dir"], **texts} if "log.dir" in texts else texts
+def _by_present_names(texts: Mapping[str, str]) -> dict[str, str]:
+    """What is set in one place, old names resolved, so that a later place wins whichever name it uses. As
+    Kafka: ``log.dir`` counts where ``log.dirs`` is not set in the same place. Raises :class:`ConfigError` for
+    an alias that contradicts its key there."""
+    named = {"log.dirs": texts["log.dir"], **texts} if "log.dir" in texts else dict(texts)
+    for alias, name in ALIASES.items():
+        if alias in named and named.setdefault(name, named[alias]) != named[alias]:
+            raise ConfigError(f"{alias}: {named[alias]!r} contradicts {name} = {named[name]!r}")
+    return named
 
 
 def _settings(values: Mapping[str, ConfigValue], explicit: Mapping[str, str]) -> Settings:

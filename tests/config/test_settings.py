@@ -169,6 +169,29 @@ def test_broker_id_is_an_alias() -> None:
     assert load(None, {"broker.id": "7"}).node_id == 7
 
 
+@pytest.mark.parametrize(
+    ("file", "given", "node_id"),
+    [
+        ("broker.id = 1\n", {"node.id": "2"}, 2),
+        ("node.id = 1\n", {"broker.id": "2"}, 2),
+        ("broker.id = 1\n", {"broker.id": "2"}, 2),
+        ("broker.id = 2\n", {}, 2),
+    ],
+)
+def test_an_alias_in_the_file_does_not_defeat_the_command_line(
+    tmp_path: Path, file: str, given: dict[str, str], node_id: int
+) -> None:
+    settings = load(write(tmp_path, file), given)
+    assert settings.node_id == node_id
+    shown = {name: value for name, value, _ in settings.effective()}
+    assert shown["node.id"] == shown["broker.id"] == str(node_id)
+
+
+def test_an_alias_does_not_contradict_its_key_on_the_command_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"broker\.id: '3' contradicts node\.id = '2'"):
+        load(write(tmp_path, "broker.id = 1\n"), {"node.id": "2", "broker.id": "3"})
+
+
 def test_topic_config_inherits_from_the_broker_in_kafkas_order() -> None:
     """The finest unit that is set wins, and a topic's own value over all of them."""
     hours = load(None, {"log.retention.hours": "1", "log.roll.hours": "2"})
