@@ -26,7 +26,7 @@ _OPTIONS: Final = (
     click.option(
         "--internal-listen",
         metavar="HOST:PORT",
-        help="Address for other brokers (with --join: by default that of --listen, port + 1000).",
+        help="Address for other brokers (with --join: by default that of --listen, port + 1000; any if 0).",
     ),
     click.option(
         "--join",
@@ -72,7 +72,7 @@ def settings_from(
         settings = load(config_file, texts, USUAL)
         if settings.kproto_join and not settings.kproto_internal_listen:
             host, port = settings.listen_address()
-            own = address_text(host or THIS_MACHINE, port + INTERNAL_PORT_OFFSET)
+            own = address_text(host or THIS_MACHINE, port and port + INTERNAL_PORT_OFFSET)
             settings = settings.with_texts({"kproto.internal.listen": own})
         return settings
     except ConfigError as error:

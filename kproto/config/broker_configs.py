@@ -198,8 +198,8 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         STRING,
         "",
         _address_problem,
-        "host:port of the listener for other brokers; empty: with kproto.join that of clients, port + 1000, "
-        "else the broker is alone.",
+        "host:port of the listener for other brokers; empty: with kproto.join that of clients, port + 1000 "
+        "(any free port when that of clients is 0), else the broker is alone.",
     ),
     (
         "kproto.internal.advertise",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from kproto import broker
+from kproto.broker import Broker
 from kproto.cli.serve import config, serve, settings_from
 from kproto.config import Settings, address_text, host_and_port
+from tests.groups.members import SECRET, members
 
 
 @pytest.fixture(autouse=True)
@@ -64,3 +67,24 @@ def test_what_nobody_has_set_is_a_default() -> None:
 def test_the_address_for_other_brokers_beside_an_ipv6_one(tmp_path: Path) -> None:
     settings = settings_from(1, "[::1]:9092", None, None, "h:1", str(tmp_path), None, {})
     assert settings.kproto_internal_listen == "[::1]:10092"
+
+
+def test_who_listens_on_any_port_does_so_for_other_brokers_too(tmp_path: Path) -> None:
+    """It used to take port 1000. What it gets is what the others are told."""
+
+    async def scenario() -> None:
+        async with members(tmp_path, 1) as cluster:
+            leader = cluster.brokers[1]._member
+            assert leader is not None
+            join, secret = f"127.0.0.1:{leader.port}", {"kproto.cluster.secret": SECRET}
+            settings = settings_from(2, "127.0.0.1:0", None, None, join, str(tmp_path / "2"), None, secret)
+            assert settings.kproto_internal_listen == "127.0.0.1:0"
+            joined = cluster.brokers[2] = Broker(settings)
+            await joined.start()
+            assert joined._member is not None
+            await cluster.until(lambda: 2 in cluster.image().brokers)
+            found = cluster.image().brokers[2]
+            assert (found.port, found.internal_port) == (joined.port, joined._member.port)
+            assert 0 not in (found.port, found.internal_port)
+
+    asyncio.run(asyncio.wait_for(scenario(), 120))
