@@ -8,7 +8,7 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
-from kproto.cli.arguments import fail, set_option
+from kproto.cli.arguments import CONFIG_ERROR_EXIT, fail, set_option
 from kproto.cli.output import print_rows
 from kproto.local_cluster import FILE, ClusterError, LocalCluster, check_settings
 
@@ -31,6 +31,15 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except ClusterError as error:
             fail(str(error))
+        except click.ClickException as error:
+            if error.exit_code == CONFIG_ERROR_EXIT:  # it was called wrongly
+                raise
+            fail(error.format_message())
+        except BrokenPipeError:  # of who reads what is printed: click knows
+            raise
+        except OSError as error:
+            what = error.strerror or str(error)
+            fail(f"{error.filename}: {what}" if error.filename else what)
 
 
 @click.group(cls=_Group)

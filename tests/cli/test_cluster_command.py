@@ -1,4 +1,5 @@
-"""What ``kproto cluster`` refuses before it starts anything, and what it leaves when it is interrupted."""
+"""What ``kproto cluster`` refuses before it starts anything, what it leaves when it is interrupted, and how it
+ends when it cannot do something."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 
 from bench.failover.promises import wait_until
 from kproto.cli.main import main
-from kproto.local_cluster import LocalCluster, free_ports
+from kproto.local_cluster import LocalCluster, free_ports, process_of
 
 INTERRUPTIBLE = """
 import signal
@@ -110,3 +111,33 @@ def test_ctrl_c_in_a_later_start_loses_no_process(tmp_path: Path) -> None:
             starting.kill()
             for pid in writing_to(str(log)):
                 os.kill(pid, signal.SIGKILL)
+
+
+def test_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "cluster.json.new").mkdir()
+    assert start(tmp_path, "--brokers", "1").endswith("cluster.json.new: Is a directory\n")
+
+
+def test_a_broker_that_does_not_answer(tmp_path: Path) -> None:
+    """A process that is there, and nobody listens on its port: as whatever else could not be done."""
+    local = LocalCluster.create(str(tmp_path), 2, 0, {})
+    first = local.nodes[0]
+    command = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        found = process_of(process.pid)
+        assert found is not None
+        first.pid, first.born = process.pid, found.born
+        local._save()
+        words = ["cluster", "decommission", "--node", "2", "--data-dir", str(tmp_path)]
+        done = CliRunner().invoke(main, words)
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+    assert (done.exit_code, done.output) == (2, f"kproto: 127.0.0.1:{first.port}: Connection refused\n")
+
+
+def test_what_cannot_be_meant_is_said_as_everywhere(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["cluster", "start", "--data-dir", str(tmp_path), "--set", "a"])
+    assert (done.exit_code, done.output) == (2, "Error: --set a: expected NAME=VALUE\n")
+    done = CliRunner().invoke(main, ["cluster", "kill", "--data-dir", str(tmp_path)])
+    assert done.exit_code == 2
+    assert done.output.startswith("Usage: ")
