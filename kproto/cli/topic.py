@@ -154,16 +154,24 @@ def alter(
         if removed:
             _check_known(cluster, name, removed)
         if changes:
+            if partitions is not None:
+                _grow(cluster, name, partitions, name, validate_only=True)
             resource = AlterConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=name, configs=changes)
             request = IncrementalAlterConfigsRequest(resources=[resource])
             answer = cluster.any.call(INCREMENTAL_ALTER_CONFIGS, request).responses[0]
             require(answer.error_code, name, answer.error_message)
         if partitions is not None:
-            more = CreatePartitionsTopic(name=name, count=partitions, assignments=None)
-            asked = CreatePartitionsRequest(topics=[more], timeout_ms=TIMEOUT_MS)
-            result = cluster.any.call(CREATE_PARTITIONS, asked).results[0]
-            require(result.error_code, name, result.error_message)
+            _grow(cluster, name, partitions, f"{name} (its configs are changed)" if changes else name)
     click.echo(f"altered {name}")
+
+
+def _grow(cluster: Cluster, name: str, count: int, what: str, *, validate_only: bool = False) -> None:
+    """More partitions for a topic, or only the question whether it can have them. Raises ClickException, of
+    ``what``, when it cannot."""
+    more = CreatePartitionsTopic(name=name, count=count, assignments=None)
+    request = CreatePartitionsRequest(topics=[more], timeout_ms=TIMEOUT_MS, validate_only=validate_only)
+    result = cluster.any.call(CREATE_PARTITIONS, request).results[0]
+    require(result.error_code, what, result.error_message)
 
 
 def _check_known(cluster: Cluster, name: str, removed: Iterable[str]) -> None:

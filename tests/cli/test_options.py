@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,6 +41,26 @@ def test_a_config_that_does_not_exist_is_not_unset(broker: InProcessBroker) -> N
     assert "1000" not in CliRunner().invoke(main, ["topic", "describe", "t", *where]).output
     code, said = run("topic", "alter", "absent", "--unset", "retention.ms", *where)
     assert (code, said.split(":")[:3]) == (1, ["Error", " absent", " UNKNOWN_TOPIC_OR_PARTITION"])
+
+
+def test_a_topic_is_altered_as_a_whole_or_not_at_all(broker: InProcessBroker) -> None:
+    """Configs used to be changed when there was no way to have so many partitions."""
+    where = ("--bootstrap", broker.bootstrap_servers)
+
+    def described() -> tuple[dict[str, str], int]:
+        shown = json.loads(CliRunner().invoke(main, ["topic", "describe", "t", "--json", *where]).output)
+        return shown["configs"], len(shown["partitions"])
+
+    assert run("topic", "create", "t", "--partitions", "2", *where)[0] == 0
+    alter = ("topic", "alter", "t", "--set", "retention.ms=1000", "--partitions")
+    code, said = run(*alter, "1", *where)
+    assert (code, said.split(":")[:3]) == (1, ["Error", " t", " INVALID_PARTITIONS"])
+    assert described() == ({}, 2)
+    assert run(*alter, "3", *where) == (0, "altered t")
+    assert described() == ({"retention.ms": "1000"}, 3)
+    code, said = run("topic", "alter", "t", "--set", "retention.ms=soon", "--partitions", "4", *where)
+    assert (code, said.split(":")[:3]) == (1, ["Error", " t", " INVALID_CONFIG"])
+    assert described() == ({"retention.ms": "1000"}, 3)
 
 
 def test_what_is_consumed_is_said_once(broker: InProcessBroker) -> None:
