@@ -1,5 +1,6 @@
-"""What ``kproto cluster`` refuses before it starts anything, what it leaves when it is interrupted, and how it
-ends when it cannot do something."""
+"""What ``kproto cluster`` refuses before it starts anything, what an interrupt leaves, and how it ends when it
+cannot do something.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +128,7 @@ def test_a_broker_that_does_not_answer(tmp_path: Path) -> None:
         found = process_of(process.pid)
         assert found is not None
         first.pid, first.born = process.pid, found.born
-        local._save()
+        local._save({})
         words = ["cluster", "decommission", "--node", "2", "--data-dir", str(tmp_path)]
         done = CliRunner().invoke(main, words)
         assert process.stdin is not None
