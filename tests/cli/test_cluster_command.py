@@ -1,5 +1,5 @@
-"""What ``kproto cluster`` refuses before it starts anything, what an interrupt leaves, and how it ends when it
-cannot do something.
+"""What ``kproto cluster`` refuses before it starts anything, what an interrupt leaves, and how it ends when
+it cannot do something.
 """
 
 from __future__ import annotations

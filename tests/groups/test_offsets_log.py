@@ -160,29 +160,30 @@ def test_what_is_old_is_written_again_though_it_is_little() -> None:
         port = MemoryLog()
         log = KeyedLog(port, 0, lambda: now, 1 << 40)
 
-        async def commit(key: bytes) -> None:
-            log.put([(key, b"%d" % now)], None)
+        async def commit(key: bytes, size: int = 20) -> None:
+            log.put([(key, bytes(size))], None)
             while log._checkpoint is not None or not log.idle:
                 await asyncio.sleep(0)
 
-        await commit(b"quiet")
+        await commit(b"quiet", 5_000)
         for _ in range(60):
             now += OLDEST_MS // 30
             await commit(b"busy")
         assert log.checkpoints == 1
-        port.refuse = ErrorCode.KAFKA_STORAGE_ERROR
         now += OLDEST_MS
-        before = port.appends
-        await commit(b"busy")
-        port.refuse = None
+        port.most, before = 1_000, port.appends  # the quiet one cannot be written again
         for _ in range(20):
             await commit(b"busy")
         assert log.checkpoints == 1
         assert port.appends < before + 25, "a try that failed is not made again with every write"
+        port.most = 10_000
+        now += OLDEST_MS + 1
+        await commit(b"busy")
+        assert log.checkpoints == 2
         again = KeyedLog(port, 0, lambda: now, 1 << 40)
         await again.load()
         assert again.live.keys() == {b"quiet", b"busy"}
-        now += OLDEST_MS
+        now += OLDEST_MS + 1
         again.put([(b"busy", b"last")], None)
         while again._checkpoint is not None or not again.idle:
             await asyncio.sleep(0)
