@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -22,6 +23,42 @@ CHUNK = 10
 TRIED = 6
 QUICK = ("everything is dead", "freed at once", "sealed at the start")
 """Mutations that almost any seed finds. Each mutation has a story in ``tests/rules``."""
+FAULTS = (
+    *(
+        "all backups lost",
+        "clean stop",
+        "clock set",
+        "clog",
+        "cut",
+        "damaged where nobody leads",
+        "disk full",
+    ),
+    *(
+        "descriptors are scarce",
+        "kill",
+        "killed as it wrote",
+        "pause",
+        "power loss",
+        "rot",
+        "slow link",
+        "wipe",
+    ),
+    *("rot of an open copy", "store away", "two disks", "requests that must be refused", "EIO: sync"),
+)
+WORK = (
+    *("another class", "bereft: loss accepted", "closed by a journal", "configs changed", "copies given up"),
+    *("drained", "elected", "emptied", "fenced itself", "first copies", "freed", "journal files given back"),
+    *("log starts stored", "move", "one copy again", "poisoned", "pushed again", "reassignment", "repairs"),
+    *("records deleted", "seals", "segment mended", "smaller sets", "topics deleted", "vlogs.per.broker"),
+)
+CHECKS = (
+    "acks",
+    "all garbage gone",
+    "blackout: others wait",
+    "consumed",
+    "epochs looked up",
+    "read to the end",
+)
 ROOT = Path(__file__).parents[2]
 
 
@@ -33,11 +70,25 @@ def _frozen() -> Iterator[None]:
     gc.unfreeze()
 
 
+@pytest.fixture(scope="module")
+def happened() -> Counter[str]:
+    """What happened in all seeds together, and how many there were."""
+    return Counter()
+
+
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
-def test_nothing_is_lost(first: int) -> None:
+def test_nothing_is_lost(first: int, happened: Counter[str]) -> None:
     for seed in range(first, first + CHUNK):
         outcome = run_seed(seed)
         assert not outcome.violation, f"make simulate SEED={seed}"
+        happened.update(outcome.cover)
+        happened["seeds"] += 1
+
+
+def test_all_of_it_happened(happened: Counter[str]) -> None:
+    """Faults that never come, and checks that are never made, find nothing."""
+    assert happened["seeds"] == SEEDS, "all of them come before this"
+    assert [what for what in (*FAULTS, *WORK, *CHECKS) if not happened[what]] == []
 
 
 def test_a_seed_does_the_same_in_every_process() -> None:
