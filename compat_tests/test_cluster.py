@@ -108,7 +108,8 @@ def test_a_stopped_broker_is_replaced_and_comes_back(tmp_path: Path) -> None:
 
 
 def test_the_controller_is_killed_and_comes_back(tmp_path: Path) -> None:
-    """With SQLite nobody takes over: what others lead goes on, what it led waits for it."""
+    """With SQLite nobody takes over: what others lead can be read, what it led waits for it, as do writes
+    that need other backups."""
     with own_cluster(tmp_path, settings=SMALL) as cluster:
         load = ClusterLoad(cluster, partitions=8, producers=2)
         load.await_progress()
@@ -116,10 +117,11 @@ def test_the_controller_is_killed_and_comes_back(tmp_path: Path) -> None:
             led = admin.leaders(load.topic)
         cluster.kill(1)
         time.sleep(4)
-        before = load.acked()
         others = [partition for partition, node in led.items() if node != 1]
         assert others
-        wait_until("what others lead to go on", lambda: all(load.acked()[p] > before[p] for p in others))
+        for partition in others:
+            acked = load.acked()[partition]
+            assert len(read_partition(cluster.bootstrap_servers, load.topic, partition)) >= acked > 0
         cluster.start([1])
         load.await_progress()
         cluster.kill(3)

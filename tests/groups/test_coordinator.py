@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from kproto.errors import ErrorCode, KafkaError
+from kproto.errors import ErrorCode
 from kproto.handlers.groups.coordinator import GroupCoordinator
 from kproto.handlers.groups.records import partition_of
 from kproto.handlers.groups.shard import Shard
-from kproto.handlers.turns import PART
-from kproto.metadata import TopicRecord
 from kproto.wire.data import SUBSCRIPTION
 from kproto.wire.generated.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kproto.wire.generated.join_group import JoinGroupRequestProtocol
@@ -124,75 +122,7 @@ async def described(world: World, group: str, version: int = 5) -> Any:
     return (await world.call(DESCRIBE, version, groups=[group])).groups[0]
 
 
-# ---- finding ----------------------------------------------------------------------------------------
-
-
-@scenario()
-async def test_find_coordinator_creates_the_topic_once_and_answers_every_version(world: World) -> None:
-    for version in range(7):
-        if version < 4:
-            found = await world.call(FIND, version, key="g")
-        else:
-            response = await world.call(FIND, version, coordinator_keys=["g", "h"])
-            assert [c.key for c in response.coordinators] == ["g", "h"]
-            found = response.coordinators[1]
-        assert (found.error_code, found.node_id, found.host, found.port) == (0, 0, "127.0.0.1", 9092)
-    assert world.controller.image.topics["__consumer_offsets"].partitions == 50
-
-
-@scenario()
-async def test_without_a_controller_there_is_no_coordinator_yet(world: World) -> None:
-    """As in Apache Kafka: at this error every client asks again."""
-
-    async def refused() -> TopicRecord:
-        raise KafkaError(ErrorCode.NOT_CONTROLLER, "try again")
-
-    world.groups._ensure_topic = refused
-    found = await world.call(FIND, 3, key="g")
-    assert (found.error_code, found.error_message) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, "try again")
-
-
-@scenario()
-async def test_others_are_served_while_a_request_names_many_groups(world: World) -> None:
-    """A part of them in each turn of the loop, in order; more turns where each is a task."""
-    names = [f"g{number}" for number in range(4 * PART)]
-    await world.call(FIND, 4, coordinator_keys=["g"])
-    await world.call(DESCRIBE, 5, groups=names)  # all shards are loaded now
-    turns = 0
-
-    async def others() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    ticking = asyncio.ensure_future(others())
-    answered: list[list[str]] = []
-    for key, version, least, fields in (
-        (FIND, 4, 6, {"coordinator_keys": names}),
-        (DESCRIBE, 5, 3, {"groups": names}),
-        (DELETE_GROUPS, 2, 6, {"groups_names": names}),
-    ):
-        before = turns
-        answer = await world.call(key, version, **fields)
-        assert turns - before >= least, key
-        if key == FIND:
-            answered.append([one.key for one in answer.coordinators])
-        elif key == DELETE_GROUPS:
-            answered.append([one.group_id for one in answer.results])
-        else:
-            answered.append([one.group_id for one in answer.groups])
-    ticking.cancel()
-    assert answered == [names] * 3
-
-
-@scenario()
-async def test_transactions_and_share_groups_get_a_final_answer(world: World) -> None:
-    response = await world.call(FIND, 3, key="tx", key_type=1)
-    assert response.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    assert response.error_message
-    response = await world.call(FIND, 6, coordinator_keys=["s"], key_type=2)
-    assert response.coordinators[0].error_code == ErrorCode.INVALID_REQUEST
+# ---- membership -------------------------------------------------------------------------------------
 
 
 @scenario("t")
@@ -200,9 +130,6 @@ async def test_without_the_topic_nobody_coordinates(world: World) -> None:
     assert (await join(world, "g")).error_code == ErrorCode.NOT_COORDINATOR
     assert await commit(world, "g", 1) == [ErrorCode.NOT_COORDINATOR]
     assert (await world.call(LIST, 5)).groups == []
-
-
-# ---- membership -------------------------------------------------------------------------------------
 
 
 @scenario("t")

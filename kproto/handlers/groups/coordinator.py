@@ -39,6 +39,8 @@ LOAD_PATIENCE_S: Final = 5.0
 LOAD_RETRY_S: Final = 1.0
 """How long after a failed load it is tried again, if nobody asks before."""
 BACKGROUND_LOAD_DELAY_S: Final = 2.0
+CREATION_SECONDS: Final = 1.0
+"""How long a client that asks for a coordinator waits for the offsets topic."""
 EXPIRY_SLICE: Final = 20
 """Groups looked at before the event loop gets its turn."""
 
@@ -57,6 +59,12 @@ class _Loading(NamedTuple):
     waiting: Waiting
     """They go on at the very moment at which the shard is there, so that what comes then, a newer commit of
     the same client, does not overtake them."""
+
+
+def _see(creating: asyncio.Future[TopicRecord]) -> None:
+    """Whether anybody waits for it any more or not."""
+    if not creating.cancelled():
+        creating.exception()
 
 
 class GroupCoordinator:
@@ -89,6 +97,8 @@ class GroupCoordinator:
         self._seen: MetadataImage = EMPTY_IMAGE
         """The newest image that was looked at."""
         self._housekeeping: asyncio.Task[None] | None = None
+        self._creating: asyncio.Future[TopicRecord] | None = None
+        """The offsets topic, being created."""
         self._closed = False
 
     # ---- life ---------------------------------------------------------------------------------------
@@ -102,8 +112,9 @@ class GroupCoordinator:
     def close(self) -> None:
         """Answer everything that waits (clients look for another coordinator) and stop all timers."""
         self._closed = True
-        if self._housekeeping is not None:
-            self._housekeeping.cancel()
+        for task in (self._housekeeping, self._creating):
+            if task is not None:
+                task.cancel()
         for loading in self._loading.values():
             loading.task.cancel()
             self._give_up(loading)
@@ -174,7 +185,7 @@ class GroupCoordinator:
         if not fits(group_id):
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is too long")
         try:
-            topic = self._image().topics.get(OFFSETS_TOPIC) or await self._ensure_topic()
+            topic = self._image().topics.get(OFFSETS_TOPIC) or await self._create_topic()
         except KafkaError as error:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message) from error
         image = self._image()
@@ -185,6 +196,17 @@ class GroupCoordinator:
         if broker is None:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the group's coordinator is not available")
         return broker
+
+    async def _create_topic(self) -> TopicRecord:
+        """Have the offsets topic created. That goes on when this gives up after `CREATION_SECONDS`, because
+        what the client asked next waits behind the answer."""
+        if self._creating is None or self._creating.done():
+            self._creating = asyncio.ensure_future(self._ensure_topic())
+            self._creating.add_done_callback(_see)
+        await asyncio.wait([self._creating], timeout=CREATION_SECONDS)
+        if not self._creating.done() or self._creating.cancelled():
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the offsets topic is not there yet")
+        return self._creating.result()
 
     def on_shard(
         self, group_id: str, use: Callable[[Shard], T | Awaitable[T]], fail: Callable[[ErrorCode], T]
