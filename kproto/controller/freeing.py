@@ -114,13 +114,16 @@ class Unneeded:
             vseg.id
             for _, vseg in sorted(table.vsegs.items())
             if not vseg.open
-            and is_unneeded(by_epoch.get(vseg.id.owner_epoch, NOBODY), self._reports.get(vseg.id, set()))
+            and is_unneeded(
+                by_epoch.get(vseg.id.owner_epoch, NOBODY), self._reports.get(vseg.id, set()), vseg.empty
+            )
         ]
 
 
-def is_unneeded(who: Concerned, reports: set[tuple[int, int]]) -> bool:
-    """No recovery reads it, and every leader of a streamlet that may have chunks in it said no (rule 30)."""
-    return not who.recovering and who.leaders <= reports
+def is_unneeded(who: Concerned, reports: set[tuple[int, int]], empty: bool = False) -> bool:
+    """No recovery reads it, and every leader of a streamlet that may have chunks in it said no (rule 30). Of
+    one that is ``empty`` nobody has to: nothing is read from it any more, whoever leads."""
+    return not who.recovering and (empty or who.leaders <= reports)
 
 
 def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> Decision[list[VsegId]]:

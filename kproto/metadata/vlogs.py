@@ -235,11 +235,12 @@ class VlogTable:
         return [self.vsegs[vseg] for vseg in sorted(self._open)]
 
     def copy_lists(self) -> list[tuple[CopyTarget, ...]]:
-        """The different lists of copies that closed virtual segments have: few, however many those are."""
+        """The different lists of copies that closed virtual segments have, but for emptied ones: few, however
+        many those are."""
         return list(self._closed_on)
 
     def closed_on(self, backups: tuple[CopyTarget, ...]) -> list[VsegRecord]:
-        """Closed virtual segments with exactly that list of copies, in order."""
+        """Closed virtual segments with exactly that list of copies that were not emptied, in order."""
         return [self.vsegs[vseg] for vseg in sorted(self._closed_on.get(backups, ()))]
 
     def is_moved(self, vseg: VsegRecord) -> bool:
@@ -321,7 +322,7 @@ class VlogTable:
         self._by_owner.setdefault(record.id.owner_epoch, {})[record.id] = None
         if record.open:
             self._open[record.id] = None
-        else:
+        elif not record.emptied:
             self._closed_on.setdefault(record.backups, {})[record.id] = None
 
     def _forget_vseg(self, vseg: VsegId) -> None:
@@ -331,7 +332,7 @@ class VlogTable:
         _discard(self._by_owner, vseg.owner_epoch, vseg)
         if record.open:
             del self._open[vseg]
-        else:
+        elif not record.emptied:
             _discard(self._closed_on, record.backups, vseg)
 
 

@@ -88,6 +88,8 @@ class HandingOver:
         self._epoch = epoch
         self._clock = clock
         self._refusing: dict[Going, None] = {}
+        self._told: set[Going] = set()
+        """Those of which the controller was told and nobody knows yet what it did."""
         self._running: asyncio.Task[None] | None = None
         self.rounds: deque[dict[str, Any]] = deque(maxlen=ROUNDS_KEPT)
         """Figures, one row per round: streamlets, how many were handed over, seconds."""
@@ -123,6 +125,7 @@ class HandingOver:
 
     def _resume(self, going: Going) -> None:
         del self._refusing[going]
+        self._told.discard(going)
         self._logs.hand_over(going.topic_id, going.streamlet, False)
 
     # Rounds
@@ -139,8 +142,8 @@ class HandingOver:
                 except TimeoutError:
                     trouble.failed(f"{len(wanted)} of them, which take appends again until the next try")
                     done = 0
-                except Exception:
-                    log.exception("handing over failed, and is tried again")
+                except Exception as error:
+                    trouble.failed(error, expected=False)
                     done = 0
                 else:
                     trouble.over()
@@ -161,9 +164,10 @@ class HandingOver:
                 marks = self._vlogs.leave_behind()
                 while not self._vlogs.left_behind(marks):
                     await asyncio.sleep(LOOK_SECONDS)
-        except TimeoutError:
-            for going in [one for one in wanted if one in self._refusing]:
-                self._resume(going)
+        except Exception as error:
+            if not isinstance(error, LostError):
+                for going in [one for one in wanted if one in self._refusing and one not in self._told]:
+                    self._resume(going)
             raise
         done = 0
         for at in range(0, len(wanted), PER_PROPOSAL):
@@ -188,6 +192,7 @@ class HandingOver:
         rows = [[going.topic_id.hex(), *going[1:]] for going in told]
         upto = [list(mark) for mark in marks.items()]
         trouble = Trouble(log, self._clock, f"{len(rows)} streamlets wait to be handed over")
+        self._told.update(told)
         while rows:
             try:
                 answers = await self._metadata.propose("handed_over", {"streamlets": rows, "upto": upto})
@@ -198,6 +203,7 @@ class HandingOver:
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             trouble.over()
+            self._told.difference_update(told)
             for going, answer in zip(told, answers, strict=True):
                 if not answer and going in self._refusing:
                     self._resume(going)

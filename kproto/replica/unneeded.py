@@ -13,11 +13,13 @@ controller that starts anew has forgotten them.
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from kproto.metadata import MetadataImage
+from kproto.metadata.records import Floor
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.replica.looking import Looking
 from kproto.replica.messages import Look, PartitionKey, decode_catalog
@@ -65,6 +67,8 @@ class UnneededReports:
         """Of those in which nothing was live."""
         self._live: dict[VsegId, Contents] = {}
         """Of the others one of the partitions with live chunks in it: no more is kept of thousands."""
+        self._stopped_at: dict[tuple[int, int], int] = {}
+        """By owner epoch and virtual log, the number at which the last look stopped before the end."""
         self._looking = Looking("reporting virtual segments that can be freed")
 
     def start(self) -> None:
@@ -77,7 +81,7 @@ class UnneededReports:
 
     async def look(self) -> int:
         """Report once; the number of virtual segments. Raises KafkaError when the controller refuses."""
-        found: list[VsegId] = []
+        dead: list[tuple[frozenset[PartitionKey], list[VsegId]]] = []
         seen: set[VsegId] = set()
         table, revision = self._metadata.table, self._metadata.image.revision
         wanted = {vseg.owner_epoch for vseg, record in table.vsegs.items() if not record.open}
@@ -85,40 +89,44 @@ class UnneededReports:
         # All of one revision: what comes while somebody is asked is in virtual segments closed later.
         vlogs = [(vlog, keys) for epoch, keys in led.items() for vlog in _vlogs(table, epoch)]
         for vlog, keys in vlogs:
-            found += await self._dead(vlog, keys, seen)
+            closed = [record for record in vlog if not record.open and not record.empty]
+            seen.update(record.id for record in closed)
+            if closed:
+                dead.append((keys, await self._dead(closed, keys)))
         for known in (self._contents, self._live):
             for vseg in known.keys() - seen:
                 del known[vseg]
+        present = {vseg[:2] for vseg in seen}
+        self._stopped_at = {vlog: seq for vlog, seq in self._stopped_at.items() if vlog in present}
+        found = [vseg for keys, some in dead if not self._is_handed_over(keys) for vseg in some]
         if found:
             rows = [list(vseg) for vseg in found]
             await self._metadata.propose("unneeded", {"vsegs": rows, "revision": revision})
         return len(found)
 
-    async def _dead(
-        self, vlog: Sequence[VsegRecord], keys: frozenset[PartitionKey], seen: set[VsegId]
-    ) -> list[VsegId]:
-        """Those of a virtual log that hold nothing live, oldest first; of the ones that need no copy those at
-        the front."""
+    async def _dead(self, closed: Sequence[VsegRecord], keys: frozenset[PartitionKey]) -> list[VsegId]:
+        """Some of a virtual log's that hold nothing live. A look goes on where the last one stopped: what is
+        dead here and live for another leader, or cannot be read, is not to hold up the others."""
         dead: list[VsegId] = []
-        handed_over = self._is_handed_over(keys)
-        closed = [record for record in vlog if not record.open]
-        seen.update(record.id for record in closed)
-        front, asked = True, 0
-        for record in closed:
-            if len(dead) == AT_ONCE or asked == AT_ONCE:
-                break
-            if not record.empty:
-                if self._is_live(record, keys):
-                    front = False
-                    continue
-                asked += 1
-                contents = await self._look_into(record, keys)
-                if contents is None or handed_over or not self._knows(record.id, keys):
-                    front = False
-                    continue
-            elif not front:
+        floors, asked = floors_of(self._metadata.image, keys), 0
+        vlog = closed[0].id[:2]
+        stopped_at = self._stopped_at.pop(vlog, -1)
+        behind = [record for record in closed if record.id.seq > stopped_at]
+        for record in (*behind, *closed[: len(closed) - len(behind)]):
+            if self._is_live(record, keys):
                 continue
-            dead.append(record.id)
+            try:
+                contents = await self._look_into(record, keys, floors)
+                asked += 1
+            except NoCopyError as error:  # it takes seconds to find out: one of them with each look
+                log.info("%s", error)
+                contents, asked = None, AT_ONCE
+            if contents is not None and self._knows(record.id, keys):
+                dead.append(record.id)
+            if asked == AT_ONCE:
+                self._stopped_at[vlog] = record.id.seq
+                break
+            await asyncio.sleep(0)  # with hundreds of partitions each takes a while
         return dead
 
     def _is_live(self, record: VsegRecord, keys: frozenset[PartitionKey]) -> bool:
@@ -136,12 +144,13 @@ class UnneededReports:
             if topic_id in image.topics_by_id
         )
 
-    async def _look_into(self, record: VsegRecord, keys: frozenset[PartitionKey]) -> Contents | None:
-        """What the virtual segment holds of the partitions, all of it dead; None when something is live, or
-        no copy tells now. No copy is asked where none of them can be: all may be lost, and the topics deleted
-        that had something there."""
+    async def _look_into(
+        self, record: VsegRecord, keys: frozenset[PartitionKey], floors: Mapping[bytes, Floor]
+    ) -> Contents | None:
+        """What the virtual segment holds of the partitions, all of it dead; None when something is live. No
+        copy is asked where none of them can be: all may be lost, and the topics deleted that had something
+        there. Raises NoCopyError."""
         table = self._metadata.table
-        floors = floors_of(self._metadata.image, keys)
         held = may_be_in(set(floors.values()), [record])
         asked = sorted(key for key in keys if floors[key[0]] in held)
         if not asked:
@@ -149,11 +158,7 @@ class UnneededReports:
         known = self._contents.get(record.id)
         if known is None or not known.asked.issuperset(asked):
             body = Look(record.id, record.end or 0, asked).encode()
-            try:
-                rows = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
-            except NoCopyError as error:
-                log.info("%s", error)
-                return None
+            rows = await self._reach.ask(record, Api.CATALOG, body, decode_catalog)
             ends = [(key, row.end) for key, row in zip(asked, rows, strict=True) if row.frame >= 0]
             known = Contents(frozenset(asked), ends)
         if is_dead(known, keys, table):

@@ -778,6 +778,7 @@ class VlogManager:
                 "copies": where.klass.copies,
                 "policy": where.klass.policy.name.lower(),
                 "topic_id": where.klass.topic_id.hex(),
+                "lasting": where.klass.lasting,
                 "number": where.number,
                 **pusher.vlog.state(),
                 **pusher.state(),

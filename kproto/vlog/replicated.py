@@ -534,7 +534,7 @@ class ReplicatedPusher(Pusher):
         self._file = file
         if number > 1:
             self.states.begun(self._clock.monotonic())
-        if len(targets) + 1 >= self.klass.copies:
+        if len(targets) + 1 >= self.klass.copies and not self._may_leave():
             self._widen_wait = WIDEN_S
         if self.klass.policy is FlushPolicy.SYNCED:
             self._sync(file, vlog.position)  # see `Pusher._make_room`
@@ -710,8 +710,11 @@ class ReplicatedPusher(Pusher):
         return may_widen(self.klass.copies, backups, shared.members, shared.suspects.now())
 
     def _may_leave(self) -> bool:
-        backups, shared = [target.node_id for target in self._targets], self._shared
-        return bool(shared.drained) and may_leave(self.klass.copies, backups, shared.members, shared.drained)
+        shared = self._shared
+        if not shared.drained:
+            return False
+        backups = [target.node_id for target in self._targets]
+        return may_leave(self.klass.copies, backups, shared.members, shared.drained, shared.suspects.now())
 
     def _estimate(self) -> None:
         """How many copies the first segment will have, as far as one can tell."""

@@ -58,10 +58,16 @@ def may_widen(
     return 1 + len(backups) < copies and any(node not in backups and node not in suspects for node in members)
 
 
-def may_leave(copies: int, backups: Iterable[int], members: Iterable[int], drained: Collection[int]) -> bool:
-    """Rule 18: a copy is on a broker that is being drained, and there are enough others."""
+def may_leave(
+    copies: int,
+    backups: Iterable[int],
+    members: Iterable[int],
+    drained: Collection[int],
+    suspects: Collection[int],
+) -> bool:
+    """Rule 18: a copy is on a broker that is being drained, and enough others take copies now."""
     leaving = any(node in drained for node in backups)
-    return leaving and sum(node not in drained for node in members) >= copies - 1
+    return leaving and sum(node not in drained and node not in suspects for node in members) >= copies - 1
 
 
 def alone(members: Collection[int], avoided: Collection[int]) -> bool:

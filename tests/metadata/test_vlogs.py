@@ -59,29 +59,32 @@ def test_the_table_is_the_fold_of_the_changes() -> None:
 
 LISTS = ((), (CopyTarget(2, "b"), CopyTarget(3, "c")), (CopyTarget(3, "c"), CopyTarget(2, "b")))
 VSEGS = st.builds(VsegId, st.integers(5, 7), st.integers(1, 2), st.integers(1, 3))
-CHANGES = st.lists(st.tuples(VSEGS, st.none() | st.tuples(st.sampled_from(LISTS), st.none() | st.just(9))))
+VALUES = st.tuples(st.sampled_from(LISTS), st.none() | st.just(9), st.booleans())
+CHANGES = st.lists(st.tuples(VSEGS, st.none() | VALUES))
 
 
 @given(CHANGES)
 def test_what_is_looked_up_is_what_a_look_at_all_finds(
-    changes: list[tuple[VsegId, tuple[tuple[CopyTarget, ...], int | None] | None]],
+    changes: list[tuple[VsegId, tuple[tuple[CopyTarget, ...], int | None, bool] | None]],
 ) -> None:
-    """Opened, closed, given other copies, and freed, in any order."""
+    """Opened, closed, given other copies, emptied and freed, in any order."""
     table = VlogTable()
     for revision, (number, value) in enumerate(changes, 1):
         puts, deletes = {}, (vseg_key(number),)
         if value is not None:
-            backups, end = value
-            puts, deletes = {vseg_key(number): VsegRecord(number, 1, "a", 3, 0, 0, end, backups).encode()}, ()
+            backups, end, emptied = value
+            record = VsegRecord(number, 1, "a", 3, 0, 0, end, backups, emptied)
+            puts, deletes = {record.key: record.encode()}, ()
         table.apply(Change(revision, puts, deletes))
     every = sorted(table.vsegs.values())
     assert table.open_vsegs() == [one for one in every if one.open]
     assert sorted(table.owners) == sorted({one.id.owner_epoch for one in every})
     for owner in range(5, 8):
         assert table.of_owner(owner) == [one for one in every if one.id.owner_epoch == owner]
-    assert set(table.copy_lists()) == {one.backups for one in every if not one.open}
+    closed = [one for one in every if not one.open and not one.emptied]
+    assert set(table.copy_lists()) == {one.backups for one in closed}
     for backups in LISTS:
-        assert table.closed_on(backups) == [one for one in every if not one.open and one.backups == backups]
+        assert table.closed_on(backups) == [one for one in closed if one.backups == backups]
 
 
 def test_fenced_brokers_and_what_moved_away() -> None:

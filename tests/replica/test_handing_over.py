@@ -153,6 +153,44 @@ def test_an_answer_that_makes_no_sense_does_not_end_it(tmp_path: Path) -> None:
     run(tmp_path, body)
 
 
+def test_what_the_controller_may_have_done_is_not_taken_back(tmp_path: Path) -> None:
+    """The other one may lead already, and what is appended here then is read by nobody."""
+
+    async def body(bench: Bench) -> None:
+        propose = bench.office.propose
+
+        async def once(kind: str, args: Any) -> Any:
+            bench.vlogs.rolled = False
+            return await propose(kind, args)
+
+        bench.office.answers = [WireError("no answer")]
+        bench.office.propose = once  # type: ignore[method-assign]
+        bench.office.move()
+        bench.look()
+        await bench.told()
+        await asyncio.sleep(0.3)  # several rounds that end without having told anything
+        assert not bench.takes_appends()
+        assert len(bench.office.told) == 1
+        bench.vlogs.rolled = True
+        await bench.told(2)
+
+    run(tmp_path, body)
+
+
+def test_appends_are_taken_again_when_something_fails_before_it_is_told(tmp_path: Path) -> None:
+    async def body(bench: Bench) -> None:
+        def fails() -> dict[int, int]:
+            raise OSError("no descriptor")
+
+        bench.vlogs.leave_behind = fails  # type: ignore[method-assign]
+        bench.office.move()
+        bench.look()
+        await asyncio.sleep(0.005)
+        assert bench.takes_appends()
+
+    run(tmp_path, body)
+
+
 def test_reading_goes_on(tmp_path: Path) -> None:
     async def body(bench: Bench) -> None:
         assert bench.takes_appends()

@@ -339,6 +339,29 @@ def test_a_backup_that_is_drained_is_replaced_without_traffic_when_there_are_eno
     world.check()
 
 
+def test_a_drained_backup_stays_while_the_one_that_should_replace_it_takes_nothing() -> None:
+    """Each try is a new virtual segment, and a transaction."""
+    world, part = begun(copies=3, others=3)
+    leaving, other = backups_of(world, 1)
+    (full,) = (node for node in world.nodes if node not in (leaving, other))
+    world.nodes[leaving].drained = world.nodes[full].full = True
+    for _ in range(60):
+        world.manager.members_changed([1, 2, 3], frozenset([leaving]))
+        world.loop.advance(1.0)
+        world.manager.tick()
+        part.append()
+        world.flow()
+    assert len(world.vsegs.requests) <= 15, "after 5, 10, 20 .. s of suspicion"
+    world.nodes[full].full = False
+    for _ in range(90):
+        world.loop.advance(1.0)
+        world.manager.tick()
+        world.flow()
+    (last,) = [record for record in world.vsegs.records.values() if record.end is None]
+    assert leaving not in [target.node_id for target in last.backups]
+    assert part.vlog.live_copies == 3
+
+
 def test_who_is_drained_while_the_next_segment_is_being_opened_is_not_forgotten() -> None:
     world, part = begun(copies=2, others=2)
     world.pushers[0].renew()
