@@ -53,7 +53,8 @@ bench: $(VENV)/.dev $(BUILD)/debian
 # The same with runs long enough to publish: hours. SUITES="single omb" for some of them.
 bench-full: $(VENV)/.dev $(BUILD)/debian
 	-$(BIN)/kproto bench all --out out/bench $(addprefix --only ,$(SUITES))
-	$(BIN)/kproto bench report out/bench --markdown docs/benchmarks.md --plots docs/benchmarks
+	cp out/bench/*.json docs/benchmarks/results/
+	$(BIN)/kproto bench report docs/benchmarks/results --markdown docs/benchmarks.md --plots docs/benchmarks
 
 # A lost broker's data comes back: time and speed by the number of backups, idle use of a cluster, a stopped backup.
 bench-recovery: $(VENV)/.dev

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -12,7 +13,8 @@ from bench.page import drawing, story
 from bench.page.gathered import Gathered, gather
 from bench.page.html import page
 from bench.page.markdown import markdown
-from bench.page.panels import OVER_TIME, groups
+from bench.page.panels import OVER_TIME, Group, groups
+from bench.results import Result
 
 REASONS = Path(__file__).with_name("reasons.toml")
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -43,24 +45,31 @@ def command(
         html.write_text(page(gathered, found))
         click.echo(f"written: {html}")
     if text is not None:
-        paths = write_plots(gathered, plots) if plots is not None else {}
+        drawn = write_plots(gathered, plots) if plots is not None else {}
         text.parent.mkdir(parents=True, exist_ok=True)
-        relative = {
-            name: [os.path.relpath(path, text.parent) for path in some] for name, some in paths.items()
-        }
-        text.write_text(markdown(gathered, found, relative))
+        text.write_text(markdown(gathered, found, relative(drawn, text.parent)))
         click.echo(f"written: {text}")
     lost, missed = story.by_case(story.lost(found)), story.missed(found)
     click.echo(f"lost to Apache Kafka: {len(lost)} cases; targets missed: {len(missed)}")
 
 
+def drawn_of(result: Result, directory: Path) -> dict[Path, Group]:
+    """The plots of a result, one file for each kind; time series are for the page alone."""
+    drawn = [group for group in groups(result) if group.title != OVER_TIME]
+    return {directory / f"{story.anchor(result)}-{number}.svg": group for number, group in enumerate(drawn)}
+
+
 def write_plots(gathered: Gathered, directory: Path) -> dict[str, list[Path]]:
-    """Anchor of a result -> its plots, one file for each kind; time series are for the page alone."""
+    """Draw them all; anchor of a result -> its files."""
     found: dict[str, list[Path]] = {}
     for result in gathered.results:
-        name = story.anchor(result)
-        drawn = [group for group in groups(result) if group.title != OVER_TIME]
-        found[name] = [directory / f"{name}-{number}.svg" for number in range(len(drawn))]
-        for group, path in zip(drawn, found[name], strict=True):
+        plots = drawn_of(result, directory)
+        for path, group in plots.items():
             drawing.write(group, f"{result.title}: {group.title.lower()}", path)
+        found[story.anchor(result)] = list(plots)
     return found
+
+
+def relative(plots: Mapping[str, Sequence[Path]], directory: Path) -> dict[str, list[str]]:
+    """As a document in that directory names them."""
+    return {name: [os.path.relpath(path, directory) for path in some] for name, some in plots.items()}

@@ -54,6 +54,7 @@ WORK = (
 CHECKS = (
     "acks",
     "all garbage gone",
+    "copies gone beside live ones",
     "blackout: others wait",
     "consumed",
     "epochs looked up",

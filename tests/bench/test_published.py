@@ -1,0 +1,21 @@
+"""The published figures: docs/benchmarks.md is what the report makes of the results beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.page import story
+from bench.page.command import REASONS, drawn_of, relative
+from bench.page.gathered import gather
+from bench.page.markdown import markdown
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PLOTS = DOCS / "benchmarks"
+
+
+def test_the_published_page_shows_the_published_results() -> None:
+    gathered = gather(PLOTS / "results")
+    found = story.findings(gathered.results, story.read_reasons(REASONS.read_text()))
+    plots = {story.anchor(result): list(drawn_of(result, PLOTS)) for result in gathered.results}
+    assert (DOCS / "benchmarks.md").read_text() == markdown(gathered, found, relative(plots, DOCS))
+    assert sorted(PLOTS.glob("*.svg")) == sorted(path for some in plots.values() for path in some)
