@@ -331,7 +331,7 @@ class ClusterMember:
         vlogs.follow_backups(self._epoch_of)
         vlogs.unsealed = self._unsealed
         vlogs.lacks_copies = self._lacks_copies
-        vlogs.members_changed(self._others(), self._drained())
+        self._tell_members(vlogs)
 
     def recovering(self) -> dict[str, Any]:
         """What this broker does for recoveries: data it brings over, copies it makes, what it reads for
@@ -389,18 +389,15 @@ class ClusterMember:
         self.presence.on_image(image)
         self.replicas.apply(image, self.table)
         if self._vlogs is not None:
-            self._vlogs.members_changed(self._others(), self._drained())
+            self._tell_members(self._vlogs)
 
-    def _others(self) -> list[int]:
+    def _tell_members(self, vlogs: VlogManager) -> None:
         """Brokers for copies: those that are being drained only while there are too few others (18)."""
         image = self.controller.image
-        others = [node_id for node_id in sorted(image.brokers) if node_id != self.node_id]
-        staying = [node_id for node_id in others if not is_draining(image, node_id)]
-        return staying if len(staying) >= ENOUGH_OTHERS else others
-
-    def _drained(self) -> frozenset[int]:
-        image = self.controller.image
-        return frozenset(node_id for node_id in image.brokers if is_draining(image, node_id))
+        drained = frozenset(node_id for node_id in image.brokers if is_draining(image, node_id))
+        others = [node_id for node_id in image.brokers if node_id != self.node_id]
+        staying = [node_id for node_id in others if node_id not in drained]
+        vlogs.members_changed(staying if len(staying) >= ENOUGH_OTHERS else others, drained)
 
     def _copies_of(self, topic_id: bytes, index: int) -> int:
         image = self.controller.image

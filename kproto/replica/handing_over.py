@@ -164,10 +164,11 @@ class HandingOver:
                 marks = self._vlogs.leave_behind()
                 while not self._vlogs.left_behind(marks):
                     await asyncio.sleep(LOOK_SECONDS)
-        except Exception as error:
-            if not isinstance(error, LostError):
-                for going in [one for one in wanted if one in self._refusing and one not in self._told]:
-                    self._resume(going)
+        except LostError:
+            raise
+        except Exception:
+            for going in [one for one in wanted if one in self._refusing and one not in self._told]:
+                self._resume(going)
             raise
         done = 0
         for at in range(0, len(wanted), PER_PROPOSAL):

@@ -116,13 +116,12 @@ class UnneededReports:
             if self._is_live(record, keys):
                 continue
             try:
-                contents = await self._look_into(record, keys, floors)
+                if await self._is_dead(record, keys, floors) and self._knows(record.id, keys):
+                    dead.append(record.id)
                 asked += 1
             except NoCopyError as error:  # it takes seconds to find out: one of them with each look
                 log.info("%s", error)
-                contents, asked = None, AT_ONCE
-            if contents is not None and self._knows(record.id, keys):
-                dead.append(record.id)
+                asked = AT_ONCE
             if asked == AT_ONCE:
                 self._stopped_at[vlog] = record.id.seq
                 break
@@ -144,17 +143,16 @@ class UnneededReports:
             if topic_id in image.topics_by_id
         )
 
-    async def _look_into(
+    async def _is_dead(
         self, record: VsegRecord, keys: frozenset[PartitionKey], floors: Mapping[bytes, Floor]
-    ) -> Contents | None:
-        """What the virtual segment holds of the partitions, all of it dead; None when something is live. No
-        copy is asked where none of them can be: all may be lost, and the topics deleted that had something
-        there. Raises NoCopyError."""
+    ) -> bool:
+        """Nothing that the virtual segment holds of the partitions is live. No copy is asked where none of
+        them can be: all may be lost, and the topics deleted that had something there. Raises NoCopyError."""
         table = self._metadata.table
         held = may_be_in(set(floors.values()), [record])
         asked = sorted(key for key in keys if floors[key[0]] in held)
         if not asked:
-            return Contents(frozenset(), [])
+            return True
         known = self._contents.get(record.id)
         if known is None or not known.asked.issuperset(asked):
             body = Look(record.id, record.end or 0, asked).encode()
@@ -163,12 +161,12 @@ class UnneededReports:
             known = Contents(frozenset(asked), ends)
         if is_dead(known, keys, table):
             self._contents[record.id] = known
-            return known
+            return True
         live = [(key, end) for key, end in known.ends if key in keys]
         lasts = max(live, key=lambda one: one[1] - table.log_start(*one[0]))
         self._live[record.id] = Contents(frozenset(), [lasts])
         self._contents.pop(record.id, None)
-        return None
+        return False
 
 
 def led_from(

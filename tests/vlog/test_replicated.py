@@ -319,6 +319,12 @@ def test_a_backup_is_replaced_without_traffic_though_another_broker_goes_in_the_
     world.check()
 
 
+def backups_now(world: ClusterWorld) -> list[int]:
+    """Of the one virtual segment that is open."""
+    (last,) = [record for record in world.vsegs.records.values() if record.end is None]
+    return [target.node_id for target in last.backups]
+
+
 def test_a_backup_that_is_drained_is_replaced_without_traffic_when_there_are_enough_others() -> None:
     world, part = begun(copies=2, others=2)
     (leaving,) = backups_of(world, 1)
@@ -357,8 +363,7 @@ def test_a_drained_backup_stays_while_the_one_that_should_replace_it_takes_nothi
         world.loop.advance(1.0)
         world.manager.tick()
         world.flow()
-    (last,) = [record for record in world.vsegs.records.values() if record.end is None]
-    assert leaving not in [target.node_id for target in last.backups]
+    assert leaving not in backups_now(world)
     assert part.vlog.live_copies == 3
 
 
@@ -375,8 +380,7 @@ def test_who_is_drained_while_the_next_segment_is_being_opened_is_not_forgotten(
     world.loop.advance(1.0)
     world.manager.tick()
     world.flow()
-    (last,) = [record for record in world.vsegs.records.values() if record.end is None]
-    assert leaving not in [target.node_id for target in last.backups]
+    assert leaving not in backups_now(world)
     assert part.vlog.live_copies == 2
 
 
