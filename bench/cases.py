@@ -14,7 +14,8 @@ KIB = 1024
 
 WRITTEN_TWICE = (
     "kproto writes small chunks twice, into the journal and later, in large pieces, into their segment file; "
-    "the journal's files are used again once that has happened. Large ones go to the segment file at once."
+    "the journal's files are used again once that has happened. Of topics with one copy, large ones go to "
+    "the segment file at once."
 )
 """What disk_mb of kproto has in it; a note of the results that show it."""
 

@@ -41,8 +41,6 @@ class Step:
     arguments: tuple[str, ...] = ()
     quick: tuple[str, ...] | None = ("--quick",)
     """Instead of those, in a quick pass; None: not part of it."""
-    minutes: float = 0
-    """What a quick pass takes for it, on two cores."""
 
 
 RAW = ("--raw", "{out}/raw")
@@ -50,28 +48,27 @@ QUICK_COPIES = tuple(
     text for kind in ("fixed", "max", "backlog") for text in ("--case", f"{kind}-1-topic-16-partitions-1kb")
 )
 STEPS: Sequence[Step] = (
-    Step("selftest", minutes=1.5),
-    Step("single", minutes=5),
-    Step("omb", minutes=9),
-    Step("omb", ("--copies", "3"), ("--quick", "--copies", "3", *QUICK_COPIES), 3),
-    Step("kera", ("--scale", "full"), minutes=14),
-    Step("pravega", quick=("--quick", *RAW), minutes=4),
+    Step("selftest"),
+    Step("single"),
+    Step("omb"),
+    Step("omb", ("--copies", "3"), ("--quick", "--copies", "3", *QUICK_COPIES)),
+    Step("kera", ("--scale", "full")),
+    Step("pravega", quick=("--quick", *RAW)),
     Step("pravega", ("--copies", "3"), None),
     Step("pravega", ("--flush", "--label", "-flush"), None),
     Step("pravega", ("--mode", "end-to-end", "--label", "-raw", *RAW), None),
-    Step("analyze", ("{out}/raw",), ("{out}/raw",), 2),
-    Step("cluster", minutes=3),
+    Step("analyze", ("{out}/raw",), ("{out}/raw",)),
+    Step("cluster"),
     Step(
         "cluster",
         ("--client", "librdkafka"),
         ("--quick", "--client", "librdkafka", "--case", "rf3-512p-1KB"),
-        2,
     ),
-    Step("startup", minutes=2),
-    Step("idle", minutes=2),
-    Step("failover", ("--rounds", "20", "--all-at-once", "5", "--pause", "5", "--restart", "3"), minutes=3),
-    Step("recovery", minutes=1),
-    Step("stall", minutes=0.5),
+    Step("startup"),
+    Step("idle"),
+    Step("failover", ("--rounds", "20", "--all-at-once", "5", "--pause", "5", "--restart", "3")),
+    Step("recovery"),
+    Step("stall"),
 )
 """In this order; a suite may come more than once."""
 

@@ -1,6 +1,6 @@
 """What the commands of the suites share: options, a directory for the brokers' data, the end of a run.
 
-May import click, rich, `bench.results` and `bench.tables`.
+May import click, rich, `bench.results`, `bench.tables` and `kproto.cli.arguments`.
 """
 
 from __future__ import annotations

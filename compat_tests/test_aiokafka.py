@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.admin.records_to_delete import RecordsToDelete
 from aiokafka.structs import OffsetAndMetadata
 
@@ -124,6 +125,14 @@ def test_commit_and_resume(bootstrap: str, new_topic: MakeTopic, group: str) -> 
     asyncio.run(run())
 
 
+async def flush_ms(admin: AIOKafkaAdminClient, topic: str) -> str:
+    """What the topic has for ``flush.ms``."""
+    wanted = ConfigResource(ConfigResourceType.TOPIC, topic, {"flush.ms": None})
+    (answer,) = await admin.describe_configs([wanted])
+    ((_, _, _, _, ((_, value, *_),)),) = answer.resources
+    return str(value)
+
+
 def test_admin(bootstrap: str) -> None:
     topic = unique("aio")
     place = TopicPartition(topic, 0)
@@ -143,6 +152,12 @@ def test_admin(bootstrap: str) -> None:
         await until(lambda names: topic in names, admin)
         described = (await admin.describe_topics([topic]))[0]
         assert sorted(part["partition"] for part in described["partitions"]) == [0, 1, 2]
+        change = ConfigResource(ConfigResourceType.TOPIC, topic, {"flush.ms": "800000"})
+        (altered,) = await admin.alter_configs([change])
+        assert altered.resources[0][0] == 0
+        async with asyncio.timeout(180):
+            while await flush_ms(admin, topic) != "800000":
+                await asyncio.sleep(0.05)
         await send(bootstrap, topic, samples(60, gentle=True))
         assert await admin.delete_records({place: RecordsToDelete(before_offset=25)}) == {place: 25}
         await admin.delete_topics([topic])

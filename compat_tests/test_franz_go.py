@@ -32,6 +32,10 @@ def test_places_in_a_partition(bootstrap: str, new_topic: MakeTopic, scenario: s
     franz.run(bootstrap, scenario, topic=new_topic(partitions=2))
 
 
+def test_commit_and_resume(bootstrap: str, new_topic: MakeTopic, group: str) -> None:
+    assert franz.run(bootstrap, "resume", topic=new_topic(), group=group) == {"turns": 3}
+
+
 def test_cooperative_group(bootstrap: str, new_topic: MakeTopic, group: str) -> None:
     facts = franz.run(bootstrap, "group", topic=new_topic(partitions=6), partitions=6, group=group)
     assert facts == {"records": 4 * 6 * 50}

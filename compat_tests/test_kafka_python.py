@@ -150,6 +150,14 @@ def test_admin(bootstrap: str) -> None:
     wait_until("4 partitions", lambda: len(admin.describe_topics([topic])[0]["partitions"]) == 4)
     described = admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)], config_filter="all")
     assert "900000" in str(described)
+    for incremental, wanted in ((True, "800000"), (False, "700000")):
+        change = ConfigResource(ConfigResourceType.TOPIC, topic, configs={"flush.ms": wanted})
+        admin.alter_configs([change], incremental=incremental)
+        change = ConfigResource(ConfigResourceType.TOPIC, topic)
+        wait_until(
+            f"flush.ms={wanted}",
+            lambda wanted=wanted, change=change: wanted in str(admin.describe_configs([change])),
+        )
     send(bootstrap, topic, samples(60, gentle=True))
     place = TopicPartition(topic, 0)
     admin.delete_records({place: 25})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compat_tests.support.confluent import producer, read_samples, send_all
-from compat_tests.support.ports import wait_until
+from compat_tests.support.ports import PATIENCE_S, wait_until
 from compat_tests.support.records import BASE_TIME_MS, CODECS, Sample, plain
 
 MakeTopic = Callable[..., str]
@@ -84,10 +85,24 @@ def test_offsets_by_time_and_metadata(bootstrap: str, new_topic: MakeTopic) -> N
     assert len(listed["brokers"]) == 1
 
 
-def test_balanced_consumers(bootstrap: str, new_topic: MakeTopic, group: str, tmp_path: Path) -> None:
-    """Two kcat members share four partitions; one is killed, the other takes over and loses nothing."""
+def test_commit_and_resume(bootstrap: str, new_topic: MakeTopic, group: str) -> None:
+    topic = new_topic()
+    send_all(producer(bootstrap, batch_num_messages=7), topic, 0, plain(b"n%d" % n for n in range(100)))
+    for turn in range(3):
+        settings = ("-X", "auto.offset.reset=earliest", "-c", "20", "-f", "%o ")
+        read = kcat(bootstrap, "-G", group, *settings, topic).decode().split()
+        assert read == [str(offset) for offset in range(turn * 20, turn * 20 + 20)]
+
+
+@pytest.mark.parametrize("leaving", [signal.SIGKILL, signal.SIGTERM])
+def test_balanced_consumers(
+    bootstrap: str, new_topic: MakeTopic, group: str, tmp_path: Path, leaving: signal.Signals
+) -> None:
+    """Two kcat members share four partitions; one is killed, or leaves long before its session would end, the
+    other takes over and loses nothing."""
     topic = new_topic(partitions=4)
-    command = ["kcat", "-b", bootstrap, "-u", "-G", group, "-X", "session.timeout.ms=6000"]
+    session_ms = 6000 if leaving is signal.SIGKILL else int(PATIENCE_S * 1000) + 60_000
+    command = ["kcat", "-b", bootstrap, "-u", "-G", group, "-X", f"session.timeout.ms={session_ms}"]
     command += ["-X", "auto.offset.reset=earliest", "-X", "heartbeat.interval.ms=300", "-f", "%s\n", topic]
     outputs = [tmp_path / "first", tmp_path / "second"]
     members: list[subprocess.Popen[bytes]] = []
@@ -109,8 +124,8 @@ def test_balanced_consumers(bootstrap: str, new_topic: MakeTopic, group: str, tm
             with output.open("wb") as out:
                 members.append(subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL))
         wait_until("both members to get records", lambda: bool(send(4)) and got(0) and got(1), every_s=0.2)
-        members[0].kill()
-        members[0].wait()
+        members[0].send_signal(leaving)
+        members[0].wait(PATIENCE_S)
         late = send(40)
         wait_until("the survivor to get the rest", lambda: late <= got(1))
     finally:

@@ -283,7 +283,8 @@ class ClusterMember:
         """Give the virtual logs their backups, and the log what it takes over from other leaders."""
         self._vlogs = vlogs
         self._logs = logs
-        self._takeover = Takeover(self._reach, self.controller, logs, self._clock)
+        session_s = self._settings.broker_session_timeout_ms / 1000
+        self._takeover = Takeover(self._reach, self.controller, logs, self._clock, session_s)
         self._bring_over = BringOver(
             self._reach,
             self.controller,

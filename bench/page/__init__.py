@@ -9,6 +9,6 @@
     markdown.py   the same for docs/
     reasons.toml  hand-written: why a case is lost
 
-May import the standard library, click, matplotlib, `bench.results` and `bench.tables`; `command` alone
-reads and writes files.
+May import the standard library, click, matplotlib, `bench.results` and `bench.tables`, `command` also
+`bench.options`. `story` and `panels` read and write no files.
 """

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,10 +78,10 @@ class FaultyCluster(LocalCluster):
 
 
 @contextmanager
-def faulty_cluster(directory: Path) -> Iterator[FaultyCluster]:
-    """Started; killed at the end."""
+def faulty_cluster(directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[FaultyCluster]:
+    """Started, with `SETTINGS` and others; killed at the end."""
     place = directory / "cluster"
-    cluster = FaultyCluster.create(str(place), BROKERS, 0, SETTINGS)
+    cluster = FaultyCluster.create(str(place), BROKERS, 0, {**SETTINGS, **(settings or {})})
     assert isinstance(cluster, FaultyCluster)
     with ExitStack() as undo:
         cluster.links = Links({node.node: node.internal_port for node in cluster.nodes})

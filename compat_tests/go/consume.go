@@ -53,6 +53,23 @@ func seek(ctx context.Context, bootstrap string, given args) facts {
 	return facts{"starts": len(starts)}
 }
 
+// resume has one member after the other read on where the one before committed.
+func resume(ctx context.Context, bootstrap string, given args) facts {
+	topic, turns := given["topic"], 3
+	fill(ctx, bootstrap, topic, 0, 0, 100)
+	for turn := 0; turn < turns; turn++ {
+		reader := client(bootstrap, kgo.ConsumerGroup(given["group"]), kgo.ConsumeTopics(topic),
+			kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.DisableAutoCommit())
+		record := first(ctx, reader)
+		want := int64(turn * 20)
+		check(record.Offset == want, "turn %d begins at %d instead of %d", turn, record.Offset, want)
+		record.Offset = want + 19 // what is committed is the offset behind the record
+		must(reader.CommitRecords(ctx, record))
+		reader.Close()
+	}
+	return facts{"turns": turns}
+}
+
 // pause holds one of two partitions back, then lets it go.
 func pause(ctx context.Context, bootstrap string, given args) facts {
 	topic := given["topic"]

@@ -32,6 +32,7 @@ var scenarios = map[string]func(context.Context, string, args) facts{
 	"group":          groupRun,
 	"seek":           seek,
 	"pause":          pause,
+	"resume":         resume,
 	"admin":          admin,
 	"member":         member,
 }

@@ -9,5 +9,6 @@ Run it with `python -m demos.flights`.
     report.py    the table and the plot
 
 Spark's figures must equal those computed directly from the CSV: any difference ends the run with exit code 1.
-May import bench.spark_connector, confluent-kafka, rich, matplotlib and kproto.testing (for its own broker).
+May import bench.spark_connector, click, confluent-kafka, PySpark, rich, matplotlib and kproto.testing (for
+its own broker).
 """

@@ -2,7 +2,7 @@
 
 ``TOPIC_CONFIGS`` is the table, :func:`topic_config` folds a topic's overrides and the broker's settings into
 the typed :class:`TopicConfig` that the storage uses. Keys with ``enforced=False`` are only stored and
-described.
+described, but for ``unclean.leader.election.enable``, which the controller asks for by name.
 """
 
 from __future__ import annotations

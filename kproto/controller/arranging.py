@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -85,13 +86,17 @@ class Arranger:
         begun = await self._begin(now, settled, balance)
         if balance and begun < MOVES_AT_ONCE:
             self._balance_at = now + self._interval
-        self._seen = seen if not begun and not self._tried else (-1, settled)
+        waits = begun or self._tried or controller.proposals.unreached
+        self._seen = seen if not waits else (-1, settled)
 
     async def _begin(self, now: float, settled: frozenset[int], balance: bool) -> int:
         controller = self._controller
         self._tried = {key: until for key, until in self._tried.items() if now < until}
         room = MOVES_AT_ONCE - len(controller.table.moves)
-        found = misplaced(controller.image, controller.table, settled, balance)
+        unreached = controller.proposals.unreached
+        unreached.forget(now)
+        tried = partial(unreached.by, now=now)
+        found = misplaced(controller.image, controller.table, settled, balance, tried)
         wishes: list[Wish] = list(
             islice((wish for wish in found if wish[:2] not in self._tried), max(0, room))
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import rules
@@ -370,8 +371,9 @@ class ControllerLoop:
         """A hundred at a time, until none is left that can be given to anybody."""
         controller = self._controller
         load = led_now(controller.image)
+        unreached = partial(controller.proposals.unreached.by, now=self._clock.monotonic())
         while self._due:
-            assigned = await carry_out(controller, decide_assign, self._due, load)
+            assigned = await carry_out(controller, decide_assign, self._due, load, unreached)
             if not assigned:
                 break
             self._recoveries.assigned(assigned, self._clock.monotonic())

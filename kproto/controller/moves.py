@@ -15,6 +15,7 @@ from kproto.controller import rules
 from kproto.controller.decision import Decision
 from kproto.controller.given_away import GivenAway, given_puts
 from kproto.controller.sources import Sources
+from kproto.controller.unreached import NodesOf, nobody
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE
 from kproto.metadata.vlogs import Move, VlogTable, given_key, moved_from_key
@@ -116,12 +117,15 @@ def decide_tidy(image: MetadataImage, table: VlogTable) -> Decision[int]:
     return decision
 
 
-def misplaced(image: MetadataImage, table: VlogTable, settled: Set[int], preferred: bool) -> Iterator[Wish]:
+def misplaced(
+    image: MetadataImage, table: VlogTable, settled: Set[int], preferred: bool, unreached: NodesOf = nobody
+) -> Iterator[Wish]:
     """Streamlets that should be led by another one of their replicas, none of which is under way, in order.
 
     Whose leader is no replica goes to the first of them that is in ``settled``; with ``preferred``, whose
-    leader is not the preferred one, too, when that is in ``settled``. Not before the target could lead them:
-    the leader would refuse appends for nothing.
+    leader is not the preferred one, too, when that is in ``settled``. Not before the target could lead them,
+    and not while it does not reach the copies (``unreached``, by topic id and streamlet): the leader would
+    refuse appends for nothing.
     """
     sources = Sources(image, table)
     for record in image.streamlets_in_order():
@@ -130,7 +134,8 @@ def misplaced(image: MetadataImage, table: VlogTable, settled: Set[int], preferr
         if not preferred and record.leader in record.replicas:
             continue
         wanted = record.replicas[:1] if record.leader in record.replicas else record.replicas
-        target = next((node for node in wanted if node in settled), None)
+        tried = unreached((record.topic_id, record.index))
+        target = next((node for node in wanted if node in settled and node not in tried), None)
         if (
             target is not None
             and table.current_move(record) is None

@@ -9,6 +9,8 @@ kind               arguments                                       answer
                    leader epoch], ...], "empty": [[topic,
                    streamlet], ...]}``: those of them without
                    anything in their sources
+``cannot``         ``{"streamlets": [[topic, streamlet,            number of streamlets that another broker is
+                   leader epoch], ...]}``                          to rebuild now
 ``handed_over``    ``{"streamlets": [[topic, streamlet, leader     ``[bool, ...]``
                    epoch, began], ...], "upto": [[vlog, seq]]}``
 ``retire``         ``{"vsegs": [[vlog, seq, end], ...]}``          ``{"closed": bool, "more": bool}``
@@ -39,7 +41,9 @@ the records are gone. Every proposal of an owner is checked against the epoch it
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from kproto.controller import rules
@@ -53,10 +57,11 @@ from kproto.controller.giving_up import told
 from kproto.controller.moves import HandOver, decide_handed_over
 from kproto.controller.reassignment import Copied, decide_copied
 from kproto.controller.recoveries import Recoveries, summary
-from kproto.controller.recovery import Attempt, decide_commit
+from kproto.controller.recovery import Attempt, decide_cannot, decide_commit
 from kproto.controller.repair import decide_disowned
 from kproto.controller.retiring import decide_retire
 from kproto.controller.single import decide_alone
+from kproto.controller.unreached import Unreached
 from kproto.controller.vsegs import (
     COPIES_MAX,
     Opening,
@@ -72,6 +77,8 @@ from kproto.metadata.vlogs import VsegId
 
 if TYPE_CHECKING:
     from kproto.controller.controller import Controller
+
+log = logging.getLogger(__name__)
 
 U32: Final = 2**32 - 1
 OFFSET_MAX: Final = 2**63 - 1
@@ -151,6 +158,7 @@ class Proposals:
         "recoveries",
         "rewritten",
         "unneeded",
+        "unreached",
     )
 
     def __init__(self, controller: Controller) -> None:
@@ -161,12 +169,14 @@ class Proposals:
         self.rewritten = Unneeded(controller.image.revision)
         self.recoveries = Recoveries()
         self.denials = Denials()
+        self.unreached = Unreached()
         self.leaving: set[tuple[int, int]] = set()
         """(node id, epoch) of brokers that are being let go."""
         self._kinds: dict[str, Callable[[Asked], Awaitable[Any]]] = {
             "open_vseg": self._open_vseg,
             "close_vsegs": self._close_vsegs,
             "commit": self._commit,
+            "cannot": self._cannot,
             "handed_over": self._handed_over,
             "retire": self._retire,
             "starts": self._starts,
@@ -227,6 +237,24 @@ class Proposals:
         before = await self._carry_out(decide)
         self.recoveries.committed(before, self.loop.now())
         return answers
+
+    async def _cannot(self, asked: Asked) -> int:
+        """A leader to be does not reach copies."""
+        node_id, epoch, args = asked
+        attempts, now = _attempts(args), self.loop.now()
+        self.unreached.forget(now)
+        image = self._controller.image
+        for each in attempts:
+            record = image.find_streamlet(each.topic_id, each.streamlet)
+            if rules.may_commit(image, record, node_id, epoch, each.leader_epoch):
+                self.unreached.said(each[:2], node_id, now)
+        turned = await self._carry_out(
+            decide_cannot, node_id, epoch, attempts, partial(self.unreached.by, now=now), self.denials
+        )
+        if turned:
+            log.warning("broker %d does not reach copies of %d streamlets: others try", node_id, len(turned))
+        self.recoveries.assigned(turned, self.loop.now())
+        return len(turned)
 
     def _took_over(self, asked: Asked, streamlets: Sequence[StreamletRecord]) -> None:
         """A leader gets streamlets by what is being decided: its reports from before say nothing of them."""

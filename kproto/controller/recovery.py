@@ -1,4 +1,5 @@
-"""New leaders for streamlets whose owner is gone, and their commit (rules 2b, 19b, 27, 27b, 29). Pure."""
+"""New leaders for streamlets whose owner is gone, or that another one cannot rebuild, and their commit (rules
+2b, 19b, 27, 27b, 29). Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
+from kproto.controller.denials import Denials
 from kproto.controller.given_away import GivenAway
 from kproto.controller.sources import Sources
+from kproto.controller.unreached import NodesOf, nobody
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import RECOVERING, StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord
@@ -60,11 +63,14 @@ def next_leader(
     sources: Sources,
     load: Counter[int],
     leaving: int | None = None,
+    unreached: NodesOf = nobody,
 ) -> int | None:
     """Who is to rebuild the streamlet, which counts in ``load`` from now on; not who is ``leaving``, and a
-    broker that is being drained only when nobody else can. None: nobody can."""
+    broker that is being drained, or did not reach the copies, only when nobody else can. None: nobody can."""
     able = [node for node in sources.candidates(record) if node != leaving]
     able = [node for node in able if not rules.is_draining(image, node)] or able
+    tried = unreached((record.topic_id, record.index))
+    able = [node for node in able if node not in tried] or able
     if not able:
         return None
     leader = choose_leader(record, able, load)
@@ -88,12 +94,17 @@ def led_now(image: MetadataImage) -> Counter[int]:
 
 
 def decide_assign(
-    image: MetadataImage, table: VlogTable, due: Iterable[StreamletRecord], load: Counter[int]
+    image: MetadataImage,
+    table: VlogTable,
+    due: Iterable[StreamletRecord],
+    load: Counter[int],
+    unreached: NodesOf = nobody,
 ) -> Decision[list[StreamletRecord]]:
     """Give streamlets whose sources are sealed a leader to recover them, at most 100 at a time (19b).
 
     The answer: the new records. ``due`` may be older than the image. ``load`` counts streamlets per leader
-    and is kept up to date. Streamlets that cannot be recovered yet are left as they are: see :func:`awaited`.
+    and is kept up to date; ``unreached``: see `decide_cannot`. Streamlets that cannot be recovered yet are
+    left as they are: see :func:`awaited`.
     """
     decision: Decision[list[StreamletRecord]] = Decision([])
     sources = Sources(image, table)
@@ -104,12 +115,51 @@ def decide_assign(
         record = image.find_streamlet(each.topic_id, each.index)
         if record is None or not rules.is_due(image, record) or not sources.sealed(record):
             continue
-        leader = next_leader(image, record, sources, load)
+        leader = next_leader(image, record, sources, load, unreached=unreached)
         if leader is not None:
             assigned = record.recovering(leader)
             decision.puts[assigned.key] = assigned.encode()
             decision.answer.append(assigned)
             given.note(record, leader)
+    decision.puts.update(given.puts())
+    return decision
+
+
+def decide_cannot(
+    image: MetadataImage,
+    table: VlogTable,
+    node_id: int,
+    epoch: int,
+    attempts: Sequence[Attempt],
+    unreached: NodesOf,
+    denials: Denials | None = None,
+) -> Decision[list[StreamletRecord]]:
+    """A member that is to rebuild streamlets does not reach copies of them: another one is to try (29), who
+    led it to the end if that lives (12b); nobody who is in ``unreached`` for it, having said so already.
+
+    The answer: the new records. Those that nobody else could lead, or whose leader's files are needed (18b),
+    stay as they are.
+    """
+    decision: Decision[list[StreamletRecord]] = Decision([])
+    sources = Sources(image, table, denials)
+    given = GivenAway(image, table, sources)
+    load = led_now(image)
+    for attempt in attempts:
+        record = image.find_streamlet(attempt.topic_id, attempt.streamlet)
+        if record is None or not rules.may_commit(image, record, node_id, epoch, attempt.leader_epoch):
+            continue
+        tried = {node_id, *unreached((record.topic_id, record.index))}
+        able = [node for node in sources.candidates(record) if node not in tried]
+        able = [node for node in able if not rules.is_draining(image, node)] or able
+        if not able or not sources.sealed(record) or sources.keeps_leader(record):
+            continue
+        last = next((node for node in able if rules.is_current(image, node, record.sources[-1])), None)
+        leader = choose_leader(record, able, load) if last is None else last
+        load[leader] += 1
+        assigned = record.recovering(leader)
+        decision.puts[assigned.key] = assigned.encode()
+        decision.answer.append(assigned)
+        given.note(record, leader)
     decision.puts.update(given.puts())
     return decision
 

@@ -70,7 +70,11 @@ class Sources:
         """A member would find copies of all that the streamlet has in closed virtual segments, also when one
         that has some of them is lost with its disk before others are made (12b, 17, 27b)."""
         found = self.sealed(record) and target in self.candidates(record)
-        return found and not self.is_saving(record) and not self.needs_leader(record)
+        return found and not self.keeps_leader(record)
+
+    def keeps_leader(self, record: StreamletRecord) -> bool:
+        """Something would be lost, or could be with one disk, if another one led it (17, 18b, 45)."""
+        return self.is_saving(record) or self.needs_leader(record)
 
     def needs_leader(self, record: StreamletRecord) -> bool:
         """Its leader's own files are a copy of something that others have too few copies of: they cease to be

@@ -8,6 +8,6 @@ that wait for the next leader.
 compacted, ``authorized`` says what a client may do, ``partitions`` shows partitions as clients see them.
 ``*_wire`` and ``fetch_request`` are the hot messages by hand, ``fetch_sessions`` what a fetch need not
 repeat (KIP-227). ``admin/`` has the APIs of administrators' tools, ``groups/`` the group
-coordinator and its APIs. May import from every package up to ``controller``; only ``member``, ``figures`` and
-``broker`` import from here.
+coordinator and its APIs. May import from every package up to ``controller``; only ``member``, ``leaving``,
+``figures`` and ``broker`` import from here.
 """

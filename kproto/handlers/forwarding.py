@@ -38,6 +38,9 @@ FORWARDED: Final = frozenset(
     }
 )
 """API keys; those that are not in the registry are not served by the controller either."""
+PATIENCE_S: Final = 1.0
+"""How long a client waits for what this broker asks on its behalf: what it sent next waits behind the answer,
+though others may lead what that is about."""
 
 
 class RemoteController:
@@ -73,20 +76,25 @@ class RemoteController:
         """See :class:`~kproto.metadata.client.ControllerPort`."""
         return await self._port.propose(kind, args)
 
-    async def _decided(self, kind: str, args: object) -> Any:
+    async def _decided(self, kind: str, args: object, seconds: float | None = None) -> Any:
         """`propose` on behalf of a client. That this broker was fenced is no answer for one (Java producers
-        give up): it has to ask again, as when there is no controller."""
+        give up): it has to ask again, as when there is no controller, or none in time. What was proposed may
+        happen all the same."""
         try:
-            return await self._port.propose(kind, args)
+            async with asyncio.timeout(seconds):
+                return await self._port.propose(kind, args)
+        except TimeoutError as error:
+            raise _unreachable() from error
         except KafkaError as error:
             if error.code is ErrorCode.STALE_BROKER_EPOCH:
                 raise _unreachable() from error
             raise
 
     async def auto_create(self, names: Sequence[str]) -> list[TopicOutcome]:
-        """Create topics that a client asked for by name, with the controller's defaults."""
+        """Create topics that a client asked for by name, with the controller's defaults; NOT_CONTROLLER for
+        each when that takes more than `PATIENCE_S`."""
         try:
-            rows = await self._decided("auto_create", list(names))
+            rows = await self._decided("auto_create", list(names), PATIENCE_S)
             return [_outcome(self.image, *row) for row in rows]
         except KafkaError as error:
             return [TopicOutcome(name, error) for name in names]
@@ -101,14 +109,22 @@ class RemoteController:
         return topic
 
     async def next_producer_id(self) -> int:
-        """One producer id that was never given out before, out of blocks from the controller."""
-        while self._producer_id >= self._producer_id_end:
-            async with self._refilling:
-                if self._producer_id >= self._producer_id_end:
-                    first, count = await self._decided("producer_ids", None)
-                    self._producer_id, self._producer_id_end = first, first + count
+        """One producer id that was never given out before, out of blocks from the controller; NOT_CONTROLLER
+        when that takes more than `PATIENCE_S`."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while self._producer_id >= self._producer_id_end:
+                    await self._refill()
+        except TimeoutError as error:
+            raise _unreachable() from error
         self._producer_id += 1
         return self._producer_id - 1
+
+    async def _refill(self) -> None:
+        async with self._refilling:
+            if self._producer_id >= self._producer_id_end:
+                first, count = await self._decided("producer_ids", None)
+                self._producer_id, self._producer_id_end = first, first + count
 
     async def create_topics(
         self,

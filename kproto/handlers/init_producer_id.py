@@ -3,6 +3,7 @@
 Behaviour: without a transactional id every call gets a new id with epoch 0, whatever id the client had
 before: as in Apache Kafka. There are no transactions yet: a transactional id gets
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED, as from FindCoordinator: clients show it at once and do not try again.
+Without a controller to get ids from it is COORDINATOR_LOAD_IN_PROGRESS after a second, as in Apache Kafka.
 Version notes: v2 flexible, v3 the client's current id and epoch, v4 PRODUCER_FENCED, v5 the same for TV2.
 """
 
@@ -26,7 +27,8 @@ async def handle(ctx: RequestContext, request: InitProducerIdRequest) -> InitPro
     try:
         producer_id = await ctx.broker.controller.next_producer_id()
     except KafkaError as error:
-        return _refused(error.code)
+        away = error.code is ErrorCode.NOT_CONTROLLER
+        return _refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if away else error.code)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 

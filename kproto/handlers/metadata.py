@@ -2,9 +2,10 @@
 
 Behaviour: all topics for a null list (version 0: for an empty one); a topic asked for twice is answered once.
 Missing topics are created when broker (``auto.create.topics.enable``) and client (v4+) allow it, and the
-answer waits for that and tells the new topic at once, where Apache Kafka lets the client ask again. A
-partition without a live leader, or whose leader is still rebuilding it, has leader -1 and
-LEADER_NOT_AVAILABLE; for ``isr`` see ``partitions``. Brokers that have just ended stay listed (`suspects`).
+answer waits for that and tells the new topic at once, where Apache Kafka lets the client ask again; without
+a controller it has LEADER_NOT_AVAILABLE for them after a second, and clients do ask again. A partition
+without a live leader, or whose leader is still rebuilding it, has leader -1 and LEADER_NOT_AVAILABLE; for
+``isr`` see ``partitions``. Brokers that have just ended stay listed (`suspects`).
 Version notes: v0 names live replicas only, with REPLICA_NOT_AVAILABLE when others are missing; v1 rack,
 controller; v2 cluster id; v4 allow_auto_topic_creation; v5 offline replicas; v7 leader epoch; v8-10 cluster
 operations, v8+ topic operations (KIP-430); v10 topic ids in the answer, v12 in the request (KIP-516); v13 a
@@ -37,6 +38,8 @@ from kproto.wire.generated.metadata import (
 ZERO_UUID: Final = bytes(16)
 NAMES_ONLY: Final = (10, 11)
 NOTHING: Final[Mapping[str, int]] = {}
+AS_TOLD: Final = {ErrorCode.NOT_CONTROLLER: ErrorCode.LEADER_NOT_AVAILABLE}
+"""What is no matter of the topic: clients are to ask again for it."""
 
 
 Answer = MetadataResponse | bytes
@@ -105,7 +108,7 @@ async def _create_and_answer(
 ) -> Steps[Answer]:
     outcomes = await ctx.broker.controller.auto_create(creatable)
     refused = {
-        outcome.name or "": outcome.error.code
+        outcome.name or "": AS_TOLD.get(outcome.error.code, outcome.error.code)
         for outcome in outcomes
         if outcome.error is not None and outcome.error.code is not ErrorCode.TOPIC_ALREADY_EXISTS
     }

@@ -26,7 +26,12 @@ _NO_ANSWER: Final = "no answer"
 
 
 class NoCopyError(Exception):
-    """No copy of a virtual segment answers at the moment."""
+    """No copy of a virtual segment answers at the moment. ``silent``: a member that has one did not answer
+    this broker, which others may reach."""
+
+    def __init__(self, message: str, silent: bool = False) -> None:
+        super().__init__(message)
+        self.silent = silent
 
 
 class Metadata(Protocol):
@@ -111,7 +116,10 @@ class Reach:
             ", ".join(f"{node_id}: {why}" for node_id, why in problems.items())
             or "no broker with a copy is a member"
         )
-        raise NoCopyError(f"virtual segment {'/'.join(map(str, record.id))} cannot be read ({told})")
+        raise NoCopyError(
+            f"virtual segment {'/'.join(map(str, record.id))} cannot be read ({told})",
+            silent=_NO_ANSWER in problems.values(),
+        )
 
 
 async def gather(work: list[Any]) -> list[Any]:

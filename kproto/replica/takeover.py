@@ -7,7 +7,8 @@ chunks behind it that is all the log needs (`LogManager.take_over`); nothing is 
 often the partition had another leader. Then one proposal for up to 100 streamlets puts them online.
 
 What arrives while one round is running makes up the next round. What cannot be read now is tried again,
-alone; what has a newer leader epoch by then is dropped.
+alone; what has a newer leader epoch by then is dropped. When members that have copies do not answer this
+broker for a while, the controller is told that it cannot: another member may reach them.
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ PER_PROPOSAL: Final = 100
 """Streamlets per commit (rule 19b)."""
 RETRY_SECONDS: Final = 0.2
 MOST_RETRY_SECONDS: Final = 5.0
+CANNOT_SECONDS: Final = 5.0
+FENCED_SECONDS: Final = 2.0
+"""How long copies may be silent before another broker is to try: the former, or the latter longer than a
+session. A broker that is gone is fenced by then."""
 ROUNDS_KEPT: Final = 100
 
 
@@ -49,6 +54,21 @@ class Claim(NamedTuple):
     topic_id: bytes
     streamlet: int
     leader_epoch: int
+
+
+class Failure(NamedTuple):
+    """Why an attempt came to nothing for now. ``silent``: see `NoCopyError`."""
+
+    why: str
+    silent: bool = False
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        return cls(str(error), isinstance(error, NoCopyError) and error.silent)
+
+    def after(self, other: Failure | None) -> Failure:
+        """Both, if there was another one."""
+        return self if other is None else Failure(self.why, self.silent or other.silent)
 
 
 class Logs(Protocol):
@@ -186,6 +206,11 @@ class Part:
         self.sources = [one for one in by_last_time(self.all_sources) if one == epoch or one in self.sources]
 
 
+def rows_of(claims: Iterable[Claim]) -> list[list[Any]]:
+    """As proposals name them."""
+    return [[claim.topic_id.hex(), claim.streamlet, claim.leader_epoch] for claim in claims]
+
+
 def by_last_time(sources: Sequence[int]) -> list[int]:
     """Owner epochs, each once, in order of the last time that they led."""
     return sorted(dict.fromkeys(sources), key=sources[::-1].index, reverse=True)
@@ -225,7 +250,9 @@ class NotSealedError(Exception):
 class Takeover:
     """See the module's text. Call `on_image` with every image; all on one event loop."""
 
-    def __init__(self, reach: Reach, metadata: Metadata, logs: Logs, clock: Clock) -> None:
+    def __init__(
+        self, reach: Reach, metadata: Metadata, logs: Logs, clock: Clock, session_s: float = 0.0
+    ) -> None:
         self._reach = reach
         self._metadata = metadata
         self._logs = logs
@@ -239,6 +266,10 @@ class Takeover:
         self._later: set[asyncio.Task[None]] = set()
         self._trouble = Trouble(log, clock, "streamlets cannot be taken over yet")
         self._patience: dict[Claim, float] = {}
+        self._silent_since: dict[Claim, float] = {}
+        """When copies of it were first asked that did not answer."""
+        self._cannot_s = max(CANNOT_SECONDS, session_s + FENCED_SECONDS)
+        self._telling: asyncio.Task[None] | None = None
         self.on_online: Callable[[list[PartitionKey]], object] = _nobody
         """Called with the partitions that went online (`BringOver.add`)."""
         self.rounds: deque[dict[str, Any]] = deque(maxlen=ROUNDS_KEPT)
@@ -257,7 +288,7 @@ class Takeover:
 
     async def close(self) -> None:
         """Stop; what is not committed yet is somebody else's, or the next process's."""
-        tasks = [task for task in (self._running, *self._later) if task is not None]
+        tasks = [task for task in (self._running, self._telling, *self._later) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -291,7 +322,7 @@ class Takeover:
                 except Exception as error:
                     log.exception("taking over failed; trying again")
                     for claim in claims:
-                        self._put_off(claim, repr(error))
+                        self._put_off(claim, Failure(repr(error)))
         finally:
             self._running = None
 
@@ -299,7 +330,7 @@ class Takeover:
         """Take over what can be taken over; the rest is put off."""
         began, read = self._clock.monotonic(), self._reach.bytes
         parts = self._parts(claims)
-        failed: dict[Claim, str] = {}
+        failed: dict[Claim, Failure] = {}
         committed = 0
         open_claims = dict.fromkeys(claims)
         while parts:
@@ -310,8 +341,9 @@ class Takeover:
                 del open_claims[claim]
             committed += await self._finish(ready, parts, failed)
             parts = [part for part in parts if part.claim in open_claims and part.claim not in failed]
-        for claim, why in failed.items():
-            self._put_off(claim, why)
+        for claim, failure in failed.items():
+            self._put_off(claim, failure, began)
+        self._tell([claim for claim in failed if self._is_hopeless(claim)])
         self._forget([claim for claim in claims if claim not in failed])
         self.rounds.append(
             {
@@ -336,7 +368,7 @@ class Takeover:
                 parts.append(Part(claim, key, record.sources, start, topic.floor, record.given))
         return parts
 
-    async def _look(self, parts: list[Part], failed: dict[Claim, str]) -> None:
+    async def _look(self, parts: list[Part], failed: dict[Claim, Failure]) -> None:
         """Ask the next older sources of every partition that is not done."""
         by_source: dict[tuple[int, bool], list[Part]] = {}
         for part in parts:
@@ -346,17 +378,19 @@ class Takeover:
         results = await asyncio.gather(
             *(self._source(epoch, wanted) for (epoch, _), wanted in by_source.items()), return_exceptions=True
         )
-        unread: dict[Part, str] = {}
+        unread: dict[Part, Failure] = {}
         for ((epoch, _), wanted), result in zip(by_source.items(), results, strict=True):
             if isinstance(result, BaseException) and not isinstance(result, NotSealedError):
                 raise result
-            failing = result if isinstance(result, dict) else dict.fromkeys(wanted, str(result))
-            for part in failing:
+            failing = result if isinstance(result, dict) else dict.fromkeys(wanted, Failure.of(result))
+            for part, failure in failing.items():
                 part.put_back(epoch)
-            unread.update(failing)
-        failed.update((part.claim, why) for part, why in unread.items() if not part.done)
+                unread[part] = failure.after(unread.get(part))
+        for part, failure in unread.items():
+            if not part.done:
+                failed[part.claim] = failure.after(failed.get(part.claim))
 
-    async def _source(self, epoch: int, parts: list[Part], deep: bool = False) -> dict[Part, str]:
+    async def _source(self, epoch: int, parts: list[Part], deep: bool = False) -> dict[Part, Failure]:
         """Look at all virtual logs of one owner; returns what could not be read for want of a copy, and why:
         nothing is known of that."""
         floors, given = {part.floor for part in parts}, all(epoch in part.given for part in parts)
@@ -370,10 +404,10 @@ class Takeover:
             wanted = {part.key: part.needed_from for part in mine}
             looks.append((mine, survey(self._reach, vsegs, wanted, deep)))
         results = await asyncio.gather(*(look for _, look in looks), return_exceptions=True)
-        unread: dict[Part, str] = {}
+        unread: dict[Part, Failure] = {}
         for (mine, _), result in zip(looks, results, strict=True):
             if isinstance(result, NoCopyError):
-                unread.update(dict.fromkeys(mine, str(result)))
+                unread.update((part, Failure.of(result).after(unread.get(part))) for part in mine)
             elif isinstance(result, BaseException):
                 raise result
         for (mine, _), result in zip(looks, results, strict=True):
@@ -383,7 +417,7 @@ class Takeover:
                         part.add(result)
         return unread
 
-    async def _finish(self, ready: list[Claim], parts: list[Part], failed: dict[Claim, str]) -> int:
+    async def _finish(self, ready: list[Claim], parts: list[Part], failed: dict[Claim, Failure]) -> int:
         """Give the log what was found, and commit. Returns how many streamlets are online."""
         of_claim: dict[Claim, list[Part]] = {}
         for part in parts:
@@ -402,7 +436,7 @@ class Takeover:
                     self._hand_over(mine)
                     commits[claim] = all(part.empty for part in mine)
             except (GapError, NoCopyError, NotSealedError) as error:
-                failed[claim] = str(error)
+                failed[claim] = Failure.of(error)
         committed = 0
         rows = list(commits.items())
         for at in range(0, len(rows), PER_PROPOSAL):
@@ -416,8 +450,8 @@ class Takeover:
     async def _search(self, part: Part) -> None:
         """Chunks are missing behind the newest state: look everywhere, and do not stop at the first state."""
         for epoch in dict.fromkeys(reversed(part.all_sources)):
-            for why in (await self._source(epoch, [part], deep=True)).values():
-                raise NoCopyError(why)
+            for failure in (await self._source(epoch, [part], deep=True)).values():
+                raise NoCopyError(*failure)
 
     def _hand_over(self, parts: list[Part]) -> None:
         for part in parts:
@@ -428,16 +462,16 @@ class Takeover:
             data = [chunk.data for chunk in run]
             self._logs.take_over(*part.key, part.claim.leader_epoch, state, data, part.log_start)
 
-    async def _commit(self, claims: dict[Claim, bool], failed: dict[Claim, str]) -> int:
+    async def _commit(self, claims: dict[Claim, bool], failed: dict[Claim, Failure]) -> int:
         """Rule 27: the commit point. The claims, and whether there is nothing of them in any source."""
-        rows = [[claim.topic_id.hex(), claim.streamlet, claim.leader_epoch] for claim in claims]
+        rows = rows_of(claims)
         empty = [row[:2] for row, is_empty in zip(rows, claims.values(), strict=True) if is_empty]
         answers = await self._propose("commit", {"streamlets": rows, "empty": empty})
         if answers is None:
             return 0
         for claim, answer in zip(claims, answers, strict=True):
             if not answer:
-                failed[claim] = "the controller did not commit it"
+                failed[claim] = Failure("the controller did not commit it")
         return sum(map(bool, answers))
 
     async def _propose(self, kind: str, args: object) -> Any:
@@ -460,20 +494,49 @@ class Takeover:
     def _forget(self, claims: list[Claim]) -> None:
         for claim in claims:
             self._patience.pop(claim, None)
+            self._silent_since.pop(claim, None)
             if self._claimed.get(claim[:2]) == claim.leader_epoch:
                 del self._claimed[claim[:2]]
         if not self._patience:
             self._trouble.over()
 
-    def _put_off(self, claim: Claim, why: str) -> None:
-        """Try again after a while, a longer one each time."""
+    def _put_off(self, claim: Claim, failure: Failure, began: float = 0.0) -> None:
+        """Try again after a while, a longer one each time. ``began``: when copies were asked."""
+        if failure.silent:
+            self._silent_since.setdefault(claim, began)
+        else:
+            self._silent_since.pop(claim, None)
         seconds = self._patience.get(claim, RETRY_SECONDS)
         self._patience[claim] = min(seconds * 2, MOST_RETRY_SECONDS)
         waiting = f"{claim.topic_id.hex()}/{claim.streamlet}, one of {len(self._patience)}"
-        self._trouble.failed(f"{waiting}: {why}")
+        self._trouble.failed(f"{waiting}: {failure.why}")
         task = asyncio.get_running_loop().create_task(self._again(claim, seconds))
         self._later.add(task)
         task.add_done_callback(self._later.discard)
+
+    def _is_hopeless(self, claim: Claim) -> bool:
+        """Members with copies have been silent for too long."""
+        since = self._silent_since.get(claim)
+        return since is not None and self._clock.monotonic() - since >= self._cannot_s
+
+    def _tell(self, claims: list[Claim]) -> None:
+        """Tell the controller what is hopeless here, of one round at a time; others wait for another try."""
+        if claims and self._telling is None:
+            self._telling = asyncio.get_running_loop().create_task(self._give_up(claims))
+
+    async def _give_up(self, claims: list[Claim]) -> None:
+        """Have the controller tell another broker to rebuild them, if one could. Until it does, and when it
+        is not there, they are tried again here."""
+        try:
+            for at in range(0, len(claims), PER_PROPOSAL):
+                told = claims[at : at + PER_PROPOSAL]
+                await self._metadata.propose("cannot", {"streamlets": rows_of(told)})
+                now = self._clock.monotonic()
+                self._silent_since.update((claim, now) for claim in told if claim in self._silent_since)
+        except Exception as error:
+            self._trouble.failed(error, isinstance(error, KafkaError))
+        finally:
+            self._telling = None
 
     async def _again(self, claim: Claim, seconds: float) -> None:
         await asyncio.sleep(seconds)

@@ -107,7 +107,6 @@ def test_the_whole_pass_runs_suites_that_exist() -> None:
     suites = {step.suite for step in everything.STEPS}
     assert suites <= set(NAMES)
     assert set(NAMES) - suites == {"all", "report", "peers"}
-    assert sum(step.minutes for step in everything.STEPS) <= 60
 
 
 @pytest.mark.parametrize(

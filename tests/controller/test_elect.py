@@ -17,6 +17,7 @@ from kproto.controller.decision import Decision
 from kproto.controller.denials import Denials
 from kproto.controller.leader_choice import ElectionType, all_partitions, decide_unregister, elect
 from kproto.controller.reassignment import NewReplicas, decide_reassign
+from kproto.controller.unreached import Unreached
 from kproto.errors import ErrorCode
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from tests.controller.cluster_world import SETTINGS, World, cluster
@@ -32,7 +33,7 @@ class Acting:
         self.accepted: list[VsegId] = []
         self.named: list[bool] = []
         loop = SimpleNamespace(accept_loss=self._accept_loss)
-        self.proposals = SimpleNamespace(loop=loop, denials=Denials())
+        self.proposals = SimpleNamespace(loop=loop, denials=Denials(), unreached=Unreached())
 
     def _accept_loss(self, vsegs: Sequence[VsegId], named: bool) -> None:
         self.accepted.extend(vsegs)
@@ -265,6 +266,34 @@ def test_nothing_is_given_to_a_broker_that_has_just_come() -> None:
     one.follow(acting.image.brokers, 60.0 + SETTLED_SECONDS)
     look(one, 121.5)
     assert [move.target for move in acting.table.moves.values()] == [3]
+
+
+@pytest.mark.parametrize("automatic", [True, False])
+def test_nothing_is_given_to_a_broker_that_does_not_reach_the_copies(automatic: bool) -> None:
+    """Nor is it forgotten, though nothing changes in the metadata when that is over."""
+    acting = other_leader()
+    record = acting.world.streamlet("t")
+    other = acting.world.streamlet("t").assigned_to((3, 4))
+    assert record.leader not in other.replicas
+    acting.world.commit(Decision(None, {other.key: other.encode()}))
+    one = arranger(acting, automatic=automatic)
+    for node in (3, 4):
+        acting.proposals.unreached.said((record.topic_id, 0), node, 10.0 + node)
+    for now in (20.0, 100.0, 312.0):
+        look(one, now)
+        assert not acting.table.moves
+    look(one, 313.0)
+    assert [move.target for move in acting.table.moves.values()] == [3]
+
+
+def test_another_replica_gets_what_the_first_does_not_reach() -> None:
+    acting = other_leader()
+    other = acting.world.streamlet("t").assigned_to((3, 4))
+    acting.world.commit(Decision(None, {other.key: other.encode()}))
+    one = arranger(acting)
+    acting.proposals.unreached.said((other.topic_id, 0), 3, 9.0)
+    look(one, 10.0)
+    assert [move.target for move in acting.table.moves.values()] == [4]
 
 
 def test_nothing_is_decided_while_nothing_changes() -> None:

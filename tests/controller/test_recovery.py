@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
+from typing import Any
 
 import pytest
 
 from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
+from kproto.controller.denials import Denials
 from kproto.controller.giving_up import decide_give_up
-from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves
+from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves, misplaced
 from kproto.controller.recovery import (
     Attempt,
     awaited,
@@ -17,16 +20,19 @@ from kproto.controller.recovery import (
     being_rebuilt,
     choose_leader,
     decide_assign,
+    decide_cannot,
     decide_commit,
     due_streamlets,
     led_now,
     stuck,
 )
 from kproto.controller.sealing import Sealing
+from kproto.controller.unreached import KEPT_SECONDS, Unreached, nobody
+from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
 from kproto.metadata.vlogs import VsegId
 
-from .cluster_world import PATIENCE, STALL, cluster, no_owner_has_any
+from .cluster_world import PATIENCE, STALL, World, cluster, no_owner_has_any
 from .sim_cluster import SimCluster
 from .virtual_time import run_virtual
 
@@ -141,6 +147,181 @@ def test_a_leader_that_starts_again_while_it_recovers_goes_on_under_its_new_epoc
     assert decide_commit(world.image, world.table, record.leader, old, [attempt]).answer == [False]
     assert world.commit_all([record]) == [True]
     assert world.streamlet("t").sources[-1] == world.epoch(record.leader) != old
+
+
+class Silence:
+    """Leaders to be that do not reach the copies, and say so."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.said = Unreached()
+        self.denials: Denials | None = None
+
+    def cannot(self, record: StreamletRecord, node: int | None = None, **other: Any) -> list[int]:
+        """Who is to try now."""
+        world, node = self.world, record.leader if node is None else node
+        attempt = Attempt(record.topic_id, record.index, record.leader_epoch)._replace(**other)
+        self.said.said(attempt[:2], node, world.now)
+        by = partial(self.said.by, now=world.now)
+        decision = decide_cannot(
+            world.image, world.table, node, world.epoch(node), [attempt], by, self.denials
+        )
+        return [one.leader for one in world.commit(decision)]
+
+
+def recovering(brokers: int, copies: int = 3) -> tuple[World, Silence, StreamletRecord]:
+    """Broker 1 led one streamlet and died; who is to rebuild that does not reach the copies."""
+    world = cluster(brokers, t=(1, copies, [1]))
+    world.open(1, copies=copies)
+    world.fence(1)
+    world.seal_all(40)
+    (record,) = world.assign()
+    return world, Silence(world), record
+
+
+def test_who_cannot_rebuild_is_followed_by_all_others() -> None:
+    """Rule 29: each is an attempt of its own, and who was told before cannot commit any more. Replicas come
+    first; when all have said so, the last one goes on."""
+    world, silence, record = recovering(5)
+    tried = [record.leader]
+    while to := silence.cannot(record):
+        assert silence.cannot(record) == [], "it is somebody else's by now"
+        tried += to
+        before, record = record, world.streamlet("t")
+        assert (record.state, record.sources, record.leader_epoch) == (RECOVERING, (1,), len(tried))
+        assert world.commit_all([before]) == [False]
+    assert sorted(tried) == [2, 3, 4, 5]
+    assert set(tried[:2]) == {2, 3}, "replicas"
+    assert world.commit_all([record]) == [True]
+
+
+def test_who_said_that_it_cannot_is_told_again_after_a_while() -> None:
+    world, silence, record = recovering(3)
+    (other,) = silence.cannot(record)
+    assert silence.cannot(world.streamlet("t")) == []
+    world.now += KEPT_SECONDS - 1
+    silence.said.forget(world.now)
+    assert silence.cannot(world.streamlet("t")) == []
+    world.now += 2
+    assert silence.cannot(world.streamlet("t")) == [record.leader]
+    assert other == 5 - record.leader
+    silence.said.forget(world.now + KEPT_SECONDS)
+    assert not silence.said._until
+
+
+def test_who_cannot_read_is_spared_as_long_as_others_can() -> None:
+    """Nothing is moved to it, be it the preferred one; when the next leader dies it is the last choice."""
+    world, silence, record = recovering(4)
+    first = record.leader
+    (second,) = silence.cannot(record)
+    assert world.commit_all([world.streamlet("t")]) == [True]
+    by = partial(silence.said.by, now=world.now)
+    kept = world.streamlet("t").assigned_to((first, second, 4))
+    world.commit(Decision(None, {kept.key: kept.encode()}))
+    everybody = {2, 3, 4}
+    assert [wish.target for wish in misplaced(world.image, world.table, everybody, True)] == [first]
+    assert list(misplaced(world.image, world.table, everybody, True, by)) == []
+    world.fence(second)
+    world.seal_all(40)
+    decision = decide_assign(world.image, world.table, due_streamlets(world.image), Counter(), by)
+    assert [one.leader for one in decision.answer] == [4]
+    world.commit(decision)
+    world.fence(4)
+    decision = decide_assign(world.image, world.table, due_streamlets(world.image), Counter(), by)
+    assert [one.leader for one in decision.answer] == [first], "nobody else is left"
+
+
+def test_many_that_one_cannot_rebuild_are_spread() -> None:
+    world = cluster(5, t=(8, 1 + 4, [1] * 8))
+    world.open(1, copies=5)
+    world.fence(1)
+    world.seal_all(40)
+    for index in range(8):
+        record = world.streamlet("t", index).recovering(2)
+        world.commit(Decision(None, {record.key: record.encode()}))
+    attempts = [Attempt(record.topic_id, index, 1) for index in range(8)]
+    decision = decide_cannot(world.image, world.table, 2, world.epoch(2), attempts, nobody)
+    assert Counter(one.leader for one in decision.answer) == {3: 3, 4: 3, 5: 2}
+
+
+def test_what_the_target_of_a_move_cannot_read_goes_back() -> None:
+    """Who gave it away lives, and has all of it (12b)."""
+    world = cluster(5, t=(1, 3, [1]))
+    vseg = world.open(1)
+    record = world.streamlet("t")
+    (move,) = world.commit(decide_moves(world.image, world.table, [Wish(record.topic_id, 0, 4)]))
+    world.commit(decide_close_vsegs(world.image, world.table, 1, [(vseg.id, 40)]))
+    given = [HandOver(record.topic_id, 0, move.leader_epoch, move.began)]
+    upto = [(0, 0)]
+    done = decide_handed_over(world.image, world.table, 1, world.epoch(1), given, upto)
+    assert world.commit(done) == [True]
+    assert Silence(world).cannot(world.streamlet("t")) == [1]
+
+
+def test_who_does_not_rebuild_a_streamlet_cannot_give_it_up() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    record = world.streamlet("t")
+    assert Silence(world).cannot(record) == [], "it is served"
+    world, silence, record = recovering(4)
+    other = next(node for node in (2, 3, 4) if node != record.leader)
+    for wrong in ({"topic_id": bytes(16)}, {"streamlet": 7}, {"leader_epoch": 0}, {"node": other}):
+        assert silence.cannot(record, **wrong) == []
+    assert world.commit_all([record]) == [True]
+
+
+def test_a_drained_broker_is_to_try_only_when_nobody_else_can() -> None:
+    world, silence, record = recovering(4)
+    drained = 5 - record.leader
+    drain = {f"configs/{drained}": b'{"kproto.drain":"true"}'}
+    world.commit(Decision(None, drain))
+    assert silence.cannot(record) == [4], "though the drained one is a replica"
+    assert silence.cannot(world.streamlet("t")) == [drained]
+
+
+def test_who_has_the_last_copy_goes_on_trying() -> None:
+    """Its own files are it (2b): nobody else could."""
+    world = cluster(4, t=(1, 2, [1]))
+    first = world.open(1, 0, 0, 2)
+    world.open(1, 1, 100, 2, exclude=(first.backups[0].node_id,))
+    world.fence(first.backups[0].node_id)
+    world.fence(1)
+    world.seal_all(150)
+    world.register(1)
+    (record,) = world.assign()
+    assert record.leader == 1
+    assert Silence(world).cannot(record) == []
+
+
+def test_who_has_the_last_copy_that_is_one_goes_on_trying() -> None:
+    """The other one is listed, but its broker said that it is none."""
+    world = cluster(4, t=(1, 2, [1]))
+    vseg = world.open(1, copies=2)
+    world.register(1)
+    world.seal_all(90)
+    (record,) = world.assign()
+    assert record.leader == 1
+    silence, holder = Silence(world), vseg.backups[0].node_id
+    silence.denials = Denials()
+    silence.denials.disowned(world.table.vsegs[vseg.id], holder, world.epoch(holder))
+    assert silence.cannot(record) == []
+    silence.denials = None
+    assert len(silence.cannot(record)) == 1
+
+
+def test_a_leader_whose_files_are_needed_goes_on_trying() -> None:
+    """It started again, and one of the two other copies is missing: it is not to be the only one (18b)."""
+    world = cluster(4, t=(1, 3, [1]))
+    vseg = world.open(1)
+    world.register(1)
+    world.seal_all(90)
+    lost = vseg.backups[0].node_id
+    world.fence(lost)
+    (record,) = world.assign()
+    assert record.leader == 1
+    silence = Silence(world)
+    assert silence.cannot(record) == []
+    world.register(lost)
+    assert len(silence.cannot(record)) == 1
 
 
 def test_a_commit_can_be_repeated_but_not_by_others() -> None:

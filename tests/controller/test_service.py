@@ -19,7 +19,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import BrokerRecord, MetadataImage
 from kproto.metadata.client import MetadataClient
 from kproto.metadata.memory import MemoryStore
-from kproto.metadata.records import ONLINE, RECOVERING
+from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
 from kproto.net.internal import Caller, InternalListener
 from kproto.net.peers import Peers
 from kproto.replica import messages
@@ -170,6 +170,34 @@ def test_a_death_is_repaired_before_its_session_ends() -> None:
         assert (row["node"], row["vsegs"], row["bytes"], row["streamlets"]) == (2, 1, 640, 1)
 
     with_cluster(2, body)
+
+
+def test_who_does_not_reach_the_copies_is_followed_by_another() -> None:
+    """One that is told twice is told once; it is an attempt more of the recovery."""
+
+    async def body(head: Head, two: Member, three: Member, four: Member) -> None:
+        (outcome,) = await head.controller.create_topics([NewTopic("t", assignments=((0, (2, 3, 4)),))])
+        topic_id = outcome.topic_id or b""
+
+        def record() -> StreamletRecord:
+            return head.controller.image.streamlet(topic_id, 0)
+
+        await two.die()
+        await until(lambda: record().leader == 3)
+        row = [topic_id.hex(), 0, record().leader_epoch]
+        told = {"streamlets": [row]}
+        with pytest.raises(KafkaError):
+            await three.client.propose("cannot", {"streamlets": [["what?", 0, 0]]})
+        assert await four.client.propose("cannot", told) == 0, "it is none of its business"
+        assert await three.client.propose("cannot", told) == 1
+        assert (record().state, record().leader, record().leader_epoch) == (RECOVERING, 4, row[2] + 1)
+        assert await three.client.propose("cannot", told) == 0
+        assert await three.client.propose("commit", told) == [False]
+        assert head.controller.proposals.unreached.by((topic_id, 0), head.control.now()) == [3]
+        (recovery,) = (await three.client.propose("recoveries", None))["recoveries"]
+        assert [recovery[name] for name in ("streamlets", "attempts", "leaders")] == [1, 2, [3, 4]]
+
+    with_cluster(3, body)
 
 
 def test_what_is_said_of_missing_copies_names_the_changes_that_were_looked_at() -> None:

@@ -6,12 +6,13 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from conftest import Kafka
 
 from kproto.errors import ErrorCode, KafkaError
-from kproto.handlers import registry
+from kproto.handlers import forwarding, registry
 from kproto.handlers.dispatch import Dispatcher
 from kproto.handlers.forwarding import FORWARDED, RemoteController
 from kproto.metadata import MetadataImage, TopicRecord
@@ -251,6 +252,35 @@ def test_without_any_controller_proposals_are_answered_with_errors():
     asyncio.run(ask())
 
 
+def test_clients_do_not_wait_for_a_controller_that_hangs(monkeypatch):
+    """Each of them, also those behind one that asks for producer ids; what they ask next is behind that."""
+    monkeypatch.setattr(forwarding, "PATIENCE_S", 0.05)
+
+    class Hanging(Unreachable):
+        asked: ClassVar[list[str]] = []
+        hangs = True
+
+        async def propose(self, kind: str, args: object) -> list[int]:
+            self.asked.append(kind)
+            if self.hangs:
+                await asyncio.Event().wait()
+            return [5, 10]
+
+    port = Hanging()
+    remote = RemoteController(port)
+
+    async def ask() -> None:
+        (outcome,) = await remote.auto_create(["a"])
+        assert outcome.error.code == ErrorCode.NOT_CONTROLLER
+        ids = await asyncio.gather(*(remote.next_producer_id() for _ in range(50)), return_exceptions=True)
+        assert [each.code for each in ids] == [ErrorCode.NOT_CONTROLLER] * 50
+        assert port.asked.count("producer_ids") < 10
+        port.hangs = False
+        assert [await remote.next_producer_id() for _ in range(3)] == [5, 6, 7]
+
+    asyncio.run(asyncio.wait_for(ask(), 60))
+
+
 def test_clients_of_a_broker_that_was_fenced_are_told_to_try_again():
     """STALE_BROKER_EPOCH is no answer for a client: a Java producer gives up when InitProducerId says it."""
 
@@ -290,6 +320,12 @@ def test_when_the_controller_is_gone_clients_are_told_to_try_again(monkeypatch):
     try:
         first.stop()
         with Kafka(second.host, second.port) as client:
+            new = [MetadataRequestTopic(name="new")]
+            asked = MetadataRequest(topics=new, allow_auto_topic_creation=True)
+            (topic,) = client.call(3, 12, asked).topics
+            assert (topic.error_code, topic.name) == (ErrorCode.LEADER_NOT_AVAILABLE, "new")
+            given = client.call(22, 5, InitProducerIdRequest(transactional_id=None))
+            assert given.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
             assert [topic.error_code for topic in create(client, "one", "two")] == [
                 ErrorCode.NOT_CONTROLLER
             ] * 2

@@ -41,7 +41,8 @@ class Run:
         world.log.epoch += 1
         world.metadata.publish()
         self.reach = Reach(world.peers, world.metadata, ME)
-        self.takeover = Takeover(self.reach, world.metadata, world.log.manager, ManualClock())
+        self.clock = ManualClock()
+        self.takeover = Takeover(self.reach, world.metadata, world.log.manager, self.clock)
         self.remote = RemoteChunks(self.reach, world.metadata)
         world.log.manager.ports.remote = self.remote
 

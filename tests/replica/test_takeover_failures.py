@@ -18,7 +18,7 @@ from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.replica import takeover
 from kproto.replica.messages import PartitionKey
 from kproto.replica.survey import Base
-from kproto.replica.takeover import NotSealedError, Part, sources_of
+from kproto.replica.takeover import NotSealedError, Part, Takeover, sources_of
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.side import FIRST_SIDE_ID
 from tests.replica.sealed_world import Chunk, Vlog, World
@@ -45,16 +45,19 @@ def directed(
         asyncio.run(asyncio.wait_for(go(run), 120))
 
 
-def answering(run: Run, *errors: Exception) -> list[str]:
-    """The controller raises these first; returns what it was asked, as it comes."""
+def answering(run: Run, *errors: Exception, said: list[Any] | None = None) -> list[str]:
+    """The controller raises these first; returns what it was asked, as it comes. ``said``: with which
+    arguments, too."""
     asked: list[str] = []
     propose, left = run.world.metadata.propose, list(errors)
 
-    async def refusing(kind: str, args: Any) -> list[bool]:
+    async def refusing(kind: str, args: Any) -> Any:
         asked.append(kind)
+        if said is not None:
+            said.append(args)
         if left:
             raise left.pop(0)
-        return await propose(kind, args)
+        return await propose(kind, args) if kind != "cannot" else 0
 
     run.world.metadata.propose = refusing  # type: ignore[method-assign]
     return asked
@@ -130,6 +133,101 @@ def test_what_waits_for_another_try_is_dropped_when_somebody_else_recovers_it() 
         assert not asked
 
     directed(go)
+
+
+async def rounds(run: Run, count: int, seconds: float) -> None:
+    """So many more, each of which takes so long."""
+    before = len(run.takeover.rounds)
+    while len(run.takeover.rounds) < before + count:
+        seen = len(run.takeover.rounds)
+        while len(run.takeover.rounds) == seen:
+            await asyncio.sleep(0.001)
+        run.clock.advance(seconds)
+
+
+@pytest.mark.parametrize("failures", [[], [KafkaError(ErrorCode.NOT_CONTROLLER), ValueError("what?")]])
+def test_the_controller_is_told_of_copies_that_stay_silent(failures: list[Exception]) -> None:
+    """Others may reach them; until somebody else is to try, it goes on here."""
+
+    async def go(run: Run) -> None:
+        said: list[Any] = []
+        asked = answering(run, *failures, said=said)
+        run.world.peers.failing = {2: "gone", 3: "gone"}
+        run.takeover.on_image(run.world.metadata.image)
+        await rounds(run, 3, 1.0)
+        assert not asked, "not yet"
+        await rounds(run, 12, 1.0)
+        assert set(asked) == {"cannot"}
+        assert 2 <= len(asked) <= 8, "not with each try"
+        records = run.world.metadata.image.streamlets[run.world.keys[0][0]]
+        known = [[one.topic_id.hex(), one.index, one.leader_epoch] for one in records]
+        told = [row for args in said for row in args["streamlets"]]
+        assert all(row in told for row in known)
+        assert all(row in known for row in told)
+        assert run.takeover.waiting == len(known)
+        run.world.peers.failing = {}
+        while run.takeover.waiting:
+            await asyncio.sleep(0.001)
+        assert not run.takeover._silent_since
+        await run.check()
+
+    directed(go)
+
+
+def test_a_controller_that_hangs_when_it_is_told_holds_up_nothing() -> None:
+    async def go(run: Run) -> None:
+        office, asked = run.world.metadata, 0
+        propose = office.propose
+
+        async def hanging(kind: str, args: Any) -> Any:
+            nonlocal asked
+            if kind != "cannot":
+                return await propose(kind, args)
+            asked += 1
+            return await asyncio.Event().wait()
+
+        office.propose = hanging  # type: ignore[method-assign]
+        run.world.peers.failing = {2: "gone", 3: "gone"}
+        run.takeover.on_image(office.image)
+        await rounds(run, 12, 2.0)
+        assert asked == 1
+        run.world.peers.failing = {}
+        while run.takeover.waiting:
+            await asyncio.sleep(0.001)
+        await run.check()
+        await run.takeover.close()
+
+    directed(go)
+
+
+@pytest.mark.parametrize("problem", ["rubbish", "limbo"])
+def test_copies_that_answer_are_no_reason_for_another_leader(problem: str) -> None:
+    """It would be told the same. Nor are those that were silent before and have answered since."""
+
+    async def go(run: Run) -> None:
+        asked = answering(run)
+        peers = run.world.peers
+        peers.failing = {2: "gone", 3: "gone"}
+        run.takeover.on_image(run.world.metadata.image)
+        await rounds(run, 1, 1.0)
+        assert run.takeover._silent_since
+        peers.failing = {2: problem, 3: problem}
+        await rounds(run, 8, 10.0)
+        assert asked == []
+        peers.failing = {2: problem, 3: "gone"}
+        await rounds(run, 3, 10.0)
+        assert set(asked) == {"cannot"}, "one of them is enough: it may be the good one"
+
+    directed(go)
+
+
+def test_a_long_session_is_waited_for() -> None:
+    """Before it ends a broker that is gone is still a member."""
+    with tempfile.TemporaryDirectory() as directory:
+        run = Run(World(Path(directory), 4, 1))
+        reach, metadata, logs = run.reach, run.world.metadata, run.world.log.manager
+        silent = [Takeover(reach, metadata, logs, run.clock, seconds)._cannot_s for seconds in (0, 3, 30)]
+        assert silent == [5, 5, 32]
 
 
 def test_an_unexpected_failure_is_tried_again() -> None:

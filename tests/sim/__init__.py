@@ -5,10 +5,11 @@ connections between brokers, ``parts`` puts these into the places of sockets, th
 the cluster.
 
 A run: ``plan`` is what a seed does, ``sizes`` what is small in it, ``run`` carries it out. Meanwhile
-``faults`` break things (``two_disks``: two at once; ``bereft``: two that were all; ``damage``: files of
-leaders) within the budget, ``clients`` produce and consume, the ``hasty`` wait for one copy only,
-``visitors`` come and go, and ask for what is ``refused``, ``operators`` and ``moves`` ask for other leaders
-and replicas, some send ``rubbish`` to brokers, ``late`` has acks of topics with records wait for syncs.
+``faults`` break things (``two_disks``: two at once; ``bereft``: two that were all; ``blackout``: the power
+of all; ``damage``: files of leaders) within the budget, ``clients`` produce and consume, the ``hasty`` wait
+for one copy only, ``visitors`` come and go, and ask for what is ``refused``, ``operators`` and ``moves`` ask
+for other leaders and replicas, some send ``rubbish`` to brokers, ``late`` has acks of topics with records
+wait for syncs.
 ``checks`` has the invariants, ``media`` those about what a power loss would leave, ``garbage`` those about
 what is left over; ``patience`` says how long to wait for rest, ``reading`` is the last look.
 

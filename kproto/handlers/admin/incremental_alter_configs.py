@@ -1,8 +1,8 @@
 """IncrementalAlterConfigs (key 44), versions 0 to 1: set, delete, append, subtract single keys (KIP-339).
 
-Behaviour: topics, one broker, or (under an empty name) every broker. Of the broker's keys only those can be
-changed while it runs that topics inherit from; the others are refused with INVALID_REQUEST, as read-only keys
-are in Apache Kafka. ``validate_only`` decides without changing.
+Behaviour: topics, one broker, or (under an empty name) every broker. Of the broker's keys only those that
+`config.broker_configs` calls dynamic can be changed while it runs; the others are refused with
+INVALID_REQUEST, as read-only keys are in Apache Kafka. ``validate_only`` decides without changing.
 """
 
 from __future__ import annotations

@@ -7,6 +7,6 @@ packing, loading, checkpoint) -> ``shard`` (the groups of that partition, their 
 ``coordinator`` and ``timers`` (the shell: futures, one timer for all, which group lives where) -> one module
 per API; ``answers`` has what these share. ``partition_log`` ties ``offsets_log`` to ``kproto.log``.
 
-May import what ``kproto.handlers`` may; nothing outside imports from here except ``broker`` and
-``handlers.registry``.
+May import what ``kproto.handlers`` may; nothing outside imports from here except ``broker``,
+``handlers.registry`` and, for types, ``handlers.context``.
 """
