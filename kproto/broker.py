@@ -26,7 +26,7 @@ from kproto.config.store_url import SCHEME as SHARED_STORE
 from kproto.controller import Controller
 from kproto.controller.registration import Registration
 from kproto.directory import DataDirectory, DirectoryError, LeftAs, open_directory
-from kproto.disk import Disk
+from kproto.disk import Disk, SyncError
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.context import Services
 from kproto.handlers.dispatch import Dispatcher
@@ -117,6 +117,8 @@ class Broker:
             except (StoreError, JournalCorruptError, DirectoryError) as error:
                 raise StartError(str(error)) from None
             except OSError as error:
+                if isinstance(error, SyncError):
+                    self._directory.doubt()
                 raise self._start_error(error) from None
             undo.pop_all()
 

@@ -44,6 +44,10 @@ def rest_of_page(begin: int, length: int, limit: int) -> memoryview:
     return _ZEROS[: min(PAGE - end % PAGE, limit - end)]
 
 
+class SyncError(OSError):
+    """A sync failed: what it was for may be gone with the power, whatever the page cache shows (rule 35)."""
+
+
 class Disk:
     """File operations used by the storage packages. Errors are the operating system's ``OSError``."""
 
@@ -112,8 +116,11 @@ class Disk:
         os.ftruncate(fd, length)
 
     def datasync(self, fd: int) -> None:
-        """``fdatasync``; releases the GIL. A failure is never retried (rule 35)."""
-        os.fdatasync(fd)
+        """``fdatasync``; releases the GIL. A failure, `SyncError`, is never retried (rule 35)."""
+        try:
+            os.fdatasync(fd)
+        except OSError as error:
+            raise SyncError(error.errno, error.strerror) from error
 
     def sync_file(self, path: str) -> None:
         """`datasync` of a file that is not open; in a thread. OSError passes through, but for want of a
@@ -178,6 +185,8 @@ class Disk:
         fd = _patiently(partial(os.open, path, os.O_RDONLY | os.O_DIRECTORY))
         try:
             os.fsync(fd)
+        except OSError as error:
+            raise SyncError(error.errno, error.strerror, path) from error
         finally:
             os.close(fd)
 

@@ -8,10 +8,14 @@ import errno
 import os
 from pathlib import Path
 
-from kproto.broker import Broker
+import pytest
+
+from kproto.broker import Broker, StartError
 from kproto.config import load
-from kproto.disk import Disk
+from kproto.directory import LeftAs
+from kproto.disk import Disk, SyncError
 from kproto.net.client import Client
+from kproto.testing import SubprocessBroker, kafka_broker
 from kproto.wire.batch import HEADER, crc_of, iter_batches
 from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
@@ -24,11 +28,14 @@ PATIENCE_S = 60
 
 
 class BrokenDisk(Disk):
-    """No sync of a segment file succeeds."""
+    """No sync of files with such names succeeds."""
+
+    def __init__(self, suffix: str = ".chunks") -> None:
+        self._suffix = suffix
 
     def datasync(self, fd: int) -> None:
-        if os.readlink(f"/proc/self/fd/{fd}").endswith(".chunks"):
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        if os.readlink(f"/proc/self/fd/{fd}").endswith(self._suffix):
+            raise SyncError(errno.EIO, os.strerror(errno.EIO))
         super().datasync(fd)
 
 
@@ -47,15 +54,20 @@ def produce(port: int, broker: Broker) -> int:
     """Write until the broker has had enough; how many records it has acknowledged."""
     acked = 0
     with Client("127.0.0.1", port) as client:
-        asked = MetadataRequest(topics=[MetadataRequestTopic(name="t")], allow_auto_topic_creation=True)
-        client.call(METADATA, 9, asked)
         while not broker.failed.is_set():
-            batch = memoryview(build_batch([Record(None, bytes(RECORD_BYTES), timestamp=1)]))
-            data = TopicProduceData(name="t", partition_data=[PartitionProduceData(index=0, records=batch)])
-            request = ProduceRequest(acks=-1, timeout_ms=2000, topic_data=[data])
-            found = client.call(PRODUCE, 9, request).responses[0].partition_responses[0]
-            acked += found.error_code == 0
+            acked += send(client)
     return acked
+
+
+def send(client: Client) -> bool:
+    """Write a record; whether it is acknowledged."""
+    asked = MetadataRequest(topics=[MetadataRequestTopic(name="t")], allow_auto_topic_creation=True)
+    client.call(METADATA, 9, asked)
+    batch = memoryview(build_batch([Record(None, bytes(RECORD_BYTES), timestamp=1)]))
+    data = TopicProduceData(name="t", partition_data=[PartitionProduceData(index=0, records=batch)])
+    request = ProduceRequest(acks=-1, timeout_ms=2000, topic_data=[data])
+    found = client.call(PRODUCE, 9, request).responses[0].partition_responses[0]
+    return bool(found.error_code == 0)
 
 
 def records_in(port: int) -> int:
@@ -95,3 +107,43 @@ def test_nothing_is_lost_when_a_file_was_never_written_though_the_kernel_shows_i
     for path in tmp_path.rglob("*.chunks"):  # the medium has nothing; the memory is needed elsewhere
         path.write_bytes(bytes(path.stat().st_size))
     assert asyncio.run(asyncio.wait_for(second(), PATIENCE_S)) >= acked
+
+
+def test_what_the_start_cannot_sync_is_not_believed_by_the_next_one(tmp_path: Path) -> None:
+    """The journal of a process that was killed before its sync: the second try has nothing left to write."""
+    synced = {"log.flush.interval.messages": "1"}
+    with kafka_broker(synced, subprocess=True, data_dir=tmp_path) as killed:
+        with Client("127.0.0.1", killed.port) as client:
+            send(client)
+        assert isinstance(killed, SubprocessBroker)
+        killed.kill()
+
+    async def start(disk: Disk) -> LeftAs:
+        broker = broker_on(tmp_path, disk)
+        await broker.start()
+        left_as = broker._directory.left_as
+        await broker.stop()
+        return left_as
+
+    with pytest.raises(StartError, match="Input/output error"):
+        asyncio.run(start(BrokenDisk(".journal")))
+    with pytest.raises(StartError, match="Input/output error"):
+        asyncio.run(start(BrokenDisk(".journal")))
+    assert asyncio.run(start(Disk())) is LeftAs.FAILED
+    assert asyncio.run(start(Disk())) is not LeftAs.FAILED
+
+
+def test_another_error_of_the_start_is_no_failed_sync(tmp_path: Path) -> None:
+    class Unreadable(Disk):
+        def pread(self, fd: int, length: int, position: int) -> bytes:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with kafka_broker(None, subprocess=True, data_dir=tmp_path) as killed:
+        with Client("127.0.0.1", killed.port) as client:
+            send(client)
+        assert isinstance(killed, SubprocessBroker)
+        killed.kill()
+    with pytest.raises(StartError, match="Input/output error"):
+        asyncio.run(broker_on(tmp_path, Unreadable()).start())
+    assert not (tmp_path / "failed").exists()
+    assert (tmp_path / "running").exists()

@@ -479,6 +479,7 @@ _ACCEPTED_LIVE: Final = frozenset(
         "log.cleaner.threads",
         "max.connection.creation.rate",
         "max.connections.per.ip.overrides",
+        "metric.reporters",
         "num.io.threads",
         "num.network.threads",
         "num.recovery.threads.per.data.dir",

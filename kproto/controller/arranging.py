@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -95,7 +94,7 @@ class Arranger:
         room = MOVES_AT_ONCE - len(controller.table.moves)
         unreached = controller.proposals.unreached
         unreached.forget(now)
-        tried = partial(unreached.by, now=now)
+        tried = unreached.at(controller.image, now)
         found = misplaced(controller.image, controller.table, settled, balance, tried)
         wishes: list[Wish] = list(
             islice((wish for wish in found if wish[:2] not in self._tried), max(0, room))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import rules
@@ -371,7 +370,7 @@ class ControllerLoop:
         """A hundred at a time, until none is left that can be given to anybody."""
         controller = self._controller
         load = led_now(controller.image)
-        unreached = partial(controller.proposals.unreached.by, now=self._clock.monotonic())
+        unreached = controller.proposals.unreached.at(controller.image, self._clock.monotonic())
         while self._due:
             assigned = await carry_out(controller, decide_assign, self._due, load, unreached)
             if not assigned:

@@ -43,7 +43,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from kproto.controller import rules
@@ -235,6 +234,8 @@ class Proposals:
 
         answers: list[bool] = []
         before = await self._carry_out(decide)
+        for each in before:
+            self.unreached.reached((each.topic_id, each.index), node_id, epoch)
         self.recoveries.committed(before, self.loop.now())
         return answers
 
@@ -247,10 +248,9 @@ class Proposals:
         for each in attempts:
             record = image.find_streamlet(each.topic_id, each.streamlet)
             if rules.may_commit(image, record, node_id, epoch, each.leader_epoch):
-                self.unreached.said(each[:2], node_id, now)
-        turned = await self._carry_out(
-            decide_cannot, node_id, epoch, attempts, partial(self.unreached.by, now=now), self.denials
-        )
+                self.unreached.said(each[:2], node_id, epoch, now)
+        tried = self.unreached.at(image, now)
+        turned = await self._carry_out(decide_cannot, node_id, epoch, attempts, tried, self.denials)
         if turned:
             log.warning("broker %d does not reach copies of %d streamlets: others try", node_id, len(turned))
         self.recoveries.assigned(turned, self.loop.now())
@@ -281,7 +281,8 @@ class Proposals:
 
     async def _retire(self, asked: Asked) -> dict[str, bool]:
         """A broker is about to leave, and appends no more: others lead what it leads (rule 12b)."""
-        retired = await self._carry_out(decide_retire, asked.node_id, asked.epoch, _ends(asked))
+        tried = self.unreached.at(self._controller.image, self.loop.now())
+        retired = await self._carry_out(decide_retire, asked.node_id, asked.epoch, _ends(asked), tried)
         return {"closed": retired.closed, "more": retired.more}
 
     async def _starts(self, asked: Asked) -> list[bool]:

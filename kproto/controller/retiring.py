@@ -16,6 +16,7 @@ from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.controller.given_away import GivenAway, given_puts
 from kproto.controller.recovery import led_now, next_leader
 from kproto.controller.sources import Sources
+from kproto.controller.unreached import NodesOf, nobody
 from kproto.controller.vsegs import decide_close_vsegs
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
@@ -34,10 +35,15 @@ class Retired(NamedTuple):
 
 
 def decide_retire(
-    image: MetadataImage, table: VlogTable, node_id: int, epoch: int, closes: Sequence[tuple[VsegId, int]]
+    image: MetadataImage,
+    table: VlogTable,
+    node_id: int,
+    epoch: int,
+    closes: Sequence[tuple[VsegId, int]],
+    unreached: NodesOf = nobody,
 ) -> Decision[Retired]:
     """Write where the virtual segments of an owner end, and have others lead what it leads: up to a hundred
-    streamlets, by topic and index (19b).
+    streamlets, by topic and index (19b). ``unreached``: see `decide_cannot`.
 
     What cannot be given, because this broker has the only copy of something, stays: it is recovered when the
     broker is gone. One that the store has no more was closed, and nobody needs it since (30): it ended there.
@@ -51,7 +57,7 @@ def decide_retire(
         return decision
     sources = Sources(image, table)
     notes = GivenAway(image, table, sources)
-    given = _given(image, node_id, epoch, ends, sources)
+    given = _given(image, node_id, epoch, ends, sources, unreached)
     room = max(1, PER_TRANSACTION - 2 * len(closes))
     some = list(islice(given, room))
     for record, leader in some:
@@ -76,6 +82,7 @@ def _given(
     epoch: int,
     ends: Mapping[VsegId, VsegRecord],
     sources: Sources,
+    unreached: NodesOf,
 ) -> Iterator[tuple[StreamletRecord, int]]:
     """The streamlets that a broker leads and others can rebuild, with their next leaders."""
     only_here = [vseg for vseg in ends.values() if is_only_here(image, vseg)]
@@ -87,7 +94,7 @@ def _given(
             continue
         if not sources.sealed(record) or sources.is_saving(record):
             continue
-        leader = next_leader(image, record, sources, load, leaving=node_id)
+        leader = next_leader(image, record, sources, load, leaving=node_id, unreached=unreached)
         if leader is not None:
             yield record, leader
 

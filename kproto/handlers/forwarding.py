@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import ConfigChange, NewPartitions, NewTopic, TopicOutcome, TopicRef
@@ -50,11 +51,12 @@ class RemoteController:
     forwarded.
     """
 
-    __slots__ = ("_port", "_producer_id", "_producer_id_end", "_refilling")
+    __slots__ = ("_port", "_producer_id", "_producer_id_end", "_under_way")
 
     def __init__(self, port: ControllerPort) -> None:
         self._port = port
-        self._refilling = asyncio.Lock()
+        self._under_way: dict[tuple[str, ...], asyncio.Future[Any]] = {}
+        """What was proposed for clients, by its kind and what it names."""
         self._producer_id = 0
         self._producer_id_end = 0
 
@@ -76,25 +78,41 @@ class RemoteController:
         """See :class:`~kproto.metadata.client.ControllerPort`."""
         return await self._port.propose(kind, args)
 
-    async def _decided(self, kind: str, args: object, seconds: float | None = None) -> Any:
+    async def _decided(self, kind: str, args: object) -> Any:
         """`propose` on behalf of a client. That this broker was fenced is no answer for one (Java producers
-        give up): it has to ask again, as when there is no controller, or none in time. What was proposed may
-        happen all the same."""
+        give up): it has to ask again, as when there is no controller."""
         try:
-            async with asyncio.timeout(seconds):
-                return await self._port.propose(kind, args)
-        except TimeoutError as error:
-            raise _unreachable() from error
+            return await self._port.propose(kind, args)
         except KafkaError as error:
             if error.code is ErrorCode.STALE_BROKER_EPOCH:
                 raise _unreachable() from error
             raise
 
+    async def _in_time(self, kind: str, args: Sequence[str] | None = None) -> Any:
+        """`_decided`, once for all who ask the same meanwhile; NOT_CONTROLLER for who waited `PATIENCE_S`. It
+        goes on then, so that who asks again finds it done."""
+        asked = (kind, *(args or ()))
+        task = self._under_way.get(asked)
+        if task is None:
+            task = asyncio.ensure_future(self._decided(kind, args))
+            self._under_way[asked] = task
+            task.add_done_callback(partial(self._ended, asked))
+        await asyncio.wait([task], timeout=PATIENCE_S)
+        if not task.done() or task.cancelled():
+            raise _unreachable()
+        return task.result()
+
+    def _ended(self, asked: tuple[str, ...], task: asyncio.Future[Any]) -> None:
+        del self._under_way[asked]
+        if not task.cancelled() and task.exception() is None and asked == ("producer_ids",):
+            first, count = task.result()
+            self._producer_id, self._producer_id_end = first, first + count
+
     async def auto_create(self, names: Sequence[str]) -> list[TopicOutcome]:
         """Create topics that a client asked for by name, with the controller's defaults; NOT_CONTROLLER for
         each when that takes more than `PATIENCE_S`."""
         try:
-            rows = await self._decided("auto_create", list(names), PATIENCE_S)
+            rows = await self._in_time("auto_create", list(names))
             return [_outcome(self.image, *row) for row in rows]
         except KafkaError as error:
             return [TopicOutcome(name, error) for name in names]
@@ -110,21 +128,11 @@ class RemoteController:
 
     async def next_producer_id(self) -> int:
         """One producer id that was never given out before, out of blocks from the controller; NOT_CONTROLLER
-        when that takes more than `PATIENCE_S`."""
-        try:
-            async with asyncio.timeout(PATIENCE_S):
-                while self._producer_id >= self._producer_id_end:
-                    await self._refill()
-        except TimeoutError as error:
-            raise _unreachable() from error
+        when a block takes more than `PATIENCE_S`."""
+        while self._producer_id >= self._producer_id_end:
+            await self._in_time("producer_ids")
         self._producer_id += 1
         return self._producer_id - 1
-
-    async def _refill(self) -> None:
-        async with self._refilling:
-            if self._producer_id >= self._producer_id_end:
-                first, count = await self._decided("producer_ids", None)
-                self._producer_id, self._producer_id_end = first, first + count
 
     async def create_topics(
         self,

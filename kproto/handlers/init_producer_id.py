@@ -3,7 +3,8 @@
 Behaviour: without a transactional id every call gets a new id with epoch 0, whatever id the client had
 before: as in Apache Kafka. There are no transactions yet: a transactional id gets
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED, as from FindCoordinator: clients show it at once and do not try again.
-Without a controller to get ids from it is COORDINATOR_LOAD_IN_PROGRESS after a second, as in Apache Kafka.
+When ids have to come from another broker, and do not in a second, it is COORDINATOR_LOAD_IN_PROGRESS, as in
+Apache Kafka.
 Version notes: v2 flexible, v3 the client's current id and epoch, v4 PRODUCER_FENCED, v5 the same for TV2.
 """
 

@@ -2,8 +2,8 @@
 
 Behaviour: all topics for a null list (version 0: for an empty one); a topic asked for twice is answered once.
 Missing topics are created when broker (``auto.create.topics.enable``) and client (v4+) allow it, and the
-answer waits for that and tells the new topic at once, where Apache Kafka lets the client ask again; without
-a controller it has LEADER_NOT_AVAILABLE for them after a second, and clients do ask again. A partition
+answer waits for that and tells the new topic at once, where Apache Kafka lets the client ask again; when
+that is up to another broker, and takes more than a second, it has LEADER_NOT_AVAILABLE for them. A partition
 without a live leader, or whose leader is still rebuilding it, has leader -1 and LEADER_NOT_AVAILABLE; for
 ``isr`` see ``partitions``. Brokers that have just ended stay listed (`suspects`).
 Version notes: v0 names live replicas only, with REPLICA_NOT_AVAILABLE when others are missing; v1 rack,

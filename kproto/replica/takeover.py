@@ -61,14 +61,12 @@ class Failure(NamedTuple):
 
     why: str
     silent: bool = False
-
-    @classmethod
-    def of(cls, error: BaseException) -> Failure:
-        return cls(str(error), isinstance(error, NoCopyError) and error.silent)
+    at: float = 0.0
+    """When that was, seconds of the monotonic clock."""
 
     def after(self, other: Failure | None) -> Failure:
         """Both, if there was another one."""
-        return self if other is None else Failure(self.why, self.silent or other.silent)
+        return self if other is None else self._replace(silent=self.silent or other.silent)
 
 
 class Logs(Protocol):
@@ -283,6 +281,8 @@ class Takeover:
             for record in image.streamlets.get(topic_id, ()):
                 key = (topic_id, record.index)
                 if self._is_mine(record) and self._claimed.get(key, -1) < record.leader_epoch:
+                    if key in self._due:
+                        self._forget([Claim(*key, self._due[key])])
                     self._claimed[key] = self._due[key] = record.leader_epoch
         self._start()
 
@@ -341,9 +341,10 @@ class Takeover:
                 del open_claims[claim]
             committed += await self._finish(ready, parts, failed)
             parts = [part for part in parts if part.claim in open_claims and part.claim not in failed]
+        hopeless = [claim for claim, failure in failed.items() if self._is_hopeless(claim, failure, began)]
         for claim, failure in failed.items():
-            self._put_off(claim, failure, began)
-        self._tell([claim for claim in failed if self._is_hopeless(claim)])
+            self._put_off(claim, failure)
+        self._tell(hopeless)
         self._forget([claim for claim in claims if claim not in failed])
         self.rounds.append(
             {
@@ -382,7 +383,7 @@ class Takeover:
         for ((epoch, _), wanted), result in zip(by_source.items(), results, strict=True):
             if isinstance(result, BaseException) and not isinstance(result, NotSealedError):
                 raise result
-            failing = result if isinstance(result, dict) else dict.fromkeys(wanted, Failure.of(result))
+            failing = result if isinstance(result, dict) else dict.fromkeys(wanted, self._failure(result))
             for part, failure in failing.items():
                 part.put_back(epoch)
                 unread[part] = failure.after(unread.get(part))
@@ -407,7 +408,7 @@ class Takeover:
         unread: dict[Part, Failure] = {}
         for (mine, _), result in zip(looks, results, strict=True):
             if isinstance(result, NoCopyError):
-                unread.update((part, Failure.of(result).after(unread.get(part))) for part in mine)
+                unread.update((part, self._failure(result).after(unread.get(part))) for part in mine)
             elif isinstance(result, BaseException):
                 raise result
         for (mine, _), result in zip(looks, results, strict=True):
@@ -436,7 +437,7 @@ class Takeover:
                     self._hand_over(mine)
                     commits[claim] = all(part.empty for part in mine)
             except (GapError, NoCopyError, NotSealedError) as error:
-                failed[claim] = Failure.of(error)
+                failed[claim] = self._failure(error)
         committed = 0
         rows = list(commits.items())
         for at in range(0, len(rows), PER_PROPOSAL):
@@ -451,7 +452,7 @@ class Takeover:
         """Chunks are missing behind the newest state: look everywhere, and do not stop at the first state."""
         for epoch in dict.fromkeys(reversed(part.all_sources)):
             for failure in (await self._source(epoch, [part], deep=True)).values():
-                raise NoCopyError(*failure)
+                raise NoCopyError(failure.why, failure.silent)
 
     def _hand_over(self, parts: list[Part]) -> None:
         for part in parts:
@@ -500,12 +501,12 @@ class Takeover:
         if not self._patience:
             self._trouble.over()
 
-    def _put_off(self, claim: Claim, failure: Failure, began: float = 0.0) -> None:
-        """Try again after a while, a longer one each time. ``began``: when copies were asked."""
-        if failure.silent:
-            self._silent_since.setdefault(claim, began)
-        else:
-            self._silent_since.pop(claim, None)
+    def _failure(self, error: BaseException) -> Failure:
+        silent = isinstance(error, NoCopyError) and error.silent
+        return Failure(str(error), silent, self._clock.monotonic())
+
+    def _put_off(self, claim: Claim, failure: Failure) -> None:
+        """Try again after a while, a longer one each time."""
         seconds = self._patience.get(claim, RETRY_SECONDS)
         self._patience[claim] = min(seconds * 2, MOST_RETRY_SECONDS)
         waiting = f"{claim.topic_id.hex()}/{claim.streamlet}, one of {len(self._patience)}"
@@ -514,10 +515,14 @@ class Takeover:
         self._later.add(task)
         task.add_done_callback(self._later.discard)
 
-    def _is_hopeless(self, claim: Claim) -> bool:
-        """Members with copies have been silent for too long."""
-        since = self._silent_since.get(claim)
-        return since is not None and self._clock.monotonic() - since >= self._cannot_s
+    def _is_hopeless(self, claim: Claim, failure: Failure, began: float) -> bool:
+        """Members with copies have been silent for too long, and in more than one round; this one ``began``
+        then."""
+        if not failure.silent:
+            self._silent_since.pop(claim, None)
+            return False
+        since = self._silent_since.setdefault(claim, began)
+        return since < began and failure.at - since >= self._cannot_s
 
     def _tell(self, claims: list[Claim]) -> None:
         """Tell the controller what is hopeless here, of one round at a time; others wait for another try."""

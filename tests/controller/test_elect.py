@@ -278,7 +278,8 @@ def test_nothing_is_given_to_a_broker_that_does_not_reach_the_copies(automatic: 
     acting.world.commit(Decision(None, {other.key: other.encode()}))
     one = arranger(acting, automatic=automatic)
     for node in (3, 4):
-        acting.proposals.unreached.said((record.topic_id, 0), node, 10.0 + node)
+        epoch = acting.world.epoch(node)
+        acting.proposals.unreached.said((record.topic_id, 0), node, epoch, 10.0 + node)
     for now in (20.0, 100.0, 312.0):
         look(one, now)
         assert not acting.table.moves
@@ -291,7 +292,7 @@ def test_another_replica_gets_what_the_first_does_not_reach() -> None:
     other = acting.world.streamlet("t").assigned_to((3, 4))
     acting.world.commit(Decision(None, {other.key: other.encode()}))
     one = arranger(acting)
-    acting.proposals.unreached.said((other.topic_id, 0), 3, 9.0)
+    acting.proposals.unreached.said((other.topic_id, 0), 3, acting.world.epoch(3), 9.0)
     look(one, 10.0)
     assert [move.target for move in acting.table.moves.values()] == [4]
 

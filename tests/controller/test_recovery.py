@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from typing import Any
 
 import pytest
@@ -26,9 +25,11 @@ from kproto.controller.recovery import (
     led_now,
     stuck,
 )
+from kproto.controller.retiring import decide_retire
 from kproto.controller.sealing import Sealing
-from kproto.controller.unreached import KEPT_SECONDS, Unreached, nobody
+from kproto.controller.unreached import KEPT_SECONDS, NodesOf, Unreached, nobody
 from kproto.controller.vsegs import decide_close_vsegs
+from kproto.metadata import Change
 from kproto.metadata.records import ONLINE, RECOVERING, StreamletRecord
 from kproto.metadata.vlogs import VsegId
 
@@ -161,12 +162,13 @@ class Silence:
         """Who is to try now."""
         world, node = self.world, record.leader if node is None else node
         attempt = Attempt(record.topic_id, record.index, record.leader_epoch)._replace(**other)
-        self.said.said(attempt[:2], node, world.now)
-        by = partial(self.said.by, now=world.now)
-        decision = decide_cannot(
-            world.image, world.table, node, world.epoch(node), [attempt], by, self.denials
-        )
+        epoch = world.epoch(node)
+        self.said.said(attempt[:2], node, epoch, world.now)
+        decision = decide_cannot(world.image, world.table, node, epoch, [attempt], self.tried(), self.denials)
         return [one.leader for one in world.commit(decision)]
+
+    def tried(self) -> NodesOf:
+        return self.said.at(self.world.image, self.world.now)
 
 
 def recovering(brokers: int, copies: int = 3) -> tuple[World, Silence, StreamletRecord]:
@@ -210,25 +212,44 @@ def test_who_said_that_it_cannot_is_told_again_after_a_while() -> None:
 
 
 def test_who_cannot_read_is_spared_as_long_as_others_can() -> None:
-    """Nothing is moved to it, be it the preferred one; when the next leader dies it is the last choice."""
+    """Nothing is moved to it, be it the preferred one; when the next leader goes it is the last choice."""
     world, silence, record = recovering(4)
     first = record.leader
     (second,) = silence.cannot(record)
     assert world.commit_all([world.streamlet("t")]) == [True]
-    by = partial(silence.said.by, now=world.now)
     kept = world.streamlet("t").assigned_to((first, second, 4))
     world.commit(Decision(None, {kept.key: kept.encode()}))
     everybody = {2, 3, 4}
     assert [wish.target for wish in misplaced(world.image, world.table, everybody, True)] == [first]
-    assert list(misplaced(world.image, world.table, everybody, True, by)) == []
+    assert list(misplaced(world.image, world.table, everybody, True, silence.tried())) == []
+    left = decide_retire(world.image, world.table, second, world.epoch(second), [], silence.tried())
+    then = world.image.apply(Change(world.image.revision + 1, left.puts, ()))
+    assert then.streamlet(kept.topic_id, 0).leader == 4
     world.fence(second)
     world.seal_all(40)
-    decision = decide_assign(world.image, world.table, due_streamlets(world.image), Counter(), by)
+    due = due_streamlets(world.image)
+    decision = decide_assign(world.image, world.table, due, Counter(), silence.tried())
     assert [one.leader for one in decision.answer] == [4]
     world.commit(decision)
     world.fence(4)
-    decision = decide_assign(world.image, world.table, due_streamlets(world.image), Counter(), by)
+    due = due_streamlets(world.image)
+    decision = decide_assign(world.image, world.table, due, Counter(), silence.tried())
     assert [one.leader for one in decision.answer] == [first], "nobody else is left"
+
+
+def test_who_was_started_again_or_has_read_after_all_is_spared_no_more() -> None:
+    world, silence, record = recovering(3)
+    key, first = (record.topic_id, 0), record.leader
+    (other,) = silence.cannot(record)
+    assert silence.tried()(key) == [first]
+    silence.said.reached(key, other, world.epoch(other))
+    assert silence.tried()(key) == [first]
+    silence.said.reached(key, first, world.epoch(first))
+    assert silence.tried()(key) == []
+    silence.said.said(key, first, world.epoch(first), world.now)
+    world.register(first)
+    assert silence.tried()(key) == []
+    assert silence.cannot(world.streamlet("t")) == [first]
 
 
 def test_many_that_one_cannot_rebuild_are_spread() -> None:
@@ -245,10 +266,12 @@ def test_many_that_one_cannot_rebuild_are_spread() -> None:
 
 
 def test_what_the_target_of_a_move_cannot_read_goes_back() -> None:
-    """Who gave it away lives, and has all of it (12b)."""
+    """Who gave it away lives, and has all of it (12b), though others are its replicas now."""
     world = cluster(5, t=(1, 3, [1]))
     vseg = world.open(1)
     record = world.streamlet("t")
+    others = record.assigned_to((4, 2, 3))
+    world.commit(Decision(None, {others.key: others.encode()}))
     (move,) = world.commit(decide_moves(world.image, world.table, [Wish(record.topic_id, 0, 4)]))
     world.commit(decide_close_vsegs(world.image, world.table, 1, [(vseg.id, 40)]))
     given = [HandOver(record.topic_id, 0, move.leader_epoch, move.began)]

@@ -193,9 +193,17 @@ def test_who_does_not_reach_the_copies_is_followed_by_another() -> None:
         assert (record().state, record().leader, record().leader_epoch) == (RECOVERING, 4, row[2] + 1)
         assert await three.client.propose("cannot", told) == 0
         assert await three.client.propose("commit", told) == [False]
-        assert head.controller.proposals.unreached.by((topic_id, 0), head.control.now()) == [3]
+        tried = head.controller.proposals.unreached.at(head.controller.image, head.control.now())
+        assert tried((topic_id, 0)) == [3]
+        row[2] += 1
+        assert await four.client.propose("cannot", told) == 1
+        row[2] += 1
+        assert await head.controller.propose("cannot", told) == 0, "nobody else is left"
+        assert sorted(tried((topic_id, 0))) == [1, 3, 4]
+        assert await head.controller.propose("commit", told) == [True]
+        assert sorted(tried((topic_id, 0))) == [3, 4], "it has read it after all"
         (recovery,) = (await three.client.propose("recoveries", None))["recoveries"]
-        assert [recovery[name] for name in ("streamlets", "attempts", "leaders")] == [1, 2, [3, 4]]
+        assert [recovery[name] for name in ("streamlets", "attempts", "leaders")] == [1, 3, [1, 3, 4]]
 
     with_cluster(3, body)
 

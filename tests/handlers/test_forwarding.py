@@ -6,7 +6,6 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import ClassVar
 
 import pytest
 from conftest import Kafka
@@ -252,31 +251,54 @@ def test_without_any_controller_proposals_are_answered_with_errors():
     asyncio.run(ask())
 
 
-def test_clients_do_not_wait_for_a_controller_that_hangs(monkeypatch):
-    """Each of them, also those behind one that asks for producer ids; what they ask next is behind that."""
-    monkeypatch.setattr(forwarding, "PATIENCE_S", 0.05)
+class Slow(Unreachable):
+    """A controller port that answers when it is told to."""
 
-    class Hanging(Unreachable):
-        asked: ClassVar[list[str]] = []
-        hangs = True
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.answers: dict[str, object] = {"producer_ids": [5, 10], "auto_create": [["a", 36, None]]}
+        self.go = asyncio.Event()
 
-        async def propose(self, kind: str, args: object) -> list[int]:
-            self.asked.append(kind)
-            if self.hangs:
-                await asyncio.Event().wait()
-            return [5, 10]
+    async def propose(self, kind: str, args: object) -> object:
+        self.asked.append(kind)
+        await self.go.wait()
+        answer = self.answers[kind]
+        if isinstance(answer, KafkaError):
+            raise answer
+        return answer
 
-    port = Hanging()
-    remote = RemoteController(port)
+
+def test_clients_do_not_wait_for_a_controller_that_is_slow(monkeypatch):
+    """None of them, for what they ask next is behind that; what they asked for goes on, once for all, and who
+    asks again has it."""
+    monkeypatch.setattr(forwarding, "PATIENCE_S", 0.02)
 
     async def ask() -> None:
-        (outcome,) = await remote.auto_create(["a"])
-        assert outcome.error.code == ErrorCode.NOT_CONTROLLER
-        ids = await asyncio.gather(*(remote.next_producer_id() for _ in range(50)), return_exceptions=True)
-        assert [each.code for each in ids] == [ErrorCode.NOT_CONTROLLER] * 50
-        assert port.asked.count("producer_ids") < 10
-        port.hangs = False
+        port = Slow()
+        remote = RemoteController(port)
+
+        async def codes(count: int) -> set[object]:
+            created = await asyncio.gather(*(remote.auto_create(["a"]) for _ in range(count)))
+            given = (remote.next_producer_id() for _ in range(count))
+            ids = await asyncio.gather(*given, return_exceptions=True)
+            assert all(isinstance(each, KafkaError) for each in ids)
+            return {each.error.code for (each,) in created} | {each.code for each in ids}
+
+        assert await codes(50) == await codes(5) == {ErrorCode.NOT_CONTROLLER}
+        assert sorted(port.asked) == ["auto_create", "producer_ids"]
+        port.go.set()
+        while remote._under_way:
+            await asyncio.sleep(0)
         assert [await remote.next_producer_id() for _ in range(3)] == [5, 6, 7]
+        assert sorted(port.asked) == ["auto_create", "producer_ids"]
+        (outcome,) = await remote.auto_create(["a"])
+        assert outcome.error.code == ErrorCode.TOPIC_ALREADY_EXISTS
+        remote._producer_id = remote._producer_id_end
+        port.answers["producer_ids"] = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "full")
+        for _ in range(2):
+            with pytest.raises(KafkaError, match="full"):
+                await remote.next_producer_id()
+        assert port.asked.count("producer_ids") == 3, "what failed is asked for anew"
 
     asyncio.run(asyncio.wait_for(ask(), 60))
 

@@ -13,7 +13,7 @@ import pytest
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ANYWHERE, Floor
-from kproto.metadata.store import Entry
+from kproto.metadata.store import Change, Entry
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.replica import takeover
 from kproto.replica.messages import PartitionKey
@@ -21,6 +21,7 @@ from kproto.replica.survey import Base
 from kproto.replica.takeover import NotSealedError, Part, Takeover, sources_of
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.side import FIRST_SIDE_ID
+from tests.log.replicated import ME
 from tests.replica.sealed_world import Chunk, Vlog, World
 from tests.replica.test_takeover import Run
 
@@ -28,6 +29,7 @@ from tests.replica.test_takeover import Run
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(takeover, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(takeover, "MOST_RETRY_SECONDS", 0.05)
 
 
 def directed(
@@ -217,6 +219,54 @@ def test_copies_that_answer_are_no_reason_for_another_leader(problem: str) -> No
         peers.failing = {2: problem, 3: "gone"}
         await rounds(run, 3, 10.0)
         assert set(asked) == {"cannot"}, "one of them is enough: it may be the good one"
+
+    directed(go)
+
+
+def test_one_silent_round_is_no_reason_however_long_it_takes() -> None:
+    """Others had to wait for the controller in it, or one question got no answer."""
+
+    async def go(run: Run) -> None:
+        asked = answering(run)
+        call = run.world.peers.call
+
+        async def slowly(*arguments: Any, **more: Any) -> Any:
+            run.clock.advance(3.0)
+            return await call(*arguments, **more)
+
+        run.world.peers.call = slowly  # type: ignore[method-assign]
+        run.world.peers.failing = {2: "gone", 3: "gone"}
+        run.takeover.on_image(run.world.metadata.image)
+        while not run.takeover.rounds:
+            await asyncio.sleep(0)
+        assert run.takeover.rounds[0]["seconds"] > 5.0
+        assert asked == []
+        run.world.peers.failing = {}
+        while run.takeover.waiting:
+            await asyncio.sleep(0.001)
+        assert asked == ["commit"]
+
+    directed(go)
+
+
+def test_an_attempt_that_was_not_begun_again_is_forgotten_when_there_is_a_newer_one() -> None:
+    async def go(run: Run) -> None:
+        await failed_once(run)
+        office, one = run.world.metadata, run.takeover
+        before = dict(one._patience)
+        assert before
+        one._running = asyncio.get_running_loop().create_future()  # type: ignore[assignment]
+        while len(one._due) < len(before):  # due again, behind a round that goes on
+            await asyncio.sleep(0.001)
+        records = [each.recovering(ME) for each in office.image.streamlets[run.world.keys[0][0]]]
+        change = Change(office.image.revision + 1, {each.key: each.encode() for each in records}, ())
+        office.image = office.image.apply(change)
+        one.on_image(office.image)
+        assert not one._patience
+        assert not one._silent_since
+        one._running = None
+        run.world.peers.failing = {}
+        await run.online()
 
     directed(go)
 

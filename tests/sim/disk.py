@@ -16,7 +16,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from kproto.disk import NO_DATA, Buffer, Disk
+from kproto.disk import NO_DATA, Buffer, Disk, SyncError
 
 
 class Inode:
@@ -400,9 +400,9 @@ class SimDisk(Disk):
         if self.machine.fail_next is not None:
             try:
                 self.machine.trouble("sync", path)
-            except OSError:
+            except OSError as error:
                 inode.fail_to_sync()
-                raise
+                raise SyncError(error.errno, error.strerror, path) from error
         inode.sync()
 
     def drop_cached(self, fd: int) -> None:
