@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -67,8 +67,7 @@ def next_leader(
 ) -> int | None:
     """Who is to rebuild the streamlet, which counts in ``load`` from now on; not who is ``leaving``, and a
     broker that is being drained, or did not reach the copies, only when nobody else can. None: nobody can."""
-    able = [node for node in sources.candidates(record) if node != leaving]
-    able = [node for node in able if not rules.is_draining(image, node)] or able
+    able = _able(image, record, sources, () if leaving is None else (leaving,))
     tried = unreached((record.topic_id, record.index))
     able = [node for node in able if node not in tried] or able
     if not able:
@@ -76,6 +75,24 @@ def next_leader(
     leader = choose_leader(record, able, load)
     load[leader] += 1
     return leader
+
+
+def _able(
+    image: MetadataImage, record: StreamletRecord, sources: Sources, without: Collection[int]
+) -> list[int]:
+    """Who could rebuild the streamlet; those that are being drained only when nobody else can."""
+    able = [node for node in sources.candidates(record) if node not in without]
+    return [node for node in able if not rules.is_draining(image, node)] or able
+
+
+def _tell(
+    decision: Decision[list[StreamletRecord]], given: GivenAway, record: StreamletRecord, leader: int
+) -> None:
+    """Have ``leader`` rebuild the streamlet."""
+    assigned = record.recovering(leader)
+    decision.puts[assigned.key] = assigned.encode()
+    decision.answer.append(assigned)
+    given.note(record, leader)
 
 
 def awaits_preferred(image: MetadataImage, table: VlogTable, record: StreamletRecord) -> bool:
@@ -117,10 +134,7 @@ def decide_assign(
             continue
         leader = next_leader(image, record, sources, load, unreached=unreached)
         if leader is not None:
-            assigned = record.recovering(leader)
-            decision.puts[assigned.key] = assigned.encode()
-            decision.answer.append(assigned)
-            given.note(record, leader)
+            _tell(decision, given, record, leader)
     decision.puts.update(given.puts())
     return decision
 
@@ -149,17 +163,13 @@ def decide_cannot(
         if record is None or not rules.may_commit(image, record, node_id, epoch, attempt.leader_epoch):
             continue
         tried = {node_id, *unreached((record.topic_id, record.index))}
-        able = [node for node in sources.candidates(record) if node not in tried]
-        able = [node for node in able if not rules.is_draining(image, node)] or able
+        able = _able(image, record, sources, tried)
         if not able or not sources.sealed(record) or sources.keeps_leader(record):
             continue
         last = next((node for node in able if rules.is_current(image, node, record.sources[-1])), None)
         leader = choose_leader(record, able, load) if last is None else last
         load[leader] += 1
-        assigned = record.recovering(leader)
-        decision.puts[assigned.key] = assigned.encode()
-        decision.answer.append(assigned)
-        given.note(record, leader)
+        _tell(decision, given, record, leader)
     decision.puts.update(given.puts())
     return decision
 

@@ -2,8 +2,8 @@
 
 ``context`` is what a handler is given, ``registry`` the table of all APIs (ApiVersions is derived from it),
 ``dispatch`` the way from a frame to a handler and back; ``turns`` for what takes long, ``repeats`` for what
-is named very often, ``forwarding`` for what only the controller can answer, ``holding`` for produce answers
-that wait for the next leader.
+is named very often, ``forwarding`` for what only the controller can answer, ``once`` for what several clients
+wait for, ``holding`` for produce answers that wait for the next leader.
 ``leading`` finds the partition that a request names and checks what all data APIs check, ``keyed`` what is
 compacted, ``authorized`` says what a client may do, ``partitions`` shows partitions as clients see them.
 ``*_wire`` and ``fetch_request`` are the hot messages by hand, ``fetch_sessions`` what a fetch need not

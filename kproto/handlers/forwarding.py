@@ -8,20 +8,21 @@ What handlers ask for on their own behalf (topics to create, producer ids) goes 
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kproto.controller import ConfigChange, NewPartitions, NewTopic, TopicOutcome, TopicRef
 from kproto.controller.names import OFFSETS_TOPIC
 from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.once import Once
 from kproto.metadata import MetadataImage, TopicRecord
 
 if TYPE_CHECKING:
     from kproto.metadata.client import ControllerPort, OnImage
     from kproto.metadata.vlogs import VlogTable
 
+T = TypeVar("T")
 FORWARDED: Final = frozenset(
     {
         19,  # CreateTopics
@@ -51,12 +52,12 @@ class RemoteController:
     forwarded.
     """
 
-    __slots__ = ("_port", "_producer_id", "_producer_id_end", "_under_way")
+    __slots__ = ("_once", "_port", "_producer_id", "_producer_id_end")
 
     def __init__(self, port: ControllerPort) -> None:
         self._port = port
-        self._under_way: dict[tuple[str, ...], asyncio.Future[Any]] = {}
-        """What was proposed for clients, by its kind and what it names."""
+        self._once = Once()
+        """What was proposed for clients: topics to create, by their names, and producer ids."""
         self._producer_id = 0
         self._producer_id_end = 0
 
@@ -88,31 +89,19 @@ class RemoteController:
                 raise _unreachable() from error
             raise
 
-    async def _in_time(self, kind: str, args: Sequence[str] | None = None) -> Any:
-        """`_decided`, once for all who ask the same meanwhile; NOT_CONTROLLER for who waited `PATIENCE_S`. It
-        goes on then, so that who asks again finds it done."""
-        asked = (kind, *(args or ()))
-        task = self._under_way.get(asked)
-        if task is None:
-            task = asyncio.ensure_future(self._decided(kind, args))
-            self._under_way[asked] = task
-            task.add_done_callback(partial(self._ended, asked))
-        await asyncio.wait([task], timeout=PATIENCE_S)
-        if not task.done() or task.cancelled():
-            raise _unreachable()
-        return task.result()
-
-    def _ended(self, asked: tuple[str, ...], task: asyncio.Future[Any]) -> None:
-        del self._under_way[asked]
-        if not task.cancelled() and task.exception() is None and asked == ("producer_ids",):
-            first, count = task.result()
-            self._producer_id, self._producer_id_end = first, first + count
+    async def _in_time(self, name: Hashable, begin: Callable[[], Awaitable[T]]) -> T:
+        """What ``begin()`` gives, once for all who ask the same meanwhile; NOT_CONTROLLER for who waited
+        `PATIENCE_S`. It goes on then, so that who asks again finds it done."""
+        try:
+            return await self._once.result(name, begin, PATIENCE_S)
+        except TimeoutError as error:
+            raise _unreachable() from error
 
     async def auto_create(self, names: Sequence[str]) -> list[TopicOutcome]:
         """Create topics that a client asked for by name, with the controller's defaults; NOT_CONTROLLER for
         each when that takes more than `PATIENCE_S`."""
         try:
-            rows = await self._in_time("auto_create", list(names))
+            rows = await self._in_time(tuple(names), partial(self._decided, "auto_create", list(names)))
             return [_outcome(self.image, *row) for row in rows]
         except KafkaError as error:
             return [TopicOutcome(name, error) for name in names]
@@ -130,9 +119,13 @@ class RemoteController:
         """One producer id that was never given out before, out of blocks from the controller; NOT_CONTROLLER
         when a block takes more than `PATIENCE_S`."""
         while self._producer_id >= self._producer_id_end:
-            await self._in_time("producer_ids")
+            await self._in_time("producer ids", self._refill)
         self._producer_id += 1
         return self._producer_id - 1
+
+    async def _refill(self) -> None:
+        first, count = await self._decided("producer_ids", None)
+        self._producer_id, self._producer_id_end = first, first + count
 
     async def create_topics(
         self,

@@ -301,15 +301,21 @@ def test_a_drained_broker_is_to_try_only_when_nobody_else_can() -> None:
     assert silence.cannot(world.streamlet("t")) == [drained]
 
 
-def test_who_has_the_last_copy_goes_on_trying() -> None:
-    """Its own files are it (2b): nobody else could."""
+def back_with_the_last_copy(store: str = "") -> World:
+    """Broker 1 led, died and is back; of something its own files are the last copy."""
     world = cluster(4, t=(1, 2, [1]))
     first = world.open(1, 0, 0, 2)
     world.open(1, 1, 100, 2, exclude=(first.backups[0].node_id,))
     world.fence(first.backups[0].node_id)
     world.fence(1)
     world.seal_all(150)
-    world.register(1)
+    world.register(1, store=store)
+    return world
+
+
+def test_who_has_the_last_copy_goes_on_trying() -> None:
+    """Its own files are it (2b): nobody else could."""
+    world = back_with_the_last_copy()
     (record,) = world.assign()
     assert record.leader == 1
     assert Silence(world).cannot(record) == []
@@ -442,26 +448,14 @@ def test_what_a_member_cannot_rebuild_any_more_is_told() -> None:
 
 
 def test_the_owner_alone_can_lead_when_its_files_are_the_last_copy() -> None:
-    world = cluster(4, t=(1, 2, [1]))
-    first = world.open(1, 0, 0, 2)
-    world.open(1, 1, 100, 2, exclude=(first.backups[0].node_id,))
-    world.fence(first.backups[0].node_id)
-    world.fence(1)
-    world.seal_all(150)
-    world.register(1)
+    world = back_with_the_last_copy()
     (record,) = world.assign()
     assert (record.leader, world.table.moved_upto) == (1, {})
 
 
 def test_an_owner_with_a_new_directory_is_no_copy() -> None:
     """Rule 3."""
-    world = cluster(4, t=(1, 2, [1]))
-    first = world.open(1, 0, 0, 2)
-    world.open(1, 1, 100, 2, exclude=(first.backups[0].node_id,))
-    world.fence(first.backups[0].node_id)
-    world.fence(1)
-    world.seal_all(150)
-    world.register(1, store="new")
+    world = back_with_the_last_copy("new")
     assert world.assign() == []
 
 

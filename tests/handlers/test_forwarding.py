@@ -287,7 +287,7 @@ def test_clients_do_not_wait_for_a_controller_that_is_slow(monkeypatch):
         assert await codes(50) == await codes(5) == {ErrorCode.NOT_CONTROLLER}
         assert sorted(port.asked) == ["auto_create", "producer_ids"]
         port.go.set()
-        while remote._under_way:
+        while remote._once._under_way:
             await asyncio.sleep(0)
         assert [await remote.next_producer_id() for _ in range(3)] == [5, 6, 7]
         assert sorted(port.asked) == ["auto_create", "producer_ids"]

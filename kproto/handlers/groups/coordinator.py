@@ -22,6 +22,7 @@ from kproto.handlers.groups.offsets_log import KeyedLog, OffsetsLogPort
 from kproto.handlers.groups.records import fits, partition_of
 from kproto.handlers.groups.shard import Entry, Shard
 from kproto.handlers.groups.timers import Sleeper, Timers
+from kproto.handlers.once import Once
 from kproto.handlers.partitions import leader_of
 from kproto.metadata import EMPTY_IMAGE
 from kproto.metadata.records import NO_LEADER, RECOVERING
@@ -61,12 +62,6 @@ class _Loading(NamedTuple):
     the same client, does not overtake them."""
 
 
-def _see(creating: asyncio.Future[TopicRecord]) -> None:
-    """Whether anybody waits for it any more or not."""
-    if not creating.cancelled():
-        creating.exception()
-
-
 class GroupCoordinator:
     """See the module docstring. ``image`` gives the newest metadata, ``ensure_topic`` creates
     ``__consumer_offsets`` if it is missing."""
@@ -97,7 +92,7 @@ class GroupCoordinator:
         self._seen: MetadataImage = EMPTY_IMAGE
         """The newest image that was looked at."""
         self._housekeeping: asyncio.Task[None] | None = None
-        self._creating: asyncio.Future[TopicRecord] | None = None
+        self._once = Once()
         """The offsets topic, being created."""
         self._closed = False
 
@@ -112,9 +107,9 @@ class GroupCoordinator:
     def close(self) -> None:
         """Answer everything that waits (clients look for another coordinator) and stop all timers."""
         self._closed = True
-        for task in (self._housekeeping, self._creating):
-            if task is not None:
-                task.cancel()
+        if self._housekeeping is not None:
+            self._housekeeping.cancel()
+        self._once.close()
         for loading in self._loading.values():
             loading.task.cancel()
             self._give_up(loading)
@@ -200,13 +195,11 @@ class GroupCoordinator:
     async def _create_topic(self) -> TopicRecord:
         """Have the offsets topic created. That goes on when this gives up after `CREATION_SECONDS`, because
         what the client asked next waits behind the answer."""
-        if self._creating is None or self._creating.done():
-            self._creating = asyncio.ensure_future(self._ensure_topic())
-            self._creating.add_done_callback(_see)
-        await asyncio.wait([self._creating], timeout=CREATION_SECONDS)
-        if not self._creating.done() or self._creating.cancelled():
-            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the offsets topic is not there yet")
-        return self._creating.result()
+        try:
+            return await self._once.result(OFFSETS_TOPIC, self._ensure_topic, CREATION_SECONDS)
+        except TimeoutError as error:
+            message = "the offsets topic is not there yet"
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, message) from error
 
     def on_shard(
         self, group_id: str, use: Callable[[Shard], T | Awaitable[T]], fail: Callable[[ErrorCode], T]
