@@ -150,7 +150,7 @@ def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> D
 
 
 def _without_copies(vseg: VsegRecord) -> VsegRecord:
-    return vseg._replace(backups=(), emptied=True)
+    return vseg._replace(backups=(), emptied=True, denied=())
 
 
 def decide_emptied(image: MetadataImage, table: VlogTable, rewritten: Unneeded) -> Decision[list[VsegId]]:
@@ -162,7 +162,7 @@ def decide_emptied(image: MetadataImage, table: VlogTable, rewritten: Unneeded) 
         vseg = table.vsegs[each]
         if len(decision.answer) == PER_TRANSACTION:
             break
-        if not vseg.empty and not rules.live_copies(image, vseg):
+        if not vseg.empty and not rules.sound_copies(image, vseg):
             gone = _without_copies(vseg)
             decision.puts[gone.key] = gone.encode()
             decision.answer.append(each)

@@ -30,14 +30,14 @@ def hopeless(
     sources: Sources | None = None,
 ) -> list[VsegRecord]:
     """Closed virtual segments that may have chunks of the streamlet and that no member has a copy of, but for
-    such that it cannot vouch for (`Denials.is_disowned`).
+    such that it cannot vouch for (`rules.deniers`).
 
     An owner that is a member in its old data directory may have its journal, or lead with its own files: it
     has to have been asked in vain (`Denials.owner_has_none`), and its files must not count any more, or have
     lost what was not synced when its power was lost. ``sources``: made with these, by who asks of many
     records.
     """
-    sources = sources or Sources(image, table, denials)
+    sources = sources or Sources(image, table)
     return [
         vseg
         for vseg in sources.orphans(record)
@@ -60,7 +60,7 @@ def decide_give_up(
     later are none any more: not ``named`` one by one, none is given up while it may come back."""
     decision: Decision[list[VsegRecord]] = Decision([])
     known = (image.find_streamlet(record.topic_id, record.index) for record in records)
-    sources = Sources(image, table, denials)
+    sources = Sources(image, table)
     found = {
         vseg.id: vseg
         for one in known
@@ -69,7 +69,7 @@ def decide_give_up(
     }
     lost = [vseg for _, vseg in sorted(found.items()) if named or not rules.is_away(image, table, vseg)]
     for vseg in lost[:PER_TRANSACTION]:
-        record = vseg._replace(backups=(), lost=True)
+        record = vseg._replace(backups=(), lost=True, denied=())
         decision.puts[record.key] = record.encode()
         decision.answer.append(record)
     return decision

@@ -90,7 +90,7 @@ async def elect(
     """
     answers: list[KafkaError | None] = []
     waiting: dict[int, StreamletRecord] = {}
-    sources = Sources(controller.image, controller.table, controller.proposals.denials)
+    sources = Sources(controller.image, controller.table)
     for at, name in enumerate(names):
         error, record = examine(controller.image, kind, name)
         if kind is ElectionType.UNCLEAN and error is not None and named:

@@ -250,7 +250,7 @@ class Proposals:
             if rules.may_commit(image, record, node_id, epoch, each.leader_epoch):
                 self.unreached.said(each[:2], node_id, epoch, now)
         tried = self.unreached.at(image, now)
-        turned = await self._carry_out(decide_cannot, node_id, epoch, attempts, tried, self.denials)
+        turned = await self._carry_out(decide_cannot, node_id, epoch, attempts, tried)
         if turned:
             log.warning("broker %d does not reach copies of %d streamlets: others try", node_id, len(turned))
         self.recoveries.assigned(turned, self.loop.now())
@@ -365,12 +365,8 @@ class Proposals:
         node_id, epoch, args = asked
         vsegs = _vsegs(args)
         answers = await self._carry_out(decide_disowned, node_id, epoch, vsegs, self.loop.heard_since)
-        for each, done in zip(vsegs, answers, strict=True):
-            vseg = self._controller.table.vsegs.get(each)
-            listed = vseg is not None and any(target.node_id == node_id for target in vseg.backups)
-            if vseg is not None and listed and not vseg.open and not done:
-                self.denials.disowned(vseg, node_id, epoch)
-                self.loop.look_for_copies()
+        if not all(answers):
+            self.loop.look_for_copies()
         return answers
 
     async def _leave(self, asked: Asked) -> bool:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
-from kproto.controller.denials import Denials
 from kproto.controller.given_away import GivenAway
 from kproto.controller.sources import Sources
 from kproto.controller.unreached import NodesOf, nobody
@@ -146,7 +145,6 @@ def decide_cannot(
     epoch: int,
     attempts: Sequence[Attempt],
     unreached: NodesOf,
-    denials: Denials | None = None,
 ) -> Decision[list[StreamletRecord]]:
     """A member that is to rebuild streamlets does not reach copies of them: another one is to try (29), who
     led it to the end if that lives (12b); nobody who is in ``unreached`` for it, having said so already.
@@ -155,7 +153,7 @@ def decide_cannot(
     stay as they are.
     """
     decision: Decision[list[StreamletRecord]] = Decision([])
-    sources = Sources(image, table, denials)
+    sources = Sources(image, table)
     given = GivenAway(image, table, sources)
     load = led_now(image)
     for attempt in attempts:

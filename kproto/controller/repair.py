@@ -69,7 +69,7 @@ def possible_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) ->
 
 class Repairs:
     """Which copies are missing since when, and what is under way. ``delay`` is in seconds; ``denials``: what
-    others are told that is learnt here."""
+    others are told that is learnt here of owners."""
 
     __slots__ = (
         "_busy",
@@ -128,7 +128,7 @@ class Repairs:
     ) -> RepairPlan:
         """What to copy now: first what recoveries wait for (`recovery.awaited`), which has no time for copies
         to return when their owner is here and may have it; else the oldest virtual segments."""
-        without = self.denials.without_copy(image, table)
+        without = {vseg.id for vseg in table.denied_vsegs() if rules.deniers(image, vseg)}
         short = [
             vseg
             for _, vseg in sorted(table.vsegs.items())
@@ -182,7 +182,7 @@ class Repairs:
             if vseg is None or not (vseg.id in self._denied or _is_short(image, table, vseg)):
                 continue
             failed = self._failed.get(vseg.id, set())
-            deniers = self.denials.of_last_copy(image, vseg)
+            deniers = rules.deniers(image, vseg)
             order = choose_repair(image, table, vseg, self._load, use, failed, deniers)
             if order is None:
                 kept.append(vseg.id)
@@ -285,7 +285,8 @@ def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> D
     given up meanwhile has none, so that it is emptied. False, too, when another process was started there
     since it was asked for: what metadata did not list by then, that one deletes.
 
-    Copies on brokers that are away leave the list once there are enough without them.
+    Copies on brokers that are away leave the list once there are enough without them; who said that it has
+    none leaves it now.
     """
     vseg = table.vsegs.get(repair.vseg.id)
     if vseg is None or (vseg.start, vseg.end) != (repair.vseg.start, repair.vseg.end):
@@ -294,16 +295,17 @@ def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> D
         return Decision(False)
     if not rules.is_current(image, repair.target.node_id, repair.epoch):
         return Decision(False)
-    live = rules.live_copies(image, vseg)
+    live = rules.sound_copies(image, vseg)
     if repair.target in live:
         return Decision(True)
     backups = (*(copy for copy in live if not rules.is_draining(image, copy.node_id)), repair.target)
     if len(backups) < wanted_copies(image, table, vseg):
         backups = (*live, repair.target)
     if len(backups) < wanted_copies(image, table, vseg):
-        others = [target for target in vseg.backups if target.node_id != repair.target.node_id]
+        without = {repair.target.node_id, *rules.deniers(image, vseg)}
+        others = [target for target in vseg.backups if target.node_id not in without]
         backups = (*others, repair.target)
-    record = vseg._replace(backups=backups)
+    record = vseg._replace(backups=backups, denied=())
     return Decision(True, {record.key: record.encode()})
 
 
@@ -318,9 +320,10 @@ def decide_disowned(
     """Take copies off the list that their broker cannot vouch for (rules 22, 24, 37); repair follows.
 
     Only while another member has one that is listed, or the owner's own files are one, or none is needed: the
-    last copy is never given up. Where only the owner has it, leaders push it again (45). The owner must have
-    been heard since this broker began (``heard_since``, see `Sessions`): else it may have lost its power with
-    this one, and not be back to say so.
+    last copy is never given up, but its record says that it is none, so that leaders push again what they
+    have of it, as where only the owner has it (45), and no later controller takes it for one. The owner must
+    have been heard since this broker began (``heard_since``, see `Sessions`): else it may have lost its power
+    with this one, and not be back to say so.
     """
     decision: Decision[list[bool]] = Decision([])
     broker = image.brokers.get(node_id)
@@ -331,12 +334,16 @@ def decide_disowned(
             continue
         mine = CopyTarget(node_id, broker.store_id)
         others = tuple(target for target in vseg.backups if target != mine)
-        spare = any(target != mine for target in rules.live_copies(image, vseg))
+        spare = any(target != mine for target in rules.sound_copies(image, vseg))
         spare = spare or not rules.needs_copy(vseg)
         spare = spare or (rules.owner_has_all(image, table, vseg) and heard_since(vseg.node_id, node_id))
-        done = mine in vseg.backups and spare
-        if done:
+        listed = mine in vseg.backups
+        if listed and spare:
             record = vseg._replace(backups=others)
             decision.puts[record.key] = record.encode()
-        decision.answer.append(done)
+        elif listed and (node_id, epoch) not in vseg.denied:
+            current = [one for one in vseg.denied if rules.is_current(image, *one)]
+            record = vseg._replace(denied=(*current, (node_id, epoch)))
+            decision.puts[record.key] = record.encode()
+        decision.answer.append(listed and spare)
     return decision

@@ -101,4 +101,4 @@ def _given(
 
 def is_only_here(image: MetadataImage, vseg: VsegRecord) -> bool:
     """Nobody but its owner has what is in it (18b)."""
-    return rules.needs_copy(vseg) and not rules.live_copies(image, vseg)
+    return rules.needs_copy(vseg) and not rules.sound_copies(image, vseg)

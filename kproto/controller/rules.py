@@ -7,14 +7,15 @@ predicate at a time and must then see a rule broken.
 Who has what a virtual segment holds is asked in several ways:
 
 =====================  =======================================================================================
-`live_copies`          listed copies that can be read now: their brokers are members, with that data directory
+`live_copies`          listed copies whose brokers are members, with that data directory
+`sound_copies`         those that can be read now: their brokers did not say that they have none
 `owner_holds`          its owner's own files are a copy, too, and here: nobody else led its streamlets since
 `owner_has_all`        they are one of everything in it: nothing was handed over, nor lost with the power
 `sources.owner_has`    they are one of what it has of one streamlet, whatever became of the others
 `lacks_copies`         listed ones are missing that others could have: its owner's files are to stay a copy
 `may_come_back`        who may have all of it, but is no member, or one with another data directory
 `is_away`              one of these is no member: to lose what it has, an operator must name partitions
-`denials.Denials`      who said that it has no copy, though one is listed, or may be in its journal
+`denials.Denials`      owners that said that it is not in their journal
 `giving_up.hopeless`   no member has a copy, and the owner said so if it could have: it can be given up
 =====================  =======================================================================================
 """
@@ -133,8 +134,22 @@ def is_rolled(table: VlogTable, epoch: int, upto: Sequence[tuple[int, int]]) -> 
 
 
 def live_copies(image: MetadataImage, vseg: VsegRecord) -> list[CopyTarget]:
-    """Listed copies that can be read now (rule 22), in the order of the list."""
+    """Listed copies that count (rule 22), in the order of the list."""
     return [target for target in vseg.backups if may_hold(image, target)]
+
+
+def deniers(image: MetadataImage, vseg: VsegRecord) -> set[int]:
+    """The brokers that are listed and said, as the members they are now, that they have no copy."""
+    return {node_id for node_id, epoch in vseg.denied if is_current(image, node_id, epoch)}
+
+
+def sound_copies(image: MetadataImage, vseg: VsegRecord) -> list[CopyTarget]:
+    """Listed copies that can be read now, as far as is known."""
+    live = live_copies(image, vseg)
+    if not vseg.denied:
+        return live
+    without = deniers(image, vseg)
+    return [target for target in live if target.node_id not in without]
 
 
 def may_have(image: MetadataImage, record: StreamletRecord, vseg: VsegRecord) -> bool:
@@ -202,7 +217,7 @@ def may_be_alone(image: MetadataImage, record: StreamletRecord, node_id: int, ep
 def lacks_copies(image: MetadataImage, vseg: VsegRecord) -> bool:
     """A closed one has fewer listed copies than it should have beside its owner's files, and than the other
     members could have: there are to be more (17)."""
-    live = live_copies(image, vseg)
+    live = sound_copies(image, vseg)
     wanted = vseg.copies - 1
     if vseg.open or not needs_copy(vseg) or len(live) >= wanted:
         return False

@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from kproto.controller import rules
-from kproto.controller.denials import Denials
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord
 
 
 class Sources:
-    """What the virtual segments of owner epochs allow, looked up once per epoch. Without ``denials`` every
-    listed copy counts."""
+    """What the virtual segments of owner epochs allow, looked up once per epoch."""
 
-    __slots__ = ("_denials", "_image", "_lacking", "_lost", "_orphans", "_sealing", "_table")
+    __slots__ = ("_image", "_lacking", "_lost", "_orphans", "_sealing", "_table")
 
-    def __init__(self, image: MetadataImage, table: VlogTable, denials: Denials | None = None) -> None:
+    def __init__(self, image: MetadataImage, table: VlogTable) -> None:
         self._image = image
         self._table = table
-        self._denials = denials or Denials()
         self._sealing: dict[int, list[VsegRecord]] = {}
         """By owner epoch, as the others: those that wait for their ends. There are few, so that this is
         known of all owners."""
         self._orphans: dict[int, list[VsegRecord]] | None = None
-        """Closed ones that no member has a listed copy of, of all owners, too, once somebody asks."""
+        """Closed ones that no member has a sound listed copy of, of all owners, too, once somebody asks."""
         self._lost: dict[int, list[VsegRecord]] = {}
         """They were given up, and have not been emptied."""
         self._lacking: dict[int, list[VsegRecord]] = {}
@@ -108,14 +105,9 @@ class Sources:
             known = self._orphans = {}
             lists = self._table.copy_lists()
             gone = [copies for copies in lists if not any(rules.may_hold(self._image, one) for one in copies)]
-            closed = [vseg for copies in gone for vseg in self._table.closed_on(copies)]
-            closed += [
-                vseg
-                for vseg in self._denials.without_any(self._image, self._table)
-                if vseg.backups not in gone
-            ]
-            for vseg in sorted(closed):
-                if rules.needs_copy(vseg):
+            closed = {vseg for copies in gone for vseg in self._table.closed_on(copies)}
+            for vseg in sorted(closed.union(self._table.denied_vsegs())):
+                if rules.needs_copy(vseg) and not rules.sound_copies(self._image, vseg):
                     known.setdefault(vseg.id.owner_epoch, []).append(vseg)
         return known
 

@@ -66,6 +66,9 @@ class VsegRecord(NamedTuple):
     none of them has is gone (rule 22)."""
     fewest: int = 0
     """The copies it was opened with when it wants more since; else 0."""
+    denied: tuple[tuple[int, int], ...] = ()
+    """Brokers (node id, broker epoch) that are listed and said that they have no sound copy of it (17, 24).
+    They stay listed, since no other member is. Who was started again since may have one."""
 
     @property
     def open(self) -> bool:
@@ -98,7 +101,7 @@ class VsegRecord(NamedTuple):
 
     def encode(self) -> bytes:
         value = [self.node_id, self.store_id, self.copies, self.policy, self.start, self.end, self.backups]
-        marks = [int(self.emptied), int(self.lost), self.fewest]
+        marks = [int(self.emptied), int(self.lost), self.fewest, self.denied]
         while marks and not marks[-1]:
             marks.pop()
         return compact(value + marks)
@@ -108,8 +111,9 @@ class VsegRecord(NamedTuple):
         node_id, store_id, copies, policy, start, end, backups, *marks = parse_value(value)
         targets = tuple(CopyTarget(*target) for target in backups)
         own = node_id, store_id, copies, policy, start, end, targets
-        emptied, lost, fewest = marks + [0] * (3 - len(marks))
-        return cls(vseg_of_key(key), *own, bool(emptied), bool(lost), fewest)
+        emptied, lost, fewest, denied = marks + [0, 0, 0, ()][len(marks) :]
+        deniers = tuple((node, epoch) for node, epoch in denied)
+        return cls(vseg_of_key(key), *own, bool(emptied), bool(lost), fewest, deniers)
 
 
 def vseg_key(vseg: VsegId) -> str:
@@ -180,6 +184,7 @@ class VlogTable:
     __slots__ = (
         "_by_owner",
         "_closed_on",
+        "_denied",
         "_open",
         "fenced",
         "given_upto",
@@ -213,6 +218,7 @@ class VlogTable:
         """Node id -> newest owner epoch before its machine lost power: what was not synced may be gone."""
         self._by_owner: dict[int, dict[VsegId, None]] = {}
         self._open: dict[VsegId, None] = {}
+        self._denied: dict[VsegId, None] = {}
         self._closed_on: dict[tuple[CopyTarget, ...], dict[VsegId, None]] = {}
 
     @property
@@ -233,6 +239,10 @@ class VlogTable:
     def open_vsegs(self) -> list[VsegRecord]:
         """All that are not closed, in order."""
         return [self.vsegs[vseg] for vseg in sorted(self._open)]
+
+    def denied_vsegs(self) -> list[VsegRecord]:
+        """Those of which somebody listed said that it has no copy, in order."""
+        return [self.vsegs[vseg] for vseg in sorted(self._denied)]
 
     def copy_lists(self) -> list[tuple[CopyTarget, ...]]:
         """The different lists of copies that closed virtual segments have, but for emptied ones: few, however
@@ -324,12 +334,15 @@ class VlogTable:
             self._open[record.id] = None
         elif not record.emptied:
             self._closed_on.setdefault(record.backups, {})[record.id] = None
+        if record.denied:
+            self._denied[record.id] = None
 
     def _forget_vseg(self, vseg: VsegId) -> None:
         record = self.vsegs.pop(vseg, None)
         if record is None:
             return
         _discard(self._by_owner, vseg.owner_epoch, vseg)
+        self._denied.pop(vseg, None)
         if record.open:
             del self._open[vseg]
         elif not record.emptied:

@@ -1,10 +1,11 @@
 """A leader makes copies again of what nobody else has any more (rule 45).
 
-When all backups of a closed virtual segment have lost their disks, its records are safe in the segment files
-of the leaders, but there is no file left to copy (rule 17), and the frames cannot be made again: part of what
-was in them may have been deleted since. So each leader pushes its live chunks of that virtual segment once
-more, verbatim, into a *side* virtual log of its own, with backups as any other, and says so. When all leaders
-concerned have, the controller gives the virtual segment up (`controller.freeing.decide_emptied`).
+When all backups of a closed virtual segment have lost their disks, or said that what they have is no copy,
+its records are safe in the segment files of the leaders, but there is no file left to copy (rule 17), and the
+frames cannot be made again: part of what was in them may have been deleted since. So each leader pushes its
+live chunks of that virtual segment once more, verbatim, into a *side* virtual log of its own, with backups as
+any other, and says so. When all leaders concerned have, the controller gives the virtual segment up
+(`controller.freeing.decide_emptied`).
 
 Which offsets were in it is asked of its neighbours in the same virtual log: what they hold of each partition,
 and what their state frames say of the others. Nobody is before the first one of an owner; if it led once,
@@ -157,7 +158,13 @@ class Rewriting:
         return led_from(self._metadata.image, self._reach.node_id, self._epoch(), owners, copying=True)
 
     def _has_copy(self, record: VsegRecord) -> bool:
-        return any(eligible(self._metadata.image, target) for target in record.backups)
+        """A listed one that counts, of which its broker did not say that it is none."""
+        image = self._metadata.image
+        return any(
+            eligible(image, target)
+            and (target.node_id, image.brokers[target.node_id].epoch) not in record.denied
+            for target in record.backups
+        )
 
     def _lost(self) -> dict[VsegId, None]:
         """Virtual segments without a copy that partitions led here have among their sources."""

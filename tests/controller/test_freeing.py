@@ -141,6 +141,25 @@ def test_what_has_a_copy_is_not_given_up() -> None:
     assert world.commit(decide_emptied(world.image, world.table, reports)) == []
 
 
+def test_what_is_no_copy_as_its_broker_said_is_given_up_like_others() -> None:
+    world = cluster(4, t=(1, 3, [1]))
+    vsegs = chain(world, 1, 3)
+    first, second = (target.node_id for target in world.table.vsegs[vsegs[0]].backups)
+    reports = Unneeded()
+    reports.report(1, world.epoch(1), vsegs)
+
+    def said_by(*nodes: int) -> None:
+        said = tuple((node, world.epoch(node)) for node in nodes)
+        world.table.vsegs[vsegs[0]] = world.table.vsegs[vsegs[0]]._replace(denied=said)
+
+    said_by(first)
+    assert decide_emptied(world.image, world.table, reports).answer == []
+    said_by(first, second)
+    assert decide_emptied(world.image, world.table, reports).answer == [vsegs[0]]
+    world.register(second)
+    assert decide_emptied(world.image, world.table, reports).answer == [], "it may have one again"
+
+
 def test_a_report_from_before_a_streamlet_was_taken_over_says_nothing_about_it() -> None:
     world = cluster(3, t=(2, 3, [1, 1]))
     vsegs = chain(world, 1, 2)

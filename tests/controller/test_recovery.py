@@ -9,7 +9,6 @@ import pytest
 
 from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
-from kproto.controller.denials import Denials
 from kproto.controller.giving_up import decide_give_up
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves, misplaced
 from kproto.controller.recovery import (
@@ -25,6 +24,7 @@ from kproto.controller.recovery import (
     led_now,
     stuck,
 )
+from kproto.controller.repair import decide_disowned
 from kproto.controller.retiring import decide_retire
 from kproto.controller.sealing import Sealing
 from kproto.controller.unreached import KEPT_SECONDS, NodesOf, Unreached, nobody
@@ -156,7 +156,6 @@ class Silence:
     def __init__(self, world: World) -> None:
         self.world = world
         self.said = Unreached()
-        self.denials: Denials | None = None
 
     def cannot(self, record: StreamletRecord, node: int | None = None, **other: Any) -> list[int]:
         """Who is to try now."""
@@ -164,7 +163,7 @@ class Silence:
         attempt = Attempt(record.topic_id, record.index, record.leader_epoch)._replace(**other)
         epoch = world.epoch(node)
         self.said.said(attempt[:2], node, epoch, world.now)
-        decision = decide_cannot(world.image, world.table, node, epoch, [attempt], self.tried(), self.denials)
+        decision = decide_cannot(world.image, world.table, node, epoch, [attempt], self.tried())
         return [one.leader for one in world.commit(decision)]
 
     def tried(self) -> NodesOf:
@@ -330,11 +329,12 @@ def test_who_has_the_last_copy_that_is_one_goes_on_trying() -> None:
     (record,) = world.assign()
     assert record.leader == 1
     silence, holder = Silence(world), vseg.backups[0].node_id
-    silence.denials = Denials()
-    silence.denials.disowned(world.table.vsegs[vseg.id], holder, world.epoch(holder))
+    assert world.commit(
+        decide_disowned(world.image, world.table, holder, world.epoch(holder), [vseg.id], lambda *_: False)
+    ) == [False]
     assert silence.cannot(record) == []
-    silence.denials = None
-    assert len(silence.cannot(record)) == 1
+    world.register(holder)
+    assert len(silence.cannot(record)) == 1, "it may have one again"
 
 
 def test_a_leader_whose_files_are_needed_goes_on_trying() -> None:

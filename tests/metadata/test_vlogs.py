@@ -73,11 +73,13 @@ def test_what_is_looked_up_is_what_a_look_at_all_finds(
         puts, deletes = {}, (vseg_key(number),)
         if value is not None:
             backups, end, emptied = value
-            record = VsegRecord(number, 1, "a", 3, 0, 0, end, backups, emptied)
+            denied = ((1, revision),) if revision % 3 == 0 else ()
+            record = VsegRecord(number, 1, "a", 3, 0, 0, end, backups, emptied, denied=denied)
             puts, deletes = {record.key: record.encode()}, ()
         table.apply(Change(revision, puts, deletes))
     every = sorted(table.vsegs.values())
     assert table.open_vsegs() == [one for one in every if one.open]
+    assert table.denied_vsegs() == [one for one in every if one.denied]
     assert sorted(table.owners) == sorted({one.id.owner_epoch for one in every})
     for owner in range(5, 8):
         assert table.of_owner(owner) == [one for one in every if one.id.owner_epoch == owner]

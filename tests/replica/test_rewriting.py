@@ -439,6 +439,24 @@ def test_what_is_in_the_journal_here_is_left_to_repair() -> None:
     directed(go)
 
 
+def test_what_is_no_copy_as_its_broker_said_is_pushed_again() -> None:
+    """Found by simulation (seed 30024341): the last listed copy was none, and its leader did not know."""
+
+    async def go(this: Case) -> None:
+        table, image = this.metadata.table.vsegs, this.metadata.image
+        (vseg, *_) = sorted(vseg for vseg, record in table.items() if not record.empty)
+        sound = table[vseg]
+        nodes = {target.node_id for target in sound.backups if target.node_id in image.brokers}
+        said = tuple((node, image.brokers[node].epoch) for node in sorted(nodes))
+        for denied, lost in (said[1:], 0), (((said[0][0], -1), *said[1:]), 0), (said, 1):
+            table[vseg] = sound._replace(denied=denied)
+            assert await this.look() == lost, denied
+        assert this.live_in([vseg]) <= this.side.chunks()
+        assert set(this.reported) == {vseg}
+
+    directed(go)
+
+
 def test_what_was_given_up_is_pushed_again_whatever_is_in_the_journal() -> None:
     """Nobody copies it any more, though its owner may be back."""
 
