@@ -98,7 +98,8 @@ def test_what_was_in_it_is_pushed_again(owner_restarts: bool) -> None:
 
 @pytest.mark.parametrize("controller_too", [False, True])
 def test_it_stays_listed_when_both_lost_their_power(controller_too: bool) -> None:
-    """Its owner may have lost more of it, and is taken for alive until it is back."""
+    """Its owner may have lost more of it, and is taken for alive until it is back. When it has all of it, it
+    pushes it again (45)."""
     world = World(0, replace(QUIET, topics=[Topic("two", 3, 2)]))
 
     async def scenario() -> None:
@@ -125,7 +126,22 @@ def test_it_stays_listed_when_both_lost_their_power(controller_too: bool) -> Non
         for _ in range(120):
             await asyncio.sleep(0.5)
             world.look()
-            assert target in world.table.vsegs[bad.id].backups
+            record = world.table.vsegs.get(bad.id)
+            if record is None or record.emptied:
+                break
+            assert target in record.backups
+        else:
+            return
+        image = world.image
+        (there,) = [
+            ledger
+            for ledger in clients.ledgers
+            if bad.id.owner_epoch
+            in image.partition_streamlet(image.topics[ledger.topic], ledger.index).sources
+        ]
+        await Reading(world, checks.leaders).read_all(clients, there)
+        assert there.acked
+        world.look()
 
     play(world, scenario())
 
