@@ -105,8 +105,9 @@ class Cleaner:
         self._needs: dict[VirtualSegment, dict[LogSegment, int]] = {}
         """Of the closed virtual segments that are flushed: which segments have to be synced, up to where."""
         self.closed: deque[Closed] = deque()
-        self.keep: Callable[[Closed], bool] = _keep_nothing
-        """Asked before a file is given back: True when it was taken away to be kept."""
+        self.keep: Callable[[Closed], bool | None] = _keep_nothing
+        """Asked before a file is given back: True when it was taken away to be kept; None when it is to be,
+        and cannot be now: it is asked again, and later ones wait."""
         self.may_forget: Callable[[], bool] = _always
         """Whether a start would know that what was deleted is deleted (`Checkpointing.starts_known`)."""
         self.stopped = False
@@ -233,21 +234,25 @@ class Cleaner:
     def release(self) -> int:
         """Give back the files of the oldest virtual segments that are done; how many. OSError, of a file that
         somebody deleted too, is poison: who can tell what else is gone."""
-        done = self.finished()
-        for closed in done:
-            if not (self.stopped or self.keep(closed)):
-                self._journal.give_back(closed.file)
-        return len(done)
+        count = 0
+        while not self.stopped and self.let_go(self._journal.give_back):
+            count += 1
+        return count
 
-    def finished(self) -> list[Closed]:
-        """Remove and return the oldest virtual segments all of whose chunks are in synced segment files, or
-        deleted for good."""
-        done: list[Closed] = []
-        while self.closed and self.may_forget():
-            vlog, segment, file = self.closed[0]
-            if file.pins or segment.frames or segment.needed_from("synced") is not None:
-                break
-            done.append(self.closed.popleft())
-            self._needs.pop(segment, None)
-            vlog.forget(segment)
-        return done
+    def let_go(self, give_back: Callable[[JournalFile], object]) -> bool:
+        """Keep or give back the file of the oldest virtual segment, if all of its chunks are in synced
+        segment files, or deleted for good. OSError passes through."""
+        if not self.closed or not self.may_forget():
+            return False
+        vlog, segment, file = closed = self.closed[0]
+        if file.pins or segment.frames or segment.needed_from("synced") is not None:
+            return False
+        kept = self.keep(closed)
+        if kept is None:
+            return False
+        self.closed.popleft()
+        self._needs.pop(segment, None)
+        vlog.forget(segment)
+        if not kept:
+            give_back(file)
+        return True

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kproto import directory
 from kproto.check import check
+from kproto.disk import NO_SPACE
 from kproto.log.ports import EVERYTHING
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
@@ -473,9 +474,9 @@ class VlogManager:
         then()
         self._room_changed()
 
-    def _keep(self, closed: Closed) -> bool:
+    def _keep(self, closed: Closed) -> bool | None:
         """Whether the file is kept, and counts for the journal no more (rule 18b); or was to be, and is left
-        as it is, for that failed."""
+        as it is, for that failed. None: the full disk has no room for another name."""
         vlog, segment, file = closed
         vseg = vlog.owner_epoch, vlog.vlog_id, segment.number
         if self._kept is None or not self.lacks_copies(*vseg):
@@ -484,6 +485,8 @@ class VlogManager:
             self._disk.truncate(file.fd, FILE_HEADER_SIZE + segment.end - segment.start)
             self._kept.keep(file.path, vseg)
         except OSError as error:
+            if error.errno in NO_SPACE:
+                return None
             self.poison(f"{file.path}: {error}")
             return True
         file.close()
@@ -556,9 +559,9 @@ class VlogManager:
         if recovered is None or self.poisoned is not None:
             return
         recovered.settle(self._settled)
-        gone = recovered.droppable(self._unsealed)
-        for path, size in gone:
-            self.journal.inherited -= size
+        before = self.journal.inherited
+        for file in recovered.droppable(self._unsealed):
+            path, size = file.path, file.size
             vseg = vseg_of_name(os.path.basename(path))
             try:
                 if self._kept is not None and vseg is not None and self.lacks_copies(*vseg):
@@ -567,11 +570,15 @@ class VlogManager:
                 else:
                     self.journal.drop(path, size)
             except OSError as error:
+                if error.errno in NO_SPACE:
+                    break  # for the name of one that is kept: later
                 self.poison(f"{path}: {error}")
                 return
+            self.journal.inherited -= size
+            recovered.dropped(file)
         if not recovered.files:
             self._inherited = None
-        if gone:
+        if self.journal.inherited != before:
             self._room_changed()
 
     def _unsealed(self, header: FileHeader) -> bool:
@@ -753,14 +760,16 @@ class VlogManager:
         try:
             if self.poisoned is None:
                 self._drop_inherited()
-                for closed in self.cleaner.finished():
-                    if self.poisoned is None and not self._keep(closed):
-                        self.journal.discard(closed.file, closed.file.size)
+                while self.poisoned is None and self.cleaner.let_go(self._discard):
+                    pass
             self.journal.close()
         except OSError as error:  # the others stay, too: the next start takes them as they are
             self.poison(f"a journal file that is not needed any more: {error}")
         for left in self.cleaner.closed:
             left.file.close()
+
+    def _discard(self, file: JournalFile) -> None:
+        self.journal.discard(file, file.size)
 
     def _leave(self, segment: VirtualSegment, file: JournalFile) -> None:
         """Keep the file of a last segment for the next start, no longer than it has to be."""

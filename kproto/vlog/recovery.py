@@ -20,6 +20,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -140,19 +141,24 @@ class Recovered:
         for files in self.files:
             yield from tuple(files[0].needed)
 
-    def droppable(self, unsealed: Callable[[FileHeader], bool]) -> list[tuple[str, int]]:
-        """Remove and return (path, bytes) of files nobody needs; the oldest of a virtual log first.
+    def droppable(self, unsealed: Callable[[FileHeader], bool]) -> list[InheritedFile]:
+        """Files nobody needs; the oldest of a virtual log first.
 
         One that is ``unsealed`` stays: the controller may yet ask where its virtual segment ended (rule 18b).
         """
-        gone: list[tuple[str, int]] = []
-        for files in self.files:
-            while files and not files[0].needed and not unsealed(files[0].header):
-                file = files.pop(0)
-                file.close()
-                gone.append((file.path, file.size))
-        self.files = [files for files in self.files if files]
-        return gone
+        return [
+            file
+            for files in self.files
+            for file in takewhile(lambda one: not (one.needed or unsealed(one.header)), files)
+        ]
+
+    def dropped(self, file: InheritedFile) -> None:
+        """It is gone, as are those of its virtual log before it."""
+        file.close()
+        (mine,) = (files for files in self.files if files[0] is file)
+        del mine[0]
+        if not mine:
+            self.files.remove(mine)
 
 
 def _nowhere(*_: int) -> bool:

@@ -28,6 +28,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.check import check
+from kproto.disk import NO_SPACE
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.encode import encode
 from kproto.vlog.frame import ENTRY_SIZE, FILE_HEADER_SIZE, FRAME_SIZE
@@ -91,6 +92,7 @@ class ReplicatedPusher(Pusher):
         "_flying_since",
         "_gathering",
         "_proposed",
+        "_recorded",
         "_renewing",
         "_rest_over",
         "_retry",
@@ -137,6 +139,8 @@ class ReplicatedPusher(Pusher):
         self._doubted: Frame | None = None
         self._proposed: JournalFile | None = None
         """The journal file of the segment that is being proposed: at most one is."""
+        self._recorded: tuple[CopyTarget, ...] | None = None
+        """Its backups, when the store has it and the full disk has no room for the file's new name."""
         self._unrecorded: list[JournalFile] = []
         """Files of closed segments whose end the store does not know yet: if all backups are gone, too, they
         are asked for it (rule 18b), so they are pinned."""
@@ -201,6 +205,8 @@ class ReplicatedPusher(Pusher):
             return
         self._busy = True
         try:
+            if self._recorded is not None and not self._space.full:
+                self._opened(self.vlog.numbered + 1, self._recorded)
             self._again = True
             while self._again:
                 self._again = False
@@ -515,16 +521,20 @@ class ReplicatedPusher(Pusher):
         if targets is None:
             self._shared.lose()
             return
-        self._proposed = None
-        self.resting = False
         self._unpin()
         try:
             self._journal.start(
                 file, vlog.vlog_id, number, vlog.position, self.klass.copies, self.klass.policy
             )
         except OSError as error:
-            self._owner.poison(f"journal file {file.path}: {error}")
+            if error.errno in NO_SPACE:
+                self._recorded = targets
+                self._space.failed(error)
+            else:
+                self._owner.poison(f"journal file {file.path}: {error}")
             return
+        self._proposed = self._recorded = None
+        self.resting = False
         vlog.open(file.size - FILE_HEADER_SIZE, file.chain, 1 + len(targets))
         self._filled_at = math.inf
         if targets != self._targets:

@@ -422,6 +422,8 @@ class SimDisk(Disk):
     def rename(self, source: str, target: str) -> None:
         if self.machine.fail_next is not None:
             self.machine.trouble("rename", source)
+        if self.machine.full and len(target) > len(source):
+            raise _no_room(target)
         self.machine.rename(source, target)
 
     def unlink(self, path: str) -> None:

@@ -42,15 +42,15 @@ OWNER_NODE = 0
 
 
 class MemoryDisk(Disk):
-    """Files in memory. ``full``: nothing can be reserved."""
+    """Files in memory. ``full``: nothing can be reserved; ``no_longer_names``: nor renamed."""
 
-    __slots__ = ("files", "full", "names", "numbers")
+    __slots__ = ("files", "full", "names", "no_longer_names", "numbers")
 
     def __init__(self) -> None:
         self.names: dict[str, bytearray] = {}
         self.files: dict[int, bytearray] = {}
         self.numbers = count(100)
-        self.full = False
+        self.full = self.no_longer_names = False
 
     def open(self, path: str, *, create: bool = False, write: bool = True) -> int:
         if path not in self.names:
@@ -103,6 +103,8 @@ class MemoryDisk(Disk):
         return not any(self.files[fd] is file for file in self.names.values())
 
     def rename(self, source: str, target: str) -> None:
+        if self.no_longer_names:
+            raise OSError(28, "no space left")
         self.names[target] = self.names.pop(source)
 
     def unlink(self, path: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from kproto.vlog.journal import file_name
 from kproto.vlog.kept import KEPT
-from kproto.vlog.recovery import recover
+from kproto.vlog.recovery import Recovered, recover
 from tests.vlog.cluster import ClusterPartition, ClusterWorld, MemoryDisk
 from tests.vlog.support import BOOT
 
@@ -77,8 +77,8 @@ def test_kept_files_are_no_part_of_the_journal() -> None:
     ]
 
 
-def test_the_next_process_keeps_what_the_one_before_left_or_kept() -> None:
-    world, _ = alone()
+def next_process(world: ClusterWorld) -> tuple[ClusterWorld, Recovered]:
+    """On the same disk, and what it found."""
     recovered = recover(world.disk, world.journal_path(), (), BOOT)
     after = ClusterWorld.begin()
     after.manager._disk = world.disk
@@ -86,6 +86,12 @@ def test_the_next_process_keeps_what_the_one_before_left_or_kept() -> None:
     after.manager.replicate(world.backups, world.vsegs, lambda *_: 3)
     after.manager.lacks_copies = partial(lacks_backups, world)
     after.manager.unsealed = lambda *_: False
+    return after, recovered
+
+
+def test_the_next_process_keeps_what_the_one_before_left_or_kept() -> None:
+    world, _ = alone()
+    after, recovered = next_process(world)
     after.manager.inherit(recovered, lambda *_: True, lambda *_: [])
     second = f"/data/journal/{file_name(1, 1, 2)}"
     assert {FIRST + KEPT, second + KEPT} <= set(names(world))
@@ -105,13 +111,7 @@ def test_a_file_that_cannot_be_kept_is_poison_and_no_error_of_the_loop(
 ) -> None:
     """It was a traceback with every tick, and nothing old was ever dropped again."""
     world, _ = alone()
-    recovered = recover(world.disk, world.journal_path(), (), BOOT)
-    after = ClusterWorld.begin()
-    after.manager._disk = world.disk
-    after.manager.journal._disk = world.disk
-    after.manager.replicate(world.backups, world.vsegs, lambda *_: 3)
-    after.manager.lacks_copies = partial(lacks_backups, world)
-    after.manager.unsealed = lambda *_: False
+    after, recovered = next_process(world)
 
     def stays(_: MemoryDisk, source: str, target: str) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO), source)
@@ -137,6 +137,61 @@ def test_nor_is_one_of_this_process_given_back(monkeypatch: pytest.MonkeyPatch) 
     (reason,) = world.poison
     assert FIRST in reason
     assert FIRST in names(world)
+
+
+class Names:
+    """``room``: whether the disk has any for another name."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.room = False
+        rename = MemoryDisk.rename
+
+        def refused(disk: MemoryDisk, source: str, target: str) -> None:
+            if not self.room and target.endswith(KEPT):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
+            rename(disk, source, target)
+
+        monkeypatch.setattr(MemoryDisk, "rename", refused)
+
+
+def test_it_waits_for_room_for_its_other_name_and_the_next_ones_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Found by simulation: a full disk was poison then."""
+    new = Names(monkeypatch)
+    world, part = alone()
+    for _ in range(3):
+        world.manager.tick()
+        world.loop.turn()
+    assert not world.poison
+    assert FIRST in names(world)
+    assert part.high_watermark == 2
+    new.room = True
+    world.manager.tick()
+    world.loop.turn()
+    assert FIRST + KEPT in names(world)
+    assert FIRST not in names(world)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_so_does_what_the_process_before_left(monkeypatch: pytest.MonkeyPatch, ends: bool) -> None:
+    new = Names(monkeypatch)
+    world, _ = alone()
+    after, recovered = next_process(world)
+    left = [f"/data/journal/{file_name(1, 1, seq)}" for seq in (1, 2)]
+    after.manager.inherit(recovered, lambda *_: True, lambda *_: [])
+    counted = after.manager.journal.inherited
+    assert set(left) <= set(names(world))
+    assert after.manager.journal.bytes == counted > 0
+    if ends:
+        after.manager.close()
+    assert not after.poison
+    assert set(left) <= set(names(world)), "the next start takes them as they are"
+    new.room = not ends
+    after.loop.advance(10.0)
+    after.manager.tick()
+    assert ends or {name + KEPT for name in left} <= set(names(world))
+    assert after.manager.journal.inherited == after.manager.journal.bytes == (counted if ends else 0)
 
 
 def test_the_state_of_a_partition_is_written_down_when_somebody_wants_it() -> None:

@@ -422,6 +422,34 @@ def test_a_full_journal_waits_while_the_backups_are_fine() -> None:
     world.check()
 
 
+def test_a_segment_that_is_recorded_waits_for_room_for_the_name_of_its_file() -> None:
+    """It was poison: a broker with a full disk ended."""
+    world, part = begun(others=4)
+    disk = world.manager._disk
+    disk.no_longer_names = True  # type: ignore[attr-defined]
+    world.nodes[backups_of(world, 1)[0]].full = True
+    part.append()
+    world.flow()
+    assert len(world.vsegs.records) == 2, "the next segment is recorded"
+    for _ in range(3):
+        world.loop.advance(1.1)
+        world.flow()
+        assert part.high_watermark == 1
+        assert part.vlog.blocked
+        assert world.manager.poisoned is None
+    disk.no_longer_names = False  # type: ignore[attr-defined]
+    for _ in range(2):
+        world.loop.advance(1.1)
+        world.flow()
+    assert part.high_watermark == 2
+    assert not part.vlog.blocked
+    assert len(world.vsegs.records) == 2
+    part.append()
+    world.flow()
+    assert part.high_watermark == 3
+    world.check()
+
+
 def test_full_backups_are_replaced_while_the_journal_is_fine() -> None:
     world, part = begun(others=4)
     full = backups_of(world, 1)[0]
