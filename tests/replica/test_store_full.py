@@ -12,7 +12,7 @@ from kproto.replica.rules import Push
 from kproto.replica.store import COPYING, STATE_FILE, STATE_RETRY_S
 from kproto.replica.store_state import read_state
 from kproto.replica.stored_file import file_name
-from tests.replica.support import Owner, Station
+from tests.replica.support import OTHER, Metadata, Owner, Station
 from tests.replica.test_store import PART, VSEG, filled, stored_bytes, wire_bytes
 from tests.replica.test_store_failures import between, failing, listed, whole
 
@@ -50,6 +50,26 @@ def test_a_killed_store_starts_on_a_full_disk_and_frees_what_nobody_needs() -> N
     assert state_of(station) == before
     assert stored_bytes(station, owner) == wire_bytes(owner)
     assert station.seal(VSEG) == (owner.end, True)
+
+
+@pytest.mark.parametrize("size", [100, 4 << 20])
+def test_copies_that_nobody_needs_go_though_there_is_no_room_for_another_name(size: int) -> None:
+    """Found by simulation: it was poison, or an error of the loop for one that was to be a spare."""
+    station, owner = Station(), Owner(VSEG, size=max(size, 64 << 10))
+    station.push(owner.first, owner.push([PART], [size // 4]))
+    metadata = Metadata(5)
+    metadata.put(owner.record(None, [OTHER]))
+    before = station.disk
+
+    def refused(source: str, target: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
+
+    between(station, rename=refused)
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert not station.poison
+    assert not station.store.copies
+    assert not [name for name in before.listdir(station.store.directory) if name.endswith(".replica")]
 
 
 @pytest.mark.parametrize("ends", ["killed", "power lost"])

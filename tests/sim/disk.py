@@ -422,7 +422,7 @@ class SimDisk(Disk):
     def rename(self, source: str, target: str) -> None:
         if self.machine.fail_next is not None:
             self.machine.trouble("rename", source)
-        if self.machine.full and len(target) > len(source):
+        if self.machine.full and self.machine.find(target) is None:
             raise _no_room(target)
         self.machine.rename(source, target)
 
