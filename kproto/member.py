@@ -21,7 +21,7 @@ from kproto.controller.election import Candidate, Election, candidacy
 from kproto.controller.loop import ControllerLoop
 from kproto.controller.registration import Registration
 from kproto.controller.repair import possible_copies
-from kproto.controller.rules import is_draining, live_copies, may_hold
+from kproto.controller.rules import is_draining, may_hold, sound_copies
 from kproto.controller.service import ControllerService
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
@@ -415,14 +415,14 @@ class ClusterMember:
 
     def _lacks_copies(self, owner_epoch: int, vlog: int, seq: int) -> bool:
         """The journal file of this broker's virtual segment is to stay: of one of its own no other member has
-        a copy (18b), of one of an earlier process fewer have one than could (17). Until they do, that file
-        may be the last: who rebuilt what was in it has it from these copies."""
+        a sound copy (18b), of one of an earlier process fewer have one than could (17). Until they do, that
+        file may be the last: who rebuilt what was in it has it from these copies."""
         vseg = self.table.vsegs.get(VsegId(owner_epoch, vlog, seq))
         if vseg is None or vseg.unread:
             return False
         image = self.controller.image
         could = possible_copies(image, self.table, vseg) if owner_epoch != self.epoch else 1
-        return len(live_copies(image, vseg)) < max(could, 1)
+        return len(sound_copies(image, vseg)) < max(could, 1)
 
     def _epoch_of(self, target: CopyTarget) -> int | None:
         image = self.controller.image

@@ -16,7 +16,9 @@ from kproto.clock import ManualClock
 from kproto.config import load
 from kproto.log.partition import Partition
 from kproto.member import ClusterMember
-from kproto.metadata import CopyTarget
+from kproto.metadata import CopyTarget, MetadataImage
+from kproto.metadata.records import BrokerRecord
+from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.net.internal import InternalListener
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.ports import OpenVseg
@@ -34,6 +36,29 @@ def test_a_log_start_that_waits_to_be_stored_does_not_go_back() -> None:
     ClusterMember.note_log_start(member, again, 50)
     assert member._starts == {(b"t" * 16, 3): (again, 50)}, "it was opened anew"
     assert len(begun) == 1
+
+
+def test_what_is_listed_and_none_is_no_reason_to_let_a_journal_file_go() -> None:
+    """Of the last epoch one sound copy is enough, of those before as many as others can have (17, 18b)."""
+    brokers = {node: BrokerRecord(node, node, "h", 1, None, "h", 2, f"s{node}") for node in (1, 2, 3)}
+    backups = tuple(CopyTarget(node, f"s{node}") for node in (2, 3))
+    table = VlogTable()
+    member: Any = SimpleNamespace(
+        table=table, controller=SimpleNamespace(image=MetadataImage(1, brokers=brokers)), epoch=1
+    )
+    for denied, epoch, lacks in [
+        ((), 1, False),
+        (((2, 2),), 1, False),
+        (((2, 2), (3, 3)), 1, True),
+        (((2, 1), (3, 3)), 1, False),
+        ((), 7, False),
+        (((2, 2),), 7, True),
+    ]:
+        table.vsegs[VsegId(1, 1, 1)] = VsegRecord(
+            VsegId(1, 1, 1), 1, "s1", 3, 0, 0, 9, backups, denied=denied
+        )
+        member.epoch = epoch
+        assert ClusterMember._lacks_copies(member, 1, 1, 1) is lacks, (denied, epoch)
 
 
 def test_one_that_waits_for_its_cluster_says_why_and_when_that_changes(

@@ -99,5 +99,5 @@ def is_held_up(image: MetadataImage, table: VlogTable, vseg: VsegRecord, node_id
         return listed and rules.is_current(image, vseg.node_id, vseg.id.owner_epoch)
     if not rules.needs_copy(vseg) or not (listed or vseg.node_id == node_id):
         return False
-    others = sum(copy.node_id != node_id for copy in rules.live_copies(image, vseg))
+    others = sum(copy.node_id != node_id for copy in rules.sound_copies(image, vseg))
     return others < possible_copies(image, table, vseg)

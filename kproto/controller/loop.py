@@ -177,10 +177,6 @@ class ControllerLoop:
         """See `LoopPort`."""
         return self._upkeep.repairs()
 
-    def look_for_copies(self) -> None:
-        """See `LoopPort`."""
-        self._upkeep.look_again()
-
     def heard_since(self, node_id: int, other: int) -> bool:
         """See `LoopPort`."""
         return self.sessions.heard_since(node_id, other)

@@ -108,10 +108,6 @@ class LoopPort(Protocol):
         """Figures of the repairs that are under way, or wanted."""
         ...
 
-    def look_for_copies(self) -> None:
-        """Something lacks copies that no record shows."""
-        ...
-
     def heard_since(self, node_id: int, other: int) -> bool:
         """Whether a broker was heard since another one began (`Sessions.heard_since`)."""
         ...
@@ -132,9 +128,6 @@ class NoLoop:
 
     def repairs(self) -> dict[str, int]:
         return {}
-
-    def look_for_copies(self) -> None:
-        return
 
     def heard_since(self, node_id: int, other: int) -> bool:  # noqa: ARG002
         return False
@@ -364,10 +357,7 @@ class Proposals:
     async def _disown(self, asked: Asked) -> list[bool]:
         node_id, epoch, args = asked
         vsegs = _vsegs(args)
-        answers = await self._carry_out(decide_disowned, node_id, epoch, vsegs, self.loop.heard_since)
-        if not all(answers):
-            self.loop.look_for_copies()
-        return answers
+        return await self._carry_out(decide_disowned, node_id, epoch, vsegs, self.loop.heard_since)
 
     async def _leave(self, asked: Asked) -> bool:
         """A broker that ends in peace is no member from now on; others lead what it led (rule 12b)."""

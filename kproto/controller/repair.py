@@ -129,11 +129,7 @@ class Repairs:
         """What to copy now: first what recoveries wait for (`recovery.awaited`), which has no time for copies
         to return when their owner is here and may have it; else the oldest virtual segments."""
         without = {vseg.id for vseg in table.denied_vsegs() if rules.deniers(image, vseg)}
-        short = [
-            vseg
-            for _, vseg in sorted(table.vsegs.items())
-            if vseg.id in without or _is_short(image, table, vseg)
-        ]
+        short = [vseg for _, vseg in sorted(table.vsegs.items()) if _is_short(image, table, vseg)]
         short.sort(key=lambda vseg: vseg.id not in awaited)
         ids = {vseg.id for vseg in short}
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
@@ -179,7 +175,7 @@ class Repairs:
             if full or len(self._busy) + len(orders) >= AT_ONCE:
                 break
             vseg = table.vsegs.get(self._line.popleft())
-            if vseg is None or not (vseg.id in self._denied or _is_short(image, table, vseg)):
+            if vseg is None or not _is_short(image, table, vseg):
                 continue
             failed = self._failed.get(vseg.id, set())
             deniers = rules.deniers(image, vseg)
@@ -214,8 +210,8 @@ def may_return(image: MetadataImage, vseg: VsegRecord) -> bool:
 
 
 def lasting_copies(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> list[CopyTarget]:
-    """Live copies, but for those that a drained broker has as long as others can have them instead."""
-    live = rules.live_copies(image, vseg)
+    """Sound copies, but for those that a drained broker has as long as others can have them instead."""
+    live = rules.sound_copies(image, vseg)
     if not any(rules.is_draining(image, copy.node_id) for copy in live):
         return live
     lasting = [copy for copy in live if not rules.is_draining(image, copy.node_id)]
@@ -234,12 +230,12 @@ def choose_repair(
     """Source and target of one more copy; None when nobody can give or take one now.
 
     Pairs that have ``failed`` come again only after all others; then they are forgotten. ``deniers`` said
-    that what is listed for them is no copy: nobody is sent there, or waits for them, but for the owner, whose
-    answer an operator needs (`giving_up.hopeless`).
+    that what is listed for them is no copy: they can have one made, and nobody is sent there, or waits for
+    them, but for the owner, whose answer an operator needs (`giving_up.hopeless`).
     """
     have = rules.live_copies(image, vseg)
     asked = [copy.node_id for copy in have if copy.node_id not in deniers or copy.node_id == vseg.node_id]
-    holders = {copy.node_id for copy in have}
+    holders = {copy.node_id for copy in have if copy.node_id not in deniers}
     if wanted_copies(image, table, vseg) < vseg.copies or _others_can(image, vseg, holders):
         holders.add(vseg.node_id)
     free = [node_id for node_id in sorted(image.brokers) if use[node_id] < AT_ONCE_PER_BROKER]
@@ -253,7 +249,7 @@ def choose_repair(
     targets = pick_spread(
         [broker for broker in able if broker.internal_host], len(able), beside, load, partial(mixed, vseg.id)
     )
-    pairs = [(source, target) for target in targets for _, source in sources]
+    pairs = [(source, target) for target in targets for _, source in sources if source != target.node_id]
     owner = CopyTarget(vseg.node_id, vseg.store_id)
     waits = asked and not sources  # for a listed copy that is busy: it is the better one
     is_here = rules.owner_is_here(image, vseg)
@@ -262,7 +258,8 @@ def choose_repair(
         pairs += [(owner.node_id, target) for target in targets if target.node_id != owner.node_id]
     known = bool(asked) or is_here
     if not known:  # who was listed once may have its copy yet (`replica.rules.is_spare`): each is asked once
-        pairs = [(owner.node_id, one) for one in targets if (owner.node_id, one.node_id) not in failed]
+        others = [one for one in targets if one.node_id not in deniers]
+        pairs = [(owner.node_id, one) for one in others if (owner.node_id, one.node_id) not in failed]
     if not pairs:
         return None
     fresh = [(source, target) for source, target in pairs if (source, target.node_id) not in failed]
@@ -339,7 +336,8 @@ def decide_disowned(
         spare = spare or (rules.owner_has_all(image, table, vseg) and heard_since(vseg.node_id, node_id))
         listed = mine in vseg.backups
         if listed and spare:
-            record = vseg._replace(backups=others)
+            left = tuple(one for one in vseg.denied if one[0] != node_id)
+            record = vseg._replace(backups=others, denied=left)
             decision.puts[record.key] = record.encode()
         elif listed and (node_id, epoch) not in vseg.denied:
             current = [one for one in vseg.denied if rules.is_current(image, *one)]

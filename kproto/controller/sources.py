@@ -36,7 +36,7 @@ class Sources:
         return not any(self.is_for(record, vseg) for vseg in _those_of(record.sources, self._sealing))
 
     def orphans(self, record: StreamletRecord) -> list[VsegRecord]:
-        """Those that no member has a listed copy of (rule 27b wants one of each)."""
+        """Those that no member has a sound listed copy of (rule 27b wants one of each)."""
         orphans = _those_of(record.sources, self._orphaned())
         return [vseg for vseg in orphans if self.is_for(record, vseg)]
 
@@ -105,9 +105,14 @@ class Sources:
             known = self._orphans = {}
             lists = self._table.copy_lists()
             gone = [copies for copies in lists if not any(rules.may_hold(self._image, one) for one in copies)]
-            closed = {vseg for copies in gone for vseg in self._table.closed_on(copies)}
-            for vseg in sorted(closed.union(self._table.denied_vsegs())):
-                if rules.needs_copy(vseg) and not rules.sound_copies(self._image, vseg):
+            closed = [vseg for copies in gone for vseg in self._table.closed_on(copies)]
+            closed += [
+                vseg
+                for vseg in self._table.denied_vsegs()
+                if vseg.backups not in gone and not rules.sound_copies(self._image, vseg)
+            ]
+            for vseg in sorted(closed):
+                if rules.needs_copy(vseg):
                     known.setdefault(vseg.id.owner_epoch, []).append(vseg)
         return known
 

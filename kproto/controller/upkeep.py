@@ -105,7 +105,7 @@ class Upkeep:
             self._urgent.set()
 
     def look_again(self) -> None:
-        """There is a new image, or something lacks copies that no record shows."""
+        """There is a new image, or a repair ended, or failed."""
         self._changes += 1
 
     def hurry(self, awaited: Set[VsegId]) -> None:

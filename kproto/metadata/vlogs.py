@@ -68,7 +68,7 @@ class VsegRecord(NamedTuple):
     """The copies it was opened with when it wants more since; else 0."""
     denied: tuple[tuple[int, int], ...] = ()
     """Brokers (node id, broker epoch) that are listed and said that they have no sound copy of it (17, 24).
-    They stay listed, since no other member is. Who was started again since may have one."""
+    They stay listed, since no other member that has one was. Who was started again since may have one."""
 
     @property
     def open(self) -> bool:

@@ -54,6 +54,16 @@ def eligible(image: MetadataImage, target: CopyTarget) -> bool:
     return broker is not None and broker.store_id == target.store_id
 
 
+def sound_copies(image: MetadataImage, record: VsegRecord) -> list[CopyTarget]:
+    """Listed copies that count, but for those that are none, as their brokers said."""
+    return [
+        target
+        for target in record.backups
+        if eligible(image, target)
+        and not (record.denied and (target.node_id, image.brokers[target.node_id].epoch) in record.denied)
+    ]
+
+
 class Reach:
     """Sends requests about virtual segments to whoever has copies; counts what came back."""
 
@@ -69,8 +79,8 @@ class Reach:
 
     def nodes(self, record: VsegRecord) -> list[int]:
         """Whom to ask, in order: this node if it has a copy, else beginning with another one for each
-        segment. The owner comes last: its own journal may be the only copy that is here, or that is one (rule
-        18b)."""
+        segment; those last whose copy is none, as they said. The owner comes after all: its own journal may
+        be the only copy that is here, or that is one (rule 18b)."""
         image = self._metadata.image
         nodes = [target.node_id for target in record.backups if eligible(image, target)]
         last = [record.node_id] if eligible(image, CopyTarget(record.node_id, record.store_id)) else []
@@ -80,7 +90,8 @@ class Reach:
             nodes.remove(self.node_id)
             return [self.node_id, *nodes, *last]
         turn = (record.id.seq + self.node_id) % len(nodes) if nodes else 0
-        return sorted(nodes[turn:] + nodes[:turn], key=self._slow.__contains__) + last
+        later = self._slow.union(node_id for node_id, _ in record.denied)
+        return sorted(nodes[turn:] + nodes[:turn], key=later.__contains__) + last
 
     async def ask(
         self,

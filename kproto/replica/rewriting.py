@@ -31,7 +31,7 @@ from kproto.log.reader import RemoteRange, load_blocking, load_nowait
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica.looking import Looking, LostError, if_changed
 from kproto.replica.messages import Look, PartitionKey, StateAnswer, decode_catalog
-from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
+from kproto.replica.reach import Metadata, NoCopyError, Reach, sound_copies
 from kproto.replica.takeover import floors_of, may_be_in
 from kproto.replica.unneeded import led_from
 from kproto.vlog.side import DamagedError, OldChunks, is_side
@@ -158,13 +158,7 @@ class Rewriting:
         return led_from(self._metadata.image, self._reach.node_id, self._epoch(), owners, copying=True)
 
     def _has_copy(self, record: VsegRecord) -> bool:
-        """A listed one that counts, of which its broker did not say that it is none."""
-        image = self._metadata.image
-        return any(
-            eligible(image, target)
-            and (target.node_id, image.brokers[target.node_id].epoch) not in record.denied
-            for target in record.backups
-        )
+        return bool(sound_copies(self._metadata.image, record))
 
     def _lost(self) -> dict[VsegId, None]:
         """Virtual segments without a copy that partitions led here have among their sources."""

@@ -668,7 +668,8 @@ class ReplicaStore:
         if record is not None:
             copy.recorded = True
             unlisted = is_garbage(copy.vseg, record, self.me, 0, False)
-            return unlisted and not is_spare(record, self._worth(copy) if copy.loaded else None)
+            worth = self._worth(copy) if copy.loaded else None
+            return unlisted and not is_spare(record, worth, self._live)
         over = (
             copy.recorded
             or is_past(copy.known, self.table.revision)

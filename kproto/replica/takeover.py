@@ -24,7 +24,7 @@ from kproto.log.adopting import GapError
 from kproto.log.epochs import EpochCache
 from kproto.metadata.records import ANYWHERE, RECOVERING, Floor, StreamletRecord
 from kproto.replica.messages import PartitionKey, ReadChunk
-from kproto.replica.reach import Metadata, NoCopyError, Reach, eligible
+from kproto.replica.reach import Metadata, NoCopyError, Reach, sound_copies
 from kproto.replica.survey import Base, Found, ordered, survey
 from kproto.trouble import Trouble
 from kproto.wire.batch import read_header
@@ -559,8 +559,8 @@ def sources_of(
     with any of these ``floors``. ``given``: it handed over all that is asked for.
 
     The open ones of an owner that lives, or has given all, hold nothing of what it handed over (rule 12b),
-    nor do those that it opened since and closed: without a copy they are left out. Those of another one that
-    is gone must be closed first (rule 20): `NotSealedError`.
+    nor do those that it opened since and closed: without a sound copy they are left out. Those of another one
+    that is gone must be closed first (rule 20): `NotSealedError`.
     """
     vlogs: dict[int, list[VsegRecord]] = {}
     given = given or any(broker.epoch == epoch for broker in image.brokers.values())
@@ -569,7 +569,7 @@ def sources_of(
             continue
         if not record.open:
             mine = not given or table.given_upto.get(record.id[:2], -1) >= record.id.seq
-            if mine or any(eligible(image, target) for target in record.backups):
+            if mine or sound_copies(image, record):
                 vlogs.setdefault(record.id.vlog, []).append(record)
         elif not given:
             raise NotSealedError(f"virtual segment {'/'.join(map(str, record.id))} is not sealed")

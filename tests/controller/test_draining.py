@@ -57,6 +57,10 @@ def test_copies_of_a_drained_broker_are_made_elsewhere_first() -> None:
     drain(world, drained)
     assert left_on(world.image, world.table, drained)["copies"] == 1
     vseg = world.table.vsegs[vseg.id]
+    (other,) = (node for node in nodes(vseg.backups) if node != drained)
+    world.table.vsegs[vseg.id] = vseg._replace(denied=((other, world.epoch(other)),))
+    assert left_on(world.image, world.table, 1)["copies"] == 1, "what is listed there is none"
+    world.table.vsegs[vseg.id] = vseg
     fresh = next(node for node in (2, 3, 4, 5) if node not in nodes(vseg.backups))
     (order,) = Repairs(10.0).plan(world.image, world.table, 5.0).orders
     assert order.target.node_id not in (*nodes(vseg.backups), 1)

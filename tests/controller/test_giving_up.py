@@ -202,6 +202,7 @@ def in_vain(world: World, vseg: VsegRecord, repairs: Repairs) -> None:
     now = 10.0
     while not repairs.denials.owner_has_none(vseg.id):
         (order,) = [one for one in repairs.plan(world.image, world.table, now).orders if one.vseg == vseg]
+        assert order.source != order.target.node_id
         repairs.ordered(order)
         repairs.ended(order, False, now)
         now += 10.0
@@ -256,7 +257,8 @@ def test_as_soon_as_a_last_copy_is_none_its_owner_is_asked() -> None:
     assert again.target != order.target
     repairs.ordered(again)
     assert world.commit(decide_repaired(world.image, world.table, again))
-    assert last not in world.table.vsegs[vseg.id].backups, "it is not the last one any more"
+    record = world.table.vsegs[vseg.id]
+    assert (record.backups, record.denied) == ((again.target,), ()), "it is not the last one any more"
 
 
 def test_who_said_that_its_copy_is_none_is_not_asked_while_the_owner_is_away() -> None:
@@ -309,6 +311,35 @@ def test_what_nobody_else_has_keeps_its_owner() -> None:
     assert is_only_here(world.image, record)
 
 
+def test_a_copy_is_made_where_the_last_one_is_none() -> None:
+    """All others have said so: there was nobody who could have taken one, for ever."""
+    world, vseg, repairs = bad_last_copy()
+    last, others = (
+        vseg.backups[0],
+        _copies(world, *(node for node in (2, 3, 4) if node != vseg.backups[0][0])),
+    )
+    epochs = tuple((one.node_id, world.epoch(one.node_id)) for one in (last, *others))
+    _put(world, vseg._replace(backups=(last, *others), denied=epochs))
+    world.fence(4)
+    (order,) = ordered(world, vseg, repairs, 10.0)
+    assert (order.source, order.target.node_id) in {(1, 2), (1, 3)}
+    assert world.commit(decide_repaired(world.image, world.table, order))
+    record = world.table.vsegs[vseg.id]
+    assert order.target in record.backups
+    assert record.denied == ()
+    assert repairs.more(world.image, world.table, order)[0].source == order.target.node_id, "one more"
+
+
+def test_who_leaves_the_list_is_forgotten_with_what_it_said() -> None:
+    world, vseg, repairs = bad_last_copy()
+    (last,) = vseg.backups
+    other = next(node for node in (2, 3, 4) if node != last.node_id)
+    _put(world, vseg._replace(backups=(last, *_copies(world, other))))
+    assert disowned(world, vseg, repairs, last.node_id)
+    record = world.table.vsegs[vseg.id]
+    assert (record.backups, record.denied) == (tuple(_copies(world, other)), ())
+
+
 def test_an_owner_that_is_listed_is_asked_though_it_has_none() -> None:
     """Its answer is what an operator needs to give it up."""
     world, vseg, repairs = bad_last_copy()
@@ -316,6 +347,9 @@ def test_an_owner_that_is_listed_is_asked_though_it_has_none() -> None:
     assert not disowned(world, vseg, repairs, vseg.node_id)
     vseg = world.table.vsegs[vseg.id]
     in_vain(world, vseg, repairs)
+    for node in (2, 3, 4):
+        world.fence(node)
+    assert ordered(world, vseg, repairs, 500.0) == [], "not for itself"
 
 
 def test_a_last_copy_counts_again_when_its_broker_does_not_say_so_any_more() -> None:

@@ -40,13 +40,13 @@ def test_what_a_recovery_begins_to_wait_for_is_looked_at_at_once() -> None:
         cluster = SimCluster(4)
         await cluster.start()
         await cluster.sleep(3 * REST_S)
-        cluster.control.look_for_copies()
+        cluster.control._upkeep.look_again()
         assert await has_looked(cluster, REST_S)
-        cluster.control.look_for_copies()
+        cluster.control._upkeep.look_again()
         assert not await has_looked(cluster, 1), "it rests"
         cluster.control._upkeep.hurry({VsegId(1, 0, 0)})
         assert await has_looked(cluster, 0.1)
-        cluster.control.look_for_copies()
+        cluster.control._upkeep.look_again()
         cluster.control._upkeep.hurry({VsegId(1, 0, 0)})
         assert not await has_looked(cluster, 1), "it waits for nothing else"
         await cluster.stop()

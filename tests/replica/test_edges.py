@@ -68,6 +68,8 @@ def test_the_owner_is_asked_last_when_backups_are_there() -> None:
     assert reach(2, stores).nodes(record(2)) == [2, 1]
     assert reach(5, {**stores, 1: "wiped"}).nodes(record(2, 3)) == [3, 2]
     assert reach(5, stores).nodes(record(2, 1)).count(1) == 1, "its copy is a backup's now"
+    none = record(2, 3)._replace(denied=((3, 3),))
+    assert reach(5, stores).nodes(none) == [2, 3, 1], "who said that it has none may have some of it"
     late = reach(5, stores)
     late._slow.update((2, 3))
     assert late.nodes(record(2, 3))[-1] == 1

@@ -151,6 +151,16 @@ def test_garbage(listed: bool | None, newest_seq: int, over: bool) -> None:
     assert rules.is_garbage(vseg, known, ME, newest_seq, over) is expected
 
 
+def test_a_spare_stays_while_what_is_listed_is_none() -> None:
+    listed = (CopyTarget(2, "b"), CopyTarget(3, "c"))
+    record = VsegRecord(VsegId(5, 1, 1), 1, "a", 3, 0, 0, 9, listed)
+    assert not rules.is_spare(record, Worth.USE, {12, 13})
+    said = record._replace(denied=((3, 13),))
+    assert rules.is_spare(said, Worth.USE, {12, 13})
+    assert not rules.is_spare(said, Worth.USE, {12, 14}), "it was started again"
+    assert not rules.is_spare(said, Worth.REPAIR, {12, 13})
+
+
 def test_surplus_does_not_exist() -> None:
     assert rules.clipped(100, None) == 100
     assert rules.clipped(100, 90) == 90

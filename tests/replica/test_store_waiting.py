@@ -146,6 +146,10 @@ def test_what_could_be_listed_stays_until_there_are_enough_copies() -> None:
     station.store.apply(metadata.table, metadata.live)
     station.loop.run(1.0)
     assert set(station.store.copies) == {whole.vseg}
+    metadata.put(whole.record(whole.end, OTHERS)._replace(denied=((OTHERS[0].node_id, 5),)))
+    station.store.apply(metadata.table, metadata.live)
+    station.loop.run(1.0)
+    assert set(station.store.copies) == {whole.vseg}, "one of them is none, as its broker said"
     metadata.put(whole.record(whole.end, OTHERS))
     station.store.apply(metadata.table, metadata.live)
     station.loop.run(1.0)

@@ -441,6 +441,30 @@ def test_what_a_live_owner_opened_after_it_gave_all_away_is_not_waited_for() -> 
     directed(go, prepare=given_away)
 
 
+def test_what_a_live_owner_opened_later_is_left_out_when_its_copies_are_none() -> None:
+    """It was asked first, in vain, and what could have told was not asked."""
+
+    def prepare(world: World) -> None:
+        given_away(world)
+        world.bare.clear()
+
+    async def go(run: Run) -> None:
+        office = run.world.metadata
+        table, brokers = office.table, office.image.brokers
+        before = [one.id for vlog in sources_of(office.image, table, 10, (ANYWHERE,)) for one in vlog]
+        given = table.given_upto
+        later = [vseg for vseg in before if given.get(vseg[:2], -1) < vseg.seq]
+        for vseg in later:
+            record = table.vsegs[vseg]
+            said = tuple((one.node_id, brokers[one.node_id].epoch) for one in record.backups)
+            table.vsegs[vseg] = record._replace(denied=said)
+        found = [one.id for vlog in sources_of(office.image, table, 10, (ANYWHERE,)) for one in vlog]
+        assert later
+        assert found == [vseg for vseg in before if vseg not in later]
+
+    directed(go, prepare=prepare)
+
+
 @pytest.mark.parametrize("case", ["the owner is gone", "it was given away, too", "it has copies"])
 def test_what_else_a_source_has_is_read_or_waited_for(case: str) -> None:
     def prepare(world: World) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kproto.controller.decision import Decision
 from kproto.controller.leader_choice import ElectionType, all_partitions, elect
 from kproto.controller.reassignment import NewReplicas, decide_reassign
-from kproto.controller.rules import live_copies, needs_copy
+from kproto.controller.rules import needs_copy, sound_copies
 from kproto.errors import KafkaError
 
 from .clients import Unanswered
@@ -157,7 +157,7 @@ async def _give_up(world: World, clients: Clients) -> None:
 def _lost(image: MetadataImage, table: VlogTable) -> Decision[int]:
     decision = Decision(0)
     for record in table.vsegs.values():
-        if not record.open and needs_copy(record) and not live_copies(image, record):
+        if not record.open and needs_copy(record) and not sound_copies(image, record):
             decision.puts[record.key] = record._replace(backups=(), lost=True).encode()
     decision.answer = len(decision.puts)
     return decision
