@@ -349,6 +349,7 @@ def test_an_owner_that_is_listed_is_asked_though_it_has_none() -> None:
     in_vain(world, vseg, repairs)
     for node in (2, 3, 4):
         world.fence(node)
+    world.table.moved_upto[vseg.node_id] = vseg.id.owner_epoch
     assert ordered(world, vseg, repairs, 500.0) == [], "not for itself"
 
 
