@@ -187,7 +187,7 @@ class ReplicatedPusher(Pusher):
     @property
     def wants_room(self) -> bool:
         """Call `wake` when there is room."""
-        return self._renewing or not self.idle
+        return self._renewing or self._recorded is not None or not self.idle
 
     @property
     def last_end(self) -> tuple[int, int] | None:

@@ -450,6 +450,24 @@ def test_a_segment_that_is_recorded_waits_for_room_for_the_name_of_its_file() ->
     world.check()
 
 
+def test_it_waits_for_that_though_nothing_is_to_be_pushed() -> None:
+    """Found by simulation (seed 30027339): what was to be written down before streamlets were handed over was
+    not, for ever."""
+    world, part = begun()
+    disk = world.manager._disk
+    disk.no_longer_names = True  # type: ignore[attr-defined]
+    (pusher,) = world.pushers
+    pusher.renew()
+    world.flow()
+    assert pusher.opening
+    disk.no_longer_names = False  # type: ignore[attr-defined]
+    world.loop.advance(1.1)
+    world.flow()
+    assert not pusher.opening
+    assert part.vlog.open_segment is not None
+    world.check()
+
+
 def test_full_backups_are_replaced_while_the_journal_is_fine() -> None:
     world, part = begun(others=4)
     full = backups_of(world, 1)[0]
