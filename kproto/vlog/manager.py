@@ -301,6 +301,7 @@ class VlogManager:
         """It was deleted: nobody needs the state of its partitions, wherever they were led at last."""
         for pusher in self._replicated():
             pusher.states.forget_topic(topic_id)
+        self.space.sharing -= {where for where in self._pushers if where.klass.topic_id == topic_id}
 
     def write_down(self, partition: LogPartition) -> None:
         """Have the state of ``partition`` in a state frame soon, though nothing is appended."""
@@ -415,7 +416,7 @@ class VlogManager:
             pusher = self._make_pusher(vlog, where.klass)
             self._pushers[where] = pusher
             self._of[vlog] = pusher
-            self.space.vlogs = len(self._pushers)
+            self.space.sharing.add(where)
         return pusher
 
     def _make_pusher(self, vlog: VirtualLog, klass: VlogClass) -> Pusher:

@@ -26,6 +26,7 @@ from kproto.vlog.later import Later
 
 if TYPE_CHECKING:
     from kproto.vlog.journal import Journal, JournalFile
+    from kproto.vlog.placement import Place
     from kproto.vlog.worker import Loop, Works
 
 RETRY_S: Final = 1.0
@@ -48,7 +49,7 @@ class Space:
         "_worker",
         "closed",
         "full",
-        "vlogs",
+        "sharing",
     )
 
     def __init__(
@@ -71,8 +72,8 @@ class Space:
         self._retry = Later(loop, self._try_again)
         self.full = False
         self.closed = False
-        self.vlogs = 1
-        """How many virtual logs share the limit."""
+        self.sharing: set[Place] = set()
+        """Virtual logs that share the limit: not those that only a deleted topic had."""
 
     def resize(self, file_bytes: int) -> None:
         """Ordinary files have ``file_bytes`` from now on."""
@@ -82,7 +83,7 @@ class Space:
     def file_bytes(self) -> int:
         """Size of the next ordinary file: the setting, less when many vlogs share a small journal, or one
         that earlier processes left full."""
-        share = (self._journal.limit - self._journal.inherited) // (2 * max(self.vlogs, 2))
+        share = (self._journal.limit - self._journal.inherited) // (2 * max(len(self.sharing), 2))
         return max(min(self._file_bytes, share), self._smallest)
 
     @property
@@ -90,7 +91,7 @@ class Space:
         """Bytes that a virtual segment may have room for when its state frame needs it: what the setting
         says, however many share the journal, and what a virtual log may have of that, whatever the setting.
         """
-        share = self._journal.limit // (2 * max(self.vlogs, 2))
+        share = self._journal.limit // (2 * max(len(self.sharing), 2))
         return max(self._file_bytes, share) - FILE_HEADER_SIZE
 
     @property

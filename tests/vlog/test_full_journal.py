@@ -140,3 +140,15 @@ def test_a_process_without_backups_ends_though_its_disk_does_not_answer() -> Non
     world.manager.close()
     recovered = world.recover()
     assert len(recovered.chunks[part.topic_id, part.index]) == 2
+
+
+def test_virtual_logs_of_a_deleted_topic_share_the_journal_no_more() -> None:
+    """Ever smaller files were made for all others, until the next start."""
+    world = ClusterWorld.begin(**SIZES)
+    world.partition(topic=1)
+    before = world.manager.space.file_bytes
+    own = [world.partition(topic=2, index=index, kproto__vlogs="8") for index in range(8)]
+    assert world.manager.space.file_bytes < before
+    for _ in range(2):
+        world.manager.forget_topic(own[0].topic_id)
+        assert world.manager.space.file_bytes == before
