@@ -21,6 +21,7 @@ from compat_tests.support.cluster import (
     pushed_again,
     tell_next_time,
     told,
+    vsegs_of,
 )
 from compat_tests.support.confluent import producer, read_samples, send_all
 from compat_tests.support.moving import Admin
@@ -28,6 +29,7 @@ from compat_tests.support.ports import wait_until
 from compat_tests.support.records import Sample, plain
 from compat_tests.support.topics import create_topic
 from kproto.local_cluster import LocalCluster
+from kproto.replica.stored_file import vseg_of_name
 
 pytestmark = [pytest.mark.owns_broker, pytest.mark.kproto_only]
 
@@ -171,6 +173,13 @@ class Numbered:
         found: int = self.admin.list_topics("few", timeout=60).topics["few"].partitions[0].leader
         return found
 
+    def move(self, leader: int) -> None:
+        """Another broker leads, and has all of it."""
+        with Admin(self.cluster.bootstrap_servers) as moving:
+            moving.reassign("few", {0: [leader, 3]})
+        wait_until("it leads", lambda: self.leader() == leader)
+        self.check()
+
     def produce(self, count: int) -> None:
         offsets: list[int] = []
         for number in range(self.records, self.records + count):
@@ -277,6 +286,36 @@ def test_a_leader_gives_up_what_it_had_not_brought_over_by_command(tmp_path: Pat
         cluster.kill(leader)
         wait_until("another one leads", lambda: few.leader() in (2, other))
         assert few.check() == (low, high)
+
+
+def test_files_of_copies_that_are_gone_are_made_again_by_who_took_over(tmp_path: Path) -> None:
+    """Both brokers that have copies lose these files, and nothing else: both say so, and who leads since
+    pushes again what it has (24, 45). As long as the last one was listed, nobody did."""
+    with own_cluster(tmp_path, settings=SETTINGS) as cluster:
+        few = Numbered(cluster, 8_000)
+        first = next(vseg.id.owner_epoch for vseg in vsegs_of(cluster) if vseg.node_id == 2)
+        few.move(1)
+        await_copies(cluster)
+        holders = [3, 4]
+        for node in holders:
+            cluster.kill(node)
+        gone = [
+            path
+            for node in holders
+            for path in Path(cluster.data_dir(node), "replicas").glob("*.replica")
+            if (vseg := vseg_of_name(path.name)) is not None and vseg.owner_epoch == first
+        ]
+        assert gone
+        for path in gone:
+            path.unlink()
+        cluster.start(holders)
+        leader = cluster.node(1)
+        wait_until("some is pushed again: it cannot be copied", lambda: pushed_again([leader]) > 1 << 20)
+        await_copies(cluster)
+        print(f"{len(gone)} files gone, pushed again: {pushed_again([leader])} bytes")
+        assert not [vseg for vseg in vsegs_of(cluster) if vseg.denied]
+        few.move(4)
+        assert few.check() == (0, 8_000)
 
 
 def test_topics_with_more_copies_come_back_while_others_have_lost_all_of_theirs(tmp_path: Path) -> None:
