@@ -24,6 +24,7 @@ from kproto.replica import messages
 from kproto.replica.repair import is_whole
 from kproto.replica.rules import Presence
 from kproto.replica.stored_file import file_name, inspect, vseg_of_name
+from kproto.vlog import kept
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import (
     ENTRY,
@@ -36,7 +37,6 @@ from kproto.vlog.frame import (
     decode_state,
 )
 from kproto.vlog.journal import file_name as journal_name
-from kproto.vlog.kept import KEPT
 from kproto.vlog.manager import JOURNAL_DIRECTORY
 from kproto.vlog.replicated import ReplicatedPusher
 from kproto.wire.internal import Api, InternalError
@@ -221,7 +221,7 @@ class Checks:
         """Nobody but its owner's journal told where a virtual segment ended (18b): frames in it may be in no
         push that arrived, and are part of the log from now on (10, 21)."""
         path = f"{JOURNAL_DIRECTORY}/{journal_name(*record.id)}"
-        for name in (path, path + KEPT):
+        for name in (path, path + kept.KEPT):
             if self._index_file(record.node_id, name, record.id, record.end or 0):
                 self.world.count("closed by a journal")
 
@@ -590,10 +590,11 @@ class Checks:
         ]
 
     def _is_needed(self, number: int, path: str) -> bool:
-        """The file has a copy of which there is no other: its broker disowns what it cannot read."""
-        vseg = vseg_of_name(basename(path))
-        record = self.world.table.vsegs.get(vseg) if vseg is not None else None
-        return record is not None and not self._copies(record, without=number)
+        """The file has a copy of which there is no other: its broker disowns what it cannot read, or it is a
+        journal file that metadata does not know, of a single copy."""
+        vseg, journal = vseg_of_name(basename(path)), kept.vseg_of_name(basename(path))
+        record = self.world.table.vsegs.get(vseg or VsegId(*journal or (-1, -1, -1)))
+        return not self._copies(record, without=number) if record is not None else journal is not None
 
     def _look_at_budget(self) -> None:
         """S8: every virtual segment in use has a copy."""
@@ -612,7 +613,7 @@ class Checks:
             return False
         journal = f"{JOURNAL_DIRECTORY}/{journal_name(*record.id)}"
         places = [(machine, f"replicas/{file_name(record.id)}") for machine in self.world.machines.values()]
-        places += [(self.world.machines[record.node_id], name) for name in (journal, journal + KEPT)]
+        places += [(self.world.machines[record.node_id], name) for name in (journal, journal + kept.KEPT)]
         there = any(self._is_whole(record, machine, f"{machine.root}/{name}") for machine, name in places)
         self.world.count("whole where it is not listed", there)
         return there
