@@ -207,6 +207,19 @@ class Disk:
             self.sync_directory(os.path.dirname(path) or ".")
 
 
+def set_aside(disk: Disk, path: str, aside: str) -> bool:
+    """Give a file that is to go another name, so that its own is free; a full disk may have no room for one:
+    then it is deleted at once. Whether it is there as ``aside``. OSError passes through."""
+    try:
+        disk.rename(path, aside)
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        disk.unlink(path)
+        return False
+    return True
+
+
 def _patiently(attempt: Callable[[], int]) -> int:
     """The descriptor that ``attempt`` opens; while there is none to be had, it waits."""
     until = time.monotonic() + PATIENCE_S

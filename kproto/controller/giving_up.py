@@ -30,7 +30,7 @@ def hopeless(
     sources: Sources | None = None,
 ) -> list[VsegRecord]:
     """Closed virtual segments that may have chunks of the streamlet and that no member has a copy of, but for
-    such that it cannot vouch for (`rules.deniers`).
+    such that it cannot vouch for (`VsegRecord.deniers`).
 
     An owner that is a member in its old data directory may have its journal, or lead with its own files: it
     has to have been asked in vain (`Denials.owner_has_none`), and its files must not count any more, or have

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -128,7 +128,7 @@ class Repairs:
     ) -> RepairPlan:
         """What to copy now: first what recoveries wait for (`recovery.awaited`), which has no time for copies
         to return when their owner is here and may have it; else the oldest virtual segments."""
-        without = {vseg.id for vseg in table.denied_vsegs() if rules.deniers(image, vseg)}
+        without = {vseg.id for vseg in table.denied_vsegs() if vseg.deniers(image.is_member)}
         short = [vseg for _, vseg in sorted(table.vsegs.items()) if _is_short(image, table, vseg)]
         short.sort(key=lambda vseg: vseg.id not in awaited)
         ids = {vseg.id for vseg in short}
@@ -178,8 +178,7 @@ class Repairs:
             if vseg is None or not _is_short(image, table, vseg):
                 continue
             failed = self._failed.get(vseg.id, set())
-            deniers = rules.deniers(image, vseg)
-            order = choose_repair(image, table, vseg, self._load, use, failed, deniers)
+            order = choose_repair(image, table, vseg, self._load, use, failed)
             if order is None:
                 kept.append(vseg.id)
             else:
@@ -225,14 +224,14 @@ def choose_repair(
     load: Counter[int],
     use: Counter[int],
     failed: set[tuple[int, int]],
-    deniers: Collection[int] = (),
 ) -> Repair | None:
     """Source and target of one more copy; None when nobody can give or take one now.
 
-    Pairs that have ``failed`` come again only after all others; then they are forgotten. ``deniers`` said
-    that what is listed for them is no copy: they can have one made, and nobody is sent there, or waits for
-    them, but for the owner, whose answer an operator needs (`giving_up.hopeless`).
+    Pairs that have ``failed`` come again only after all others; then they are forgotten. Who said that what
+    it is listed for is no copy can have one made, and nobody is sent there, or waits for it, but for the
+    owner, whose answer an operator needs (`giving_up.hopeless`).
     """
+    deniers = vseg.deniers(image.is_member)
     have = rules.live_copies(image, vseg)
     asked = [copy.node_id for copy in have if copy.node_id not in deniers or copy.node_id == vseg.node_id]
     holders = {copy.node_id for copy in have if copy.node_id not in deniers}
@@ -299,7 +298,7 @@ def decide_repaired(image: MetadataImage, table: VlogTable, repair: Repair) -> D
     if len(backups) < wanted_copies(image, table, vseg):
         backups = (*live, repair.target)
     if len(backups) < wanted_copies(image, table, vseg):
-        without = {repair.target.node_id, *rules.deniers(image, vseg)}
+        without = {repair.target.node_id, *vseg.deniers(image.is_member)}
         others = [target for target in vseg.backups if target.node_id not in without]
         backups = (*others, repair.target)
     record = vseg._replace(backups=backups, denied=())

@@ -138,18 +138,10 @@ def live_copies(image: MetadataImage, vseg: VsegRecord) -> list[CopyTarget]:
     return [target for target in vseg.backups if may_hold(image, target)]
 
 
-def deniers(image: MetadataImage, vseg: VsegRecord) -> set[int]:
-    """The brokers that are listed and said, as the members they are now, that they have no copy."""
-    return {node_id for node_id, epoch in vseg.denied if is_current(image, node_id, epoch)}
-
-
 def sound_copies(image: MetadataImage, vseg: VsegRecord) -> list[CopyTarget]:
     """Listed copies that can be read now, as far as is known."""
-    live = live_copies(image, vseg)
-    if not vseg.denied:
-        return live
-    without = deniers(image, vseg)
-    return [target for target in live if target.node_id not in without]
+    without = vseg.deniers(image.is_member)
+    return [target for target in live_copies(image, vseg) if target.node_id not in without]
 
 
 def may_have(image: MetadataImage, record: StreamletRecord, vseg: VsegRecord) -> bool:

@@ -6,7 +6,7 @@ from it because Metadata is never built from it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final, NamedTuple, TypeVar
 
 from kproto.metadata.records import (
@@ -94,6 +94,10 @@ class VsegRecord(NamedTuple):
     def with_more_copies(self, copies: int) -> VsegRecord:
         """The same that wants so many from now on, which are more."""
         return self._replace(copies=copies, fewest=self.fewest or self.copies)
+
+    def deniers(self, is_member: Callable[[int, int], bool]) -> set[int]:
+        """The brokers that `denied` it as the members they are now, by ``is_member(node id, epoch)``."""
+        return {node_id for node_id, epoch in self.denied if is_member(node_id, epoch)}
 
     @property
     def key(self) -> str:

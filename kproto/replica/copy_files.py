@@ -14,7 +14,7 @@ from errno import EIO
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from kproto.disk import NO_SPACE, rest_of_page
+from kproto.disk import rest_of_page, set_aside
 from kproto.replica.copies import NO_FILE, Copy
 from kproto.replica.rules import Presence
 from kproto.replica.stored_file import SUFFIX
@@ -80,7 +80,7 @@ class CopyFiles:
         sound = copy.fd != NO_FILE and copy.presence is Presence.READABLE
         if sound and len(self._spares) < SPARES_KEPT and copy.reserved >= SPARE_BYTES:
             spare = self._new_name(SPARE_PREFIX)
-            with contextlib.suppress(OSError):  # as below
+            with contextlib.suppress(OSError):  # a full disk may have no room for another name
                 self.disk.rename(copy.path, spare)
                 self._spares.append((spare, copy.fd, copy.reserved))
                 copy.fd = NO_FILE
@@ -105,23 +105,14 @@ class CopyFiles:
         once."""
         doomed = self._new_name(DOOMED_PREFIX)
         try:
-            self.disk.rename(path, doomed)
+            there = set_aside(self.disk, path, doomed)
         except FileNotFoundError:
             return
         except OSError as error:
-            if error.errno in NO_SPACE:
-                self._delete_now(path)
-            else:
-                self._poison(f"{path}: {error}")
+            self._poison(f"{path}: {error}")
             return
-        self._background.submit(partial(self.disk.unlink, doomed), self._deleted)
-
-    def _delete_now(self, path: str) -> None:
-        """A full disk may have no room for another name."""
-        try:
-            self.disk.unlink(path)
-        except OSError as error:
-            self._deleted(error)
+        if there:
+            self._background.submit(partial(self.disk.unlink, doomed), self._deleted)
 
     def _deleted(self, error: BaseException | None) -> None:
         if error is not None and not isinstance(error, FileNotFoundError):

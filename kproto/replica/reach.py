@@ -56,12 +56,8 @@ def eligible(image: MetadataImage, target: CopyTarget) -> bool:
 
 def sound_copies(image: MetadataImage, record: VsegRecord) -> list[CopyTarget]:
     """Listed copies that count, but for those that are none, as their brokers said."""
-    return [
-        target
-        for target in record.backups
-        if eligible(image, target)
-        and not (record.denied and (target.node_id, image.brokers[target.node_id].epoch) in record.denied)
-    ]
+    without = record.deniers(image.is_member)
+    return [target for target in record.backups if eligible(image, target) and target.node_id not in without]
 
 
 class Reach:
@@ -90,7 +86,7 @@ class Reach:
             nodes.remove(self.node_id)
             return [self.node_id, *nodes, *last]
         turn = (record.id.seq + self.node_id) % len(nodes) if nodes else 0
-        later = self._slow.union(node_id for node_id, _ in record.denied)
+        later = self._slow | record.deniers(image.is_member)
         return sorted(nodes[turn:] + nodes[:turn], key=later.__contains__) + last
 
     async def ask(

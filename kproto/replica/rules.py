@@ -239,13 +239,13 @@ def is_garbage(vseg: VsegId, record: VsegRecord | None, me: CopyTarget, newest_s
     return me not in record.backups
 
 
-def is_spare(record: VsegRecord, worth: Worth | None, live: Container[int] = ()) -> bool:
+def is_spare(record: VsegRecord, worth: Worth | None, live: Container[int]) -> bool:
     """Rules 17, 22: a closed vseg lists fewer copies than there should be beside its owner's, not counting
     those that are none, as their brokers said, which are ``live`` (epochs); and what is here may be one
     (None: nobody has looked at it yet). Whoever was late with its answer to SEAL, or away, is
     not listed though it has everything; those that are may be lost before others are made. It stays until
     there are enough, or repair lists it.
     """
-    listed = len(record.backups) - sum(epoch in live for _, epoch in record.denied)
+    listed = len(record.backups) - len(record.deniers(lambda _, epoch: epoch in live))
     lacking = not record.open and not record.unread and listed < record.copies - 1
     return lacking and worth in (None, Worth.USE)

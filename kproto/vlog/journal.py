@@ -29,7 +29,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
-from kproto.disk import NO_SPACE, rest_of_page
+from kproto.disk import rest_of_page, set_aside
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE, encode_file_header
 
@@ -240,13 +240,9 @@ class Journal:
     def give_back(self, file: JournalFile) -> None:
         """No chunk of ``file`` is needed any more: keep it as a spare, or delete it."""
         path = self.new_name()
-        try:
-            self._disk.rename(file.path, path)
-        except OSError as error:
-            if error.errno not in NO_SPACE:
-                raise
+        if not set_aside(self._disk, file.path, path):
             file.close()
-            self._delete_in_turn(file.path, file.size)
+            self.unreserve(file.size)
             return
         file.path = path
         if len(self.spares) + len(self._settling) >= SPARES_KEPT or self.bytes > self.limit:
@@ -259,24 +255,17 @@ class Journal:
         self.sync_names(partial(self._settled, file))
 
     def drop(self, path: str, counted: int) -> None:
-        """Delete the file of an earlier process that is not needed any more; what to think of one that
-        somebody else deleted is up to `remove`."""
+        """Delete the file of an earlier process that is not needed any more, its name now, so that names go
+        in their order; what to think of one that somebody else deleted is up to `remove`."""
         aside = path + DROPPED
         try:
-            self._disk.rename(path, aside)
+            there = set_aside(self._disk, path, aside)
         except FileNotFoundError:
-            aside = path
-        except OSError as error:
-            if error.errno not in NO_SPACE:
-                raise
-            self._delete_in_turn(path, counted)
-            return
-        self.remove(aside, counted)
-
-    def _delete_in_turn(self, path: str, counted: int) -> None:
-        """A full disk may have no room for another name: it goes at once, so that names go in their order."""
-        self._disk.unlink(path)
-        self.unreserve(counted)
+            aside, there = path, True
+        if there:
+            self.remove(aside, counted)
+        else:
+            self.unreserve(counted)
 
     def _sync_names_now(self, then: Callable[[], object]) -> None:
         self._disk.sync_directory(self._directory)

@@ -269,7 +269,11 @@ class SimCluster:
         copies, me = broker.directory.copies, CopyTarget(broker.node, broker.directory.store_id)
         for vseg in list(copies) if broker.up and not broker.cut else ():
             record = self.controller.table.vsegs.get(vseg)
-            if record is not None and is_garbage(vseg, record, me, 0, False) and not is_spare(record, None):
+            if (
+                record is not None
+                and is_garbage(vseg, record, me, 0, False)
+                and not is_spare(record, None, ())
+            ):
                 del copies[vseg]
 
     def _say_vsegs(self) -> None:

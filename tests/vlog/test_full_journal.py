@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.vlog.cluster import ClusterPartition, ClusterWorld
+from tests.vlog.cluster import ClusterPartition, ClusterWorld, MemoryDisk
 
 MEGABYTE = 1 << 20
 SIZES = {"kproto__journal__bytes": str(4 * MEGABYTE), "kproto__virtual__segment__bytes": str(MEGABYTE)}
@@ -152,3 +152,17 @@ def test_virtual_logs_of_a_deleted_topic_share_the_journal_no_more() -> None:
     for _ in range(2):
         world.manager.forget_topic(own[0].topic_id)
         assert world.manager.space.file_bytes == before
+
+
+def test_what_is_given_back_goes_at_once_where_there_is_no_room_for_another_name() -> None:
+    world = ClusterWorld.begin(**SIZES)
+    journal, disk = world.manager.journal, world.disk
+    assert isinstance(disk, MemoryDisk)
+    before = journal.bytes
+    assert journal.reserve(MEGABYTE)
+    file = journal.create(journal.new_name(), MEGABYTE)
+    disk.no_longer_names = True
+    journal.give_back(file)
+    assert file.path not in disk.names
+    assert journal.bytes == before
+    assert not journal.spares

@@ -123,35 +123,28 @@ def test_a_file_that_cannot_be_kept_is_poison_and_no_error_of_the_loop(
     assert f"/data/journal/{file_name(1, 1, 2)}" in names(world), "it is not deleted"
 
 
-def test_nor_is_one_of_this_process_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It became a spare, and the only copy of its virtual segment was gone (18b, 35)."""
-    rename = MemoryDisk.rename
-
-    def stays(self: MemoryDisk, source: str, target: str) -> None:
-        if target.endswith(KEPT):
-            raise OSError(errno.EIO, os.strerror(errno.EIO), source)
-        rename(self, source, target)
-
-    monkeypatch.setattr(MemoryDisk, "rename", stays)
-    world, _ = alone()
-    (reason,) = world.poison
-    assert FIRST in reason
-    assert FIRST in names(world)
-
-
 class Names:
-    """``room``: whether the disk has any for another name."""
+    """Of files that are kept. ``room``: whether the disk has any for them; else it fails with ``code``."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, code: int = errno.ENOSPC) -> None:
         self.room = False
         rename = MemoryDisk.rename
 
         def refused(disk: MemoryDisk, source: str, target: str) -> None:
             if not self.room and target.endswith(KEPT):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
+                raise OSError(code, os.strerror(code), source)
             rename(disk, source, target)
 
         monkeypatch.setattr(MemoryDisk, "rename", refused)
+
+
+def test_nor_is_one_of_this_process_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It became a spare, and the only copy of its virtual segment was gone (18b, 35)."""
+    Names(monkeypatch, errno.EIO)
+    world, _ = alone()
+    (reason,) = world.poison
+    assert FIRST in reason
+    assert FIRST in names(world)
 
 
 def test_it_waits_for_room_for_its_other_name_and_the_next_ones_with_it(
