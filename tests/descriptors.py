@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-DATA: Final = (".chunks", ".index", ".journal", ".replica")
+DATA: Final = (".chunks", ".dropped", ".index", ".journal", ".replica")
 """Files that only `kproto.disk.Disk` opens: nothing closes such a descriptor once more by itself."""
 
 

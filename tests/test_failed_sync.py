@@ -21,6 +21,9 @@ from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from kproto.wire.generated.metadata import MetadataRequest, MetadataRequestTopic
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kproto.wire.records import Record, build_batch
+from tests.descriptors import data_files_closed
+
+__all__ = ["data_files_closed"]  # what a broker that failed has open would add up in this process
 
 PRODUCE, FETCH, METADATA = 0, 1, 3
 RECORD_BYTES = 8_000
