@@ -90,6 +90,8 @@ class Broker:
         """Set when a write or sync failed for good: nothing is acked, the process must exit (rule 35)."""
         self.fenced = asyncio.Event()
         """Set when this process's broker epoch is over (rule 16): it must start anew."""
+        self._poisoned_together: list[Callable[[str], object]] = []
+        """The parts of the data directory that ack."""
         self._put_off: dict[tuple[bytes, int], float] = {}
         self._ticker: asyncio.Task[None] | None = None
         self._member: ClusterMember | None = None
@@ -237,6 +239,7 @@ class Broker:
             self._on_poison,
             self._descriptors.brokers,
         )
+        self._poisoned_together.append(member.replicas.store.poison)
         undo.push_async_callback(member.close)
         try:
             member.bind()
@@ -273,6 +276,7 @@ class Broker:
         self._vlogs = VlogManager(
             directory.path, settings, self._disk, self._clock, loop, owner_epoch, self._on_poison, boot
         )
+        self._poisoned_together.append(self._vlogs.poison)
         ports = LogPorts(
             assign_vlog=self._vlogs.assign,
             defer=loop.call_soon,
@@ -359,9 +363,14 @@ class Broker:
         self.fenced.set()
 
     def _on_poison(self, reason: str) -> None:
+        """The journal, segment files or copies cannot be trusted: all of them stop, whichever it was (35)."""
+        if self.failed.is_set():
+            return
         log.critical("storage failed, nothing is acked any more: %s", reason)
         self._directory.doubt()
         self.failed.set()
+        for poison in self._poisoned_together:
+            poison(reason)
 
     async def _tick(self) -> None:
         while True:

@@ -42,13 +42,14 @@ class BrokenDisk(Disk):
         super().datasync(fd)
 
 
-def broker_on(path: Path, disk: Disk) -> Broker:
+def broker_on(path: Path, disk: Disk, **more: str) -> Broker:
     settings = {
         "listeners": "PLAINTEXT://127.0.0.1:0",
         "log.dirs": str(path),
         "kproto.virtual.segment.bytes": "1048576",
         "kproto.flush.age.ms": "100",
         "kproto.checkpoint.interval.ms": "100",
+        **more,
     }
     return Broker(load(None, settings), disk=disk)
 
@@ -71,6 +72,12 @@ def send(client: Client) -> bool:
     request = ProduceRequest(acks=-1, timeout_ms=2000, topic_data=[data])
     found = client.call(PRODUCE, 9, request).responses[0].partition_responses[0]
     return bool(found.error_code == 0)
+
+
+def send_to(port: int) -> bool:
+    """The same over a connection of its own."""
+    with Client("127.0.0.1", port) as client:
+        return send(client)
 
 
 def records_in(port: int) -> int:
@@ -134,6 +141,27 @@ def test_what_the_start_cannot_sync_is_not_believed_by_the_next_one(tmp_path: Pa
         asyncio.run(start(BrokenDisk(".journal")))
     assert asyncio.run(start(Disk())) is LeftAs.FAILED
     assert asyncio.run(start(Disk())) is not LeftAs.FAILED
+
+
+@pytest.mark.parametrize("failing", ["the journal", "copies"])
+def test_whatever_fails_nothing_in_the_directory_acks_any_more(tmp_path: Path, failing: str) -> None:
+    """A backup went on to take pushes until its process ended when its journal failed, and as leader to ack
+    when a copy did (S16, 35; many seeds of the simulation, once such a process lives on for a while)."""
+
+    async def acks() -> tuple[bool, bool]:
+        broker = broker_on(tmp_path, Disk(), **{"kproto.internal.listen": "127.0.0.1:0"})
+        await broker.start()
+        assert broker._member is not None
+        store, vlogs = broker._member.replicas.store, broker._vlogs
+        before = await asyncio.to_thread(send_to, broker.port)
+        (vlogs.poison if failing == "the journal" else store.poison)("it failed")
+        assert broker.failed.is_set()
+        assert store.poisoned == vlogs.poisoned == "it failed"
+        after = await asyncio.to_thread(send_to, broker.port)
+        await broker.stop()
+        return before, after
+
+    assert asyncio.run(asyncio.wait_for(acks(), PATIENCE_S)) == (True, False)
 
 
 def test_another_error_of_the_start_is_no_failed_sync(tmp_path: Path) -> None:

@@ -360,6 +360,8 @@ async def produce(broker: Broker, ledger: Ledger, batches: list[bytes]) -> tuple
             ledger.world.failed(
                 f"rule 10: append {position} of {ledger.name} is acked, {vlog.durable} is durable"
             )
+        if broker.failed.is_set() and not vlog.lost:
+            ledger.world.failed(f"S16: {partition!r} is acked at {position} though storage failed")
         if not future.done():
             future.set_result(None)
 

@@ -130,7 +130,13 @@ class Node:
         if broker.failed.is_set() and not self.machine.failures:
             world.failed(f"n{self.number} poisoned its directory")
         world.count("fenced itself" if broker.fenced.is_set() else "poisoned")
+        if broker.failed.is_set():
+            await asyncio.sleep(self._dying_s())  # a process does not end at once; it acks nothing (S16)
         self._end(process, 0.05)
+
+    def _dying_s(self) -> float:
+        """How long a process goes on after its storage failed."""
+        return Random(f"dying {self.world.seed} {self.number} {self.starts}").choice((0.0, 0.02, 0.5))
 
     def _end(self, process: Process, seconds: float) -> None:
         """The process ends and begins anew."""
