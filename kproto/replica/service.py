@@ -294,7 +294,7 @@ class ReplicaService:
         def loaded(copy: Copy | None) -> None:
             if copy is not None or fence:
                 whole(copy)
-            elif self._has_open(vseg):
+            elif self._has_not_heard(vseg):
                 reply(InternalError.REFUSED)  # UNKNOWN would be taken for having no journal either
             else:
                 self._find_journal(vseg, whole)
@@ -343,10 +343,13 @@ class ReplicaService:
         finally:
             disk.close(fd)
 
-    def _has_open(self, vseg: VsegId) -> bool:
-        """It is this broker's own, and where it ends has not been heard here yet: who asks knows already."""
-        record = self.store.table.vsegs.get(vseg)
-        return record is not None and record.open and record.store_id == self.store.me.store_id
+    def _has_not_heard(self, vseg: VsegId) -> bool:
+        """It is this broker's own, and where it ends has not been heard here yet; or nothing has, of
+        anything, so that it may be, as while it starts: who asks knows already."""
+        table = self.store.table
+        record = table.vsegs.get(vseg)
+        own_open = record is not None and record.open and record.store_id == self.store.me.store_id
+        return own_open or not table.revision
 
     def _find_journal(self, vseg: VsegId, done: Callable[[Copy | None], object]) -> None:
         """The owner's own copy of a closed vseg, in its journal: asked for when no backup has one (18b)."""

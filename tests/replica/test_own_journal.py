@@ -24,8 +24,9 @@ def left_behind(
     backups: Sequence[CopyTarget] = (),
     store: CopyTarget = ME,
     policy: FlushPolicy = FlushPolicy.MEMORY,
+    heard: bool = True,
 ) -> tuple[Backup, Owner]:
-    """A store whose broker owned a virtual segment in an earlier process."""
+    """A store whose broker owned a virtual segment in an earlier process, and has ``heard`` of metadata."""
     backup, owner = Backup(), Owner(VSEG, 5000, policy)
     owner.push(PARTS[:2], [100, 200])
     owner.push_state()
@@ -37,7 +38,8 @@ def left_behind(
     metadata = Metadata(9)
     record = owner.record(owner.end if closed else None, backups)
     metadata.put(record._replace(node_id=store.node_id, store_id=store.store_id))
-    backup.apply(metadata)
+    if heard:
+        backup.apply(metadata)
     return backup, owner
 
 
@@ -62,10 +64,11 @@ def test_it_is_no_copy_of_another_store() -> None:
     assert not body
 
 
-def test_before_its_end_is_heard_of_it_is_not_denied() -> None:
-    """Found by simulation (seed 11005251): it was the only copy, and was given up by command because the
-    order to copy it was faster than the news that it is closed (18b, 22)."""
-    backup, owner = left_behind(closed=False)
+@pytest.mark.parametrize("heard", [False, True])
+def test_before_its_end_is_heard_of_it_is_not_denied(heard: bool) -> None:
+    """Found by simulation (seeds 11005251, 7285): it was the only copy, and was given up by command because
+    the order to copy it was faster than the news that it is closed, or any news (18b, 22)."""
+    backup, owner = left_behind(closed=False, heard=heard)
     error, body = backup.ask(Api.RAW, Raw(VSEG, 0, owner.end).encode())
     assert error == InternalError.REFUSED
     assert error in FAULTS_OF_TARGETS

@@ -256,8 +256,17 @@ def test_recovery_reads_fence_like_seals(api: Api) -> None:
     assert backup.ask(Api.PUSH, b"\0" + owner.push([PARTS[0]], [300]))[0] == InternalError.FENCED
 
 
+def informed(record: VsegRecord) -> Backup:
+    """One without a copy, which has heard of ``record``."""
+    backup, metadata = Backup(), Metadata(5)
+    metadata.put(record)
+    backup.apply(metadata)
+    return backup
+
+
 def test_a_copy_that_ends_earlier_says_so() -> None:
-    backup, owner = Backup(), two_frames()
+    owner = two_frames()
+    backup = informed(owner.record(None))
     backup.hold(owner)
     assert backup.ask(Api.READ, Read(VSEG, 0, owner.end + 1, PARTS, 1000).encode())[0] == InternalError.GAP
     assert backup.ask(Api.STATE, Look(VSEG, owner.end + 1, PARTS).encode())[0] == InternalError.GAP
@@ -665,7 +674,7 @@ class TestRepair:
         assert self.repair(target, record) == InternalError.FULL
         target.station.disk.room = None
         peers.services.clear()
-        peers.services[8] = Backup()
+        peers.services[8] = informed(owner.record(None))
         assert self.repair(target, record) == InternalError.UNKNOWN
         assert not target.station.poison
         assert isinstance(target.service.repairer, Repairer)
@@ -676,7 +685,7 @@ class TestRepair:
         peers, source, target, _, record = self.two()
         del peers.services[8]
         assert self.repair(target, record) in FAULTS_OF_TARGETS
-        peers.services[8] = Backup()
+        peers.services[8] = informed(record)
         assert self.repair(target, record) not in FAULTS_OF_TARGETS
         peers.services[8] = source
         assert self.repair(target, record) == InternalError.NONE
