@@ -1,9 +1,9 @@
 """The invariants that are seen from outside the clients (rules document, section 3), and the fault budget.
 
-What is watched all the time: every PUSH and SEAL on the network (S7, S10), every transaction of the store
+What is watched all the time: PUSH and SEAL on the network (S7, S10, S16), every transaction of the store
 (S6, S9, S15, and that nothing is sealed below what was durable). `look` compares what brokers believe
-with what is true (S4, S6, S8), `settle` waits for rest (L1-L4), `finish` reads everything again (S1, S5, S13,
-S14). What was said to be synced is looked for on the medium (`media`).
+with what is true (S8; `leading`: S4, S6), `settle` waits for rest (L1-L4), `reading` reads everything again
+(S1, S5, S13, S14). What was said to be synced is looked for on the medium (`media`).
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from kproto.vlog.frame import (
 )
 from kproto.vlog.journal import file_name as journal_name
 from kproto.vlog.manager import JOURNAL_DIRECTORY
-from kproto.vlog.replicated import ReplicatedPusher
 from kproto.wire.internal import Api, InternalError
 from kproto.wire.push import PushHead
 
 from .clients import Clients
 from .disk import Machine, SimDisk
+from .leading import Leading
 from .media import Media
 from .patience import Patience
 from .world import SESSION_S
@@ -51,7 +51,7 @@ from .world import SESSION_S
 if TYPE_CHECKING:
     from kproto.net.internal import Caller
 
-    from .world import Node, World
+    from .world import World
 
 Told = Any
 PartitionKey = tuple[bytes, int]
@@ -65,6 +65,7 @@ class Checks:
     def __init__(self, world: World) -> None:
         self.world = world
         self.media = Media(world)
+        self.leading = Leading(world, self)
         self.sealed: dict[str, set[int]] = {}
         """Store id to the owner epochs that it said it had fenced."""
         self.frames: dict[tuple[str, VsegId], dict[int, int]] = {}
@@ -79,8 +80,6 @@ class Checks:
         """Virtual segments that the store knew at some time."""
         self.durable: dict[VsegId, int] = {}
         """What owners took for durable."""
-        self.leaders: dict[tuple[bytes, int, int], str] = {}
-        """Partition and leader epoch to the process that served it."""
         self.led: dict[tuple[bytes, int], tuple[int, int]] = {}
         """Streamlet to its leader epoch, and who led it then (-1: nobody yet)."""
         self.lost: dict[str, set[VsegId]] = {}
@@ -121,7 +120,7 @@ class Checks:
             return self._watch_repair(number, body)
         return None
 
-    def _store(self, number: int) -> str:
+    def store_of(self, number: int) -> str:
         """The store id of a node's data directory, as the last process said that opened it."""
         directory = getattr(self.world.nodes[number].broker, "_directory", None)
         if directory is not None:
@@ -135,16 +134,17 @@ class Checks:
         if header is None:
             self.world.failed(f"a push to n{number} has no frame")
             return None
-        store = self._store(number)
+        store = self.store_of(number)
         vseg = VsegId(header.owner_epoch, header.vlog, header.vseg)
         fenced = header.owner_epoch in self.sealed.get(store, ())
-        self._look_at_owner(vseg)
 
         def told(error: int, _: bytes) -> None:
             if error != InternalError.NONE:
                 self.world.count(f"push: {InternalError(error).name}")
                 return
             self.world.count("pushes")
+            if self.world.nodes[number].running.failed.is_set():
+                self.world.failed(f"S16: n{number} took a push of {tuple(vseg)} though its storage failed")
             if fenced:
                 self.world.failed(
                     f"S7: n{number} took a push of epoch {vseg.owner_epoch}, which it had fenced"
@@ -162,6 +162,7 @@ class Checks:
             self._index(vseg, header, body, at)
         else:
             self._look_at_states(number, vseg, decode_state(memoryview(body)[at : at + header.length]))
+        self.leading.look_at_owner(vseg)
         return told
 
     def _look_at_states(self, number: int, vseg: VsegId, states: list[PartitionSnapshot] | None) -> None:
@@ -192,6 +193,7 @@ class Checks:
             self._look_at_class(vseg, *key)
             chunks.append((key, end))
             self.framed[key] = max(self.framed.get(key, 0), end)
+            self.leading.framed(vseg, header.position + header.length, key, end)
         found[header.position] = (header.position + header.length, chunks)
 
     def _look_at_class(self, vseg: VsegId, topic_id: bytes, index: int) -> None:
@@ -227,7 +229,7 @@ class Checks:
 
     def _watch_seal(self, number: int, body: bytes) -> Told:
         seal = messages.Seal.decode(body)
-        store = self._store(number)
+        store = self.store_of(number)
 
         def told(error: int, _: bytes) -> None:
             self.world.count("seals")
@@ -240,7 +242,7 @@ class Checks:
     def _watch_repair(self, number: int, body: bytes) -> Told:
         record = messages.Repair.decode(body).record
         vseg = record.id
-        store = self._store(number)
+        store = self.store_of(number)
 
         def told(error: int, _: bytes) -> None:
             if error == InternalError.NONE:
@@ -353,7 +355,7 @@ class Checks:
         assert record.end is not None
         for target in self._copies(record) if not record.empty and not self.world.plan.rot else ():
             node = self.world.nodes[target.node_id]
-            if node.up and node.ready and self._store(target.node_id) == target.store_id:
+            if node.up and node.ready and self.store_of(target.node_id) == target.store_id:
                 store = node.store
                 copy = store.copies.get(record.id)
                 if copy is None or (copy.loaded and copy.end < record.end and record.id not in store.limbo):
@@ -383,7 +385,7 @@ class Checks:
                 continue
             machine = self.world.machines[target.node_id]
             there = machine.find(f"{machine.root}/replicas/{file_name(record.id)}") is not None
-            if not there and self._store(target.node_id) == target.store_id:
+            if not there and self.store_of(target.node_id) == target.store_id:
                 self.world.failed(
                     f"rule 17: n{target.node_id} is listed for vseg {tuple(record.id)}, and has no copy"
                 )
@@ -490,70 +492,17 @@ class Checks:
         self.note_durable()
         for node in self.world.nodes.values():
             if node.up and node.ready and node.broker is not None:
-                self._look_at_leader(node)
+                self.leading.look(node)
                 for pusher in node.broker._vlogs._replicated():
-                    self._look_at_copies(node, pusher)
+                    self.leading.look_at_copies(node, pusher)
                 fences = node.store.fences.epochs
-                missing = self.sealed.get(self._store(node.number), set()) - fences
+                missing = self.sealed.get(self.store_of(node.number), set()) - fences
                 if missing:
                     self.world.failed(f"S7: n{node.number} has forgotten the fences of {sorted(missing)}")
-                for epoch in self.sealed.get(self._store(node.number), ()):
+                for epoch in self.sealed.get(self.store_of(node.number), ()):
                     self.media.sealed(node.number, epoch)
                 self.media.look(node)
         self._look_at_budget()
-
-    def _look_at_leader(self, node: Node) -> None:
-        """S6, and that offsets are in order."""
-        assert node.process is not None
-        for partition in node.running._logs.partitions_open():
-            low, stable, high = (
-                partition.log_start_offset,
-                partition.last_stable_offset,
-                partition.high_watermark,
-            )
-            if not low <= stable <= high <= partition.log_end_offset:
-                self.world.failed(f"S12: n{node.number} {partition!r}: {low} {stable} {high}")
-            if partition.copies > 1:
-                key = partition.topic_id, partition.index, partition.leader_epoch
-                known = self.leaders.setdefault(key, node.process.name)
-                if known != node.process.name:
-                    self.world.failed(
-                        f"S6: {known} and {node.process.name} lead {partition.topic}-{partition.index} under "
-                        f"epoch {partition.leader_epoch}"
-                    )
-
-    def _look_at_owner(self, vseg: VsegId) -> None:
-        """S4, while a push arrives: with several in flight an owner may take an answer for more than it
-        says, and a moment later that is true."""
-        for node in self.world.nodes.values():
-            if node.up and node.ready and self.world.epoch_of(node) == vseg.owner_epoch:
-                for pusher in node.running._vlogs._replicated():
-                    if pusher.vlog.vlog_id == vseg.vlog:
-                        self._look_at_copies(node, pusher)
-
-    def _look_at_copies(self, node: Node, pusher: ReplicatedPusher) -> None:
-        """S4: what is durable is on all copies of the open segment."""
-        vlog, segment = pusher.vlog, pusher.vlog.open_segment
-        if segment is None or segment.durable == segment.start:
-            return
-        vseg = VsegId(vlog.owner_epoch, vlog.vlog_id, segment.number)
-        record = self.world.table.vsegs.get(vseg)
-        if record is None or not record.open:
-            return
-        if not any(broker.epoch == vseg.owner_epoch for broker in self.world.image.brokers.values()):
-            return
-        for target in pusher._targets:
-            other = self.world.nodes[target.node_id]
-            if not (other.up and other.ready) or self._store(target.node_id) != target.store_id:
-                continue
-            if vseg in self.lost.get(target.store_id, ()):
-                continue
-            copy = other.store.copies.get(vseg)
-            if copy is None or (copy.loaded and copy.end < segment.durable):
-                self.world.failed(
-                    f"S4: n{node.number} takes {segment.durable} of {tuple(vseg)} for durable; "
-                    f"n{target.node_id} has {'nothing' if copy is None else copy.end}"
-                )
 
     # The budget
 
@@ -665,7 +614,7 @@ class Checks:
 
     def may_rot(self, number: int) -> list[VsegId]:
         """Closed virtual segments that have another copy than the one on a node."""
-        store = self._store(number)
+        store = self.store_of(number)
         return [
             vseg
             for vseg, record in self.world.table.vsegs.items()
@@ -695,11 +644,11 @@ class Checks:
         record = self.world.table.vsegs.get(vseg)
         if record is not None and record.open:
             self.open_rot.add(vseg)
-        self.lost.setdefault(self._store(number), set()).add(vseg)
+        self.lost.setdefault(self.store_of(number), set()).add(vseg)
 
     def losing_power(self, number: int) -> None:
         """Before a power loss: which copies are not wholly on the medium."""
-        store, machine = self._store(number), self.world.machines[number]
+        store, machine = self.store_of(number), self.world.machines[number]
         lost = self.lost.setdefault(store, set())
         folder = f"{machine.root}/replicas"
         unsynced = {name for change in machine.changes.get(folder, ()) for name in change[1:3]}
@@ -714,7 +663,7 @@ class Checks:
 
     def losing_disk(self, number: int) -> None:
         """Before a wipe."""
-        self.gone.add(self._store(number))
+        self.gone.add(self.store_of(number))
 
     # Rest
 
@@ -793,7 +742,9 @@ class Checks:
     def _lacking(self, record: VsegRecord) -> tuple[int, int]:
         """How many copies are missing, of how many there should be."""
         world = self.world
-        copies = [target for target in self._copies(record) if self._store(target.node_id) == target.store_id]
+        copies = [
+            target for target in self._copies(record) if self.store_of(target.node_id) == target.store_id
+        ]
         wanted = wanted_copies(world.image, world.table, record)
         wanted = min(wanted, len(world.nodes) - (wanted < record.copies))
         return max(wanted - len(copies), 0), wanted

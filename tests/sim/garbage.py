@@ -105,7 +105,7 @@ class Garbage:
 
     def _replicas(self, node: Node) -> str:
         """Copies that nobody counts on."""
-        store = self.checks._store(node.number)
+        store = self.checks.store_of(node.number)
         spares = 0
         for name in self._names(node, "replicas"):
             vseg = vseg_of_name(name)

@@ -14,6 +14,8 @@ from kproto.wire.batch import hop
 from .clients import Clients, Consumer, Unanswered, fetch, services_of
 
 if TYPE_CHECKING:
+    from kproto.log.partition import Partition
+
     from .checks import PartitionKey
     from .world import World
 
@@ -120,19 +122,39 @@ class Reading:
         for chunk in chunks:
             ((_, _, fields),) = hop(memoryview(chunk))
             self.look_for_stale(ledger, (record.topic_id, ledger.index), fields[0], fields[2])
-        for pid, known in producers.items():
-            told = partition.producers.get(pid)
-            if told is None and world.clock.wall_ms() - known.last_timestamp >= world.plan.expiry:
-                continue
-            if told is None or told.next_seq != known.next_seq or told.batches[-1:] != known.batches[-1:]:
-                world.failed(
-                    f"S13: {ledger.name}: producer {pid}: {told and told.next_seq}, not {known.next_seq}"
-                )
-        for chunk in chunks:
-            ((_, _, fields),) = hop(memoryview(chunk))
-            if fields[0] >= partition.log_start_offset and partition.epoch_of(fields[0]) != fields[2]:
-                world.failed(f"S14: {ledger.name}: {fields[0]} is of epoch {fields[2]}, no other")
+        if partition.log_end_offset != consumer.high_watermark:
+            world.count("read, and went on")
+            return
+        self._compare_producers(ledger, partition, producers)
+        told = EpochCache.decode(partition.epochs.encode())
+        for cache in (epochs, told):
+            cache.cut_front(partition.log_start_offset)
+        if chunks and told.encode() != epochs.encode():
+            world.failed(
+                f"S14: {ledger.name}: epochs {told.epochs} from {told.starts}, "
+                f"not {epochs.epochs} from {epochs.starts}"
+            )
         world.count("read to the end")
+
+    def _compare_producers(self, ledger: Any, partition: Partition, known: Producers) -> None:
+        """S13. What was deleted is in the state, too, but not in what is ``known``."""
+        world, start = self.world, partition.log_start_offset
+        for pid, one in known.items():
+            told = partition.producers.get(pid)
+            if told is None and world.clock.wall_ms() - one.last_timestamp >= world.plan.expiry:
+                continue
+            batches = [] if told is None else told.batches
+            deleted = batches[: -len(one.batches)]
+            if (
+                told is None
+                or (told.epoch, told.next_seq) != (one.epoch, one.next_seq)
+                or batches[len(deleted) :] != one.batches
+                or any(base >= start for _, _, base, _ in deleted)
+            ):
+                world.failed(f"S13: {ledger.name}: producer {pid}: {batches}, not {one.batches}")
+        for pid, other in partition.producers.items():
+            if pid not in known and any(base >= start for _, _, base, _ in other.batches):
+                world.failed(f"S13: {ledger.name}: producer {pid} has {other.batches}, and no chunk")
 
     def look_for_stale(self, ledger: Any, key: PartitionKey, base: int, epoch: int) -> None:
         """25, 33: whoever began to lead without a chunk of an earlier leader epoch never has it. A leader

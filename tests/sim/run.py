@@ -112,6 +112,6 @@ async def _scenario(world: World) -> None:
         await two_disks.lose_two(world, clients, checks)
     await clients.stop()
     world.look()
-    await Reading(world, checks.leaders).finish(clients)
+    await Reading(world, checks.leading.leaders).finish(clients)
     if world.plan.emptied:
         await Garbage(world, checks).clear(clients)

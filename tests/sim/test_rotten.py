@@ -90,7 +90,7 @@ def test_what_was_in_it_is_pushed_again(owner_restarts: bool) -> None:
         left = world.table.vsegs.get(bad.id)
         assert left is None or left.emptied or (left.backups and checks.intact(bad.id, left.backups[0]))
         await clients.stop()
-        await Reading(world, checks.leaders).finish(clients)
+        await Reading(world, checks.leading.leaders).finish(clients)
         world.look()
 
     play(world, scenario())
@@ -139,7 +139,7 @@ def test_it_stays_listed_when_both_lost_their_power(controller_too: bool) -> Non
             if bad.id.owner_epoch
             in image.partition_streamlet(image.topics[ledger.topic], ledger.index).sources
         ]
-        await Reading(world, checks.leaders).read_all(clients, there)
+        await Reading(world, checks.leading.leaders).read_all(clients, there)
         assert there.acked
         world.look()
 
@@ -187,7 +187,7 @@ def test_the_last_frame_of_an_open_copy_is_not_the_end_for_all(later: float | No
             world.look()
         assert now.end == end
         assert later is not None or now.backups == (other,)
-        await Reading(world, checks.leaders).finish(clients)
+        await Reading(world, checks.leading.leaders).finish(clients)
         world.look()
 
     play(world, scenario())

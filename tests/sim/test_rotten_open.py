@@ -42,7 +42,7 @@ def test_the_damaged_copy_does_not_say_where_it_ends(zeros: bool) -> None:
             await asyncio.sleep(0.1)
             world.look()
         assert now.end == end
-        await Reading(world, checks.leaders).finish(clients)
+        await Reading(world, checks.leading.leaders).finish(clients)
         world.look()
 
     play(world, scenario())
