@@ -27,7 +27,8 @@ from kproto.replica.survey import Found, survey
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 from tests.replica.support import TOPIC, Metadata, Owner, Station
-from tests.replica.test_service import PARTS, VSEG, Backup, LocalPeers, TestRepair, scrubbing, two_frames
+from tests.replica.test_repair import repaired, source_and_target
+from tests.replica.test_service import PARTS, VSEG, Backup, LocalPeers, scrubbing, two_frames
 from tests.replica.test_store_waiting import BusyWorker
 
 # Whom to ask
@@ -185,7 +186,7 @@ def test_a_read_that_fails_in_an_unexpected_way_is_answered(monkeypatch: pytest.
 
 
 def test_the_same_repair_is_not_done_twice_at_a_time() -> None:
-    _, _, target, _, whole = TestRepair().two()
+    _, _, target, _, whole = source_and_target()
 
     async def run() -> list[int]:
         body = memoryview(Repair(whole, 8).encode())
@@ -203,7 +204,7 @@ def test_the_same_repair_is_not_done_twice_at_a_time() -> None:
 def test_who_ordered_a_long_repair_hears_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """And when it is over, whoever asks; a broker that ends does not wait for it."""
     monkeypatch.setattr(repair_module, "REPORT_SECONDS", 0.01)
-    peers, source, target, _, whole = TestRepair().two()
+    peers, source, target, _, whole = source_and_target()
 
     class Late(LocalPeers):
         async def call(self, node_id: int, api: int, body: Any = b"", timeout: float = 10.0) -> Answer:
@@ -236,27 +237,27 @@ def test_who_ordered_a_long_repair_hears_that_it_goes_on(monkeypatch: pytest.Mon
 
 
 def test_a_source_that_sends_more_than_was_asked_for_is_no_source() -> None:
-    peers, _, target, _, whole = TestRepair().two()
+    peers, _, target, _, whole = source_and_target()
     peers.answers = lambda answer: Answer(answer.error, memoryview(bytes(answer.body) + b"more"))
-    assert TestRepair().repair(target, whole) == InternalError.GAP
+    assert repaired(target, whole) == InternalError.GAP
     assert VSEG not in target.station.store.copies
 
 
 def test_a_repair_on_a_failing_disk_is_poison() -> None:
-    _, _, target, _, whole = TestRepair().two()
+    _, _, target, _, whole = source_and_target()
 
     def fail(name: str) -> None:
         if name == "write":
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     target.station.disk.fail = fail
-    assert TestRepair().repair(target, whole) == InternalError.REFUSED
+    assert repaired(target, whole) == InternalError.REFUSED
     assert len(target.station.poison) == 1
 
 
 def test_a_repair_that_is_given_up_closes_its_file_behind_what_is_still_to_be_written() -> None:
     """It was closed at once, and what the worker wrote then went to whatever file had got its number."""
-    _, _, target, _, whole = TestRepair().two()
+    _, _, target, _, whole = source_and_target()
     store, opened = target.station.store, set(target.station.disk._open)
     busy = BusyWorker()
     store.workers = store.workers._replace(background=busy)

@@ -18,7 +18,8 @@ from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.wire.internal import Api, InternalError
 from tests.replica.support import VirtualLoop
 from tests.replica.test_edges import reach, record
-from tests.replica.test_service import PARTS, VSEG, Backup, TestRepair, owner_of
+from tests.replica.test_repair import repaired, source_and_target
+from tests.replica.test_service import PARTS, VSEG, Backup, owner_of
 
 RATE = 32 << 10
 FRAME = 200_000
@@ -196,8 +197,7 @@ def test_a_copy_that_lets_wait_is_asked_again_and_no_other() -> None:
 
 def test_a_repair_asks_again_and_takes_what_it_gets() -> None:
     """Pieces are as small as the source likes, and come when it likes."""
-    case = TestRepair()
-    peers, _, target, owner, listed = case.two()
+    peers, _, target, owner, listed = source_and_target()
     turns = 0
 
     def let_wait(answer: Answer) -> Answer:
@@ -208,7 +208,7 @@ def test_a_repair_asks_again_and_takes_what_it_gets() -> None:
         return Answer(answer.error, answer.body[:100])
 
     peers.answers = let_wait
-    assert case.repair(target, listed) == InternalError.NONE
+    assert repaired(target, listed) == InternalError.NONE
     assert target.station.store.is_whole(VsegId(*listed.id))
     assert bytes(target.station.file(VSEG)) == owner.first + b"".join(frame for _, frame in owner.frames)
     assert turns > 6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kproto.controller.loop import _read_sealed
-from kproto.controller.upkeep import FAULTS_OF_TARGETS
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.net.internal import Caller
 from kproto.net.ports import Answer, Done, PeerError
@@ -23,25 +21,21 @@ from kproto.replica.messages import (
     Raw,
     Read,
     ReadAnswer,
-    Repair,
     Seal,
     Sealed,
     StateAnswer,
     decode_catalog,
 )
 from kproto.replica.reading import Extent, verify
-from kproto.replica.repair import Repairer
 from kproto.replica.rules import Worth
 from kproto.replica.scrub import Scrub
 from kproto.replica.service import ReplicaService
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
-from kproto.vlog.journal import file_name
-from kproto.vlog.kept import KEPT
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError
 from kproto.wire.push import PUSH_FIRST
-from tests.replica.support import ME, OTHER, OTHERS, TOPIC, MemoryDisk, Metadata, Owner, Station
+from tests.replica.support import ME, OTHERS, TOPIC, MemoryDisk, Metadata, Owner, Station
 
 VSEG = VsegId(5, 1, 2)
 CALLER = Caller(3, 5)
@@ -524,171 +518,6 @@ class TestPace:
         for _ in range(20):
             assert backup.ask(Api.RAW, Raw(VSEG, 0, 200_000).encode())[0] == 0
         assert backup.service.pace.bytes == 20 * 200_000
-
-
-class TestRepair:
-    """Rule 17."""
-
-    def two(self) -> tuple[LocalPeers, Backup, Backup, Owner, VsegRecord]:
-        peers = LocalPeers()
-        source, target = Backup(), Backup(peers)
-        peers.services[8] = source
-        owner, metadata = two_frames(), Metadata(5)
-        source.hold(owner)
-        record = owner.record(owner.end)
-        metadata.put(record)
-        source.apply(metadata)
-        target.apply(metadata)
-        return peers, source, target, owner, record
-
-    def repair(self, target: Backup, record: VsegRecord) -> int:
-        """Run the coroutine with the loop in virtual time doing the work of the workers."""
-
-        async def run() -> int:
-            repairer = target.service.repairer
-            task = asyncio.ensure_future(repairer.handle(CALLER, memoryview(Repair(record, 8).encode())))
-            while not task.done():
-                await asyncio.sleep(0)
-                target.station.loop.run()
-            return task.result()[0]
-
-        return asyncio.run(run())
-
-    def test_a_copy_of_all_is_made_and_used(self) -> None:
-        _, _, target, owner, record = self.two()
-        assert target.station.store.unfit() == [VSEG]
-        assert not target.station.store.is_whole(VSEG)
-        assert self.repair(target, record) == InternalError.NONE
-        assert target.station.store.unfit() == []
-        assert target.station.store.is_whole(VSEG)
-        target.station.lose_power(1)  # it was synced
-        metadata = Metadata(5)
-        metadata.put(record)
-        target.station.store.apply(metadata.table, metadata.live)
-        assert target.station.seal(VSEG) == (owner.end, True)
-
-    def test_a_damaged_copy_is_replaced(self) -> None:
-        _, _, target, owner, record = self.two()
-        assert self.repair(target, record) == InternalError.NONE
-        target.station.file(VSEG)[FILE_HEADER_SIZE + 80] ^= 1
-        read = Read(VSEG, 0, owner.end, PARTS, 100_000)
-        assert target.ask(Api.READ, read.encode())[0] == InternalError.CONFLICT
-        assert self.repair(target, record) == InternalError.NONE
-        assert len(target.read_all(read)) == 3
-
-    def test_a_copy_that_was_given_up_counts_when_it_is_whole(self) -> None:
-        """No byte is copied, and it is kept until it is listed; but not with damage inside."""
-        peers, _, target, owner, record = self.two()
-        twin = Owner(VSEG)
-        twin.frames = owner.frames
-        target.station.store.table = Metadata(5).table
-        target.hold(twin)
-        metadata = Metadata(5)
-        metadata.put(record._replace(backups=(OTHER,)))
-        assert self.repair(target, record) == InternalError.NONE
-        assert target.service.repairer.bytes == 0
-        target.apply(metadata)
-        target.station.loop.run(1.0)
-        assert VSEG in target.station.store.copies
-        target.station.file(VSEG)[FILE_HEADER_SIZE + 60 + 136 + 100] ^= 1
-        assert self.repair(target, record) == InternalError.NONE
-        assert target.service.repairer.bytes > 0
-        assert bytes(target.station.file(VSEG)) == owner.first + b"".join(frame for _, frame in owner.frames)
-        assert peers.services
-
-    @pytest.mark.parametrize("kept", [False, True])
-    @pytest.mark.parametrize("problem", ["none", "cut", "damaged", "unreadable", "another store's"])
-    def test_an_owner_that_is_back_makes_it_from_its_own_journal(
-        self, problem: str, kept: bool, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """It was copied over the network. With anything wrong it still is."""
-        _, _, target, owner, record = self.two()
-        if problem != "another store's":
-            record = record._replace(node_id=ME.node_id, store_id=ME.store_id)
-        disk, whole = target.station.disk, owner.first + b"".join(frame for _, frame in owner.frames)
-        data = bytearray(whole + bytes(4096))
-        if problem == "cut":
-            del data[len(whole) - 1 :]
-        elif problem == "damaged":
-            data[len(whole) - 1] ^= 1
-        fd = disk.open(f"data/journal/{file_name(*VSEG)}" + (KEPT if kept else ""), create=True)
-        disk.pwritev(fd, [data], 0)
-        disk.close(fd)
-        opened = MemoryDisk.open
-
-        def unreadable(disk: MemoryDisk, path: str, **how: bool) -> int:
-            if "/journal/" in path:
-                raise OSError(errno.EIO, path)
-            return opened(disk, path, **how)
-
-        if problem == "unreadable":
-            monkeypatch.setattr(MemoryDisk, "open", unreadable)
-        assert self.repair(target, record) == InternalError.NONE
-        assert (target.service.repairer.bytes == 0) == (problem == "none")
-        assert (target.service.pace.bytes >= len(whole)) == (problem in ("none", "damaged")), "it has a limit"
-        assert bytes(target.station.file(VSEG)) == whole
-        assert not target.station.poison
-
-    def test_the_name_of_a_copy_that_was_given_up_survives_a_power_loss(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Acks of its class waited for no sync: neither its bytes nor its name are on the medium (36)."""
-        _, _, target, owner, record = self.two()
-        twin = Owner(VSEG)
-        twin.frames = owner.frames
-        target.station.store.table = Metadata(5).table
-        target.hold(twin)
-        synced: list[str] = []
-        monkeypatch.setattr(MemoryDisk, "sync_directory", lambda _, path: synced.append(path))
-        assert self.repair(target, record) == InternalError.NONE
-        assert target.service.repairer.bytes == 0
-        assert synced == [target.station.store.directory]
-
-    def test_what_is_whole_is_not_copied_again(self) -> None:
-        _, _, target, _, record = self.two()
-        assert self.repair(target, record) == InternalError.NONE
-        copied = target.service.repairer.bytes
-        assert self.repair(target, record) == InternalError.NONE
-        assert target.service.repairer.bytes == copied
-
-    @pytest.mark.parametrize("at", [10, FILE_HEADER_SIZE + 30, FILE_HEADER_SIZE + 60 + 136 + 100])
-    def test_bytes_that_change_on_the_way_are_no_copy(self, at: int) -> None:
-        peers, _, target, _, record = self.two()
-
-        def damage(answer: Answer) -> Answer:
-            data = bytearray(answer.body)
-            data[at] ^= 1
-            return Answer(answer.error, memoryview(data))
-
-        peers.answers = damage
-        assert self.repair(target, record) == InternalError.CONFLICT
-        assert VSEG not in target.station.store.copies
-        target.station.loop.run(1.0)
-        assert not [name for name in target.station.disk.listdir("data/replicas") if "copying" in name]
-
-    def test_short_sources_full_disks_and_open_vsegs(self) -> None:
-        peers, _, target, owner, record = self.two()
-        assert self.repair(target, owner.record(None)) == InternalError.BAD_REQUEST
-        assert self.repair(target, owner.record(owner.end + 100)) == InternalError.GAP
-        target.station.disk.room = 10
-        assert self.repair(target, record) == InternalError.FULL
-        target.station.disk.room = None
-        peers.services.clear()
-        peers.services[8] = informed(owner.record(None))
-        assert self.repair(target, record) == InternalError.UNKNOWN
-        assert not target.station.poison
-        assert isinstance(target.service.repairer, Repairer)
-
-    def test_who_cannot_be_reached_has_not_said_that_it_has_none(self) -> None:
-        """What an owner has in its journal is given up by command once it said that it has none, not because
-        the network between it and whoever was to have a copy was cut (18b, 22)."""
-        peers, source, target, _, record = self.two()
-        del peers.services[8]
-        assert self.repair(target, record) in FAULTS_OF_TARGETS
-        peers.services[8] = informed(record)
-        assert self.repair(target, record) not in FAULTS_OF_TARGETS
-        peers.services[8] = source
-        assert self.repair(target, record) == InternalError.NONE
 
 
 def scrubbing(*owners: Owner, frames: int) -> tuple[Backup, Scrub]:

@@ -11,7 +11,8 @@ for one copy only, ``visitors`` come and go, and ask for what is ``refused``, ``
 for other leaders and replicas, some send ``rubbish`` to brokers, ``late`` has acks of topics with records
 wait for syncs.
 ``checks`` has the invariants, ``leading`` those about leaders, ``media`` those about what a power loss would
-leave, ``garbage`` those about what is left over; ``patience`` says how long to wait for rest, ``reading`` is the last look.
+leave, ``garbage`` those about what is left over; ``patience`` says how long to wait for rest, ``reading`` is
+the last look.
 
 ``mutations`` are the rules that can be taken out, ``simulate`` is the command (``make simulate SEEDS=n``).
 May import everything of kproto.
