@@ -106,6 +106,7 @@ class Checks:
         """What is to be mended before all is at rest (`damage`)."""
         for machine in world.machines.values():
             machine.needed = partial(self._is_needed, machine.node)
+            machine.alone = partial(self._is_alone, machine.node)
         world.network.watch = self._watch
         world.on_change.append(self._changed)
 
@@ -544,6 +545,13 @@ class Checks:
         vseg, journal = vseg_of_name(basename(path)), kept.vseg_of_name(basename(path))
         record = self.world.table.vsegs.get(vseg or VsegId(*journal or (-1, -1, -1)))
         return not self._copies(record, without=number) if record is not None else journal is not None
+
+    def _is_alone(self, number: int) -> bool:
+        """All backups failed, and it went on without: what it has is in doubt when its disk fails, too."""
+        return any(
+            record.node_id == number and not record.empty and not self._copies(record)
+            for record in self.world.table.vsegs.values()
+        )
 
     def _look_at_budget(self) -> None:
         """S8: every virtual segment in use has a copy."""

@@ -128,6 +128,8 @@ class Machine:
         """The operation that fails is the next one of a path with this in it."""
         self.needed: Callable[[str], bool] = lambda path: False
         """Whether nobody else has what is in a file: it must be readable."""
+        self.alone: Callable[[], bool] = lambda: False
+        """Whether nobody else has something that has backups as a rule: the disk must not fail now."""
         self.slow = 1.0
         self.cut_in: str | None = None
         """The next write of a path with this in it kills who writes, with a part of it done: see `on_cut`."""
@@ -252,7 +254,7 @@ class Machine:
     def trouble(self, operation: str, path: str) -> None:
         """Raise the error that was ordered, once."""
         if self.fail_next == operation and self.fail_where in path and not path.endswith("LOCK"):
-            if operation in ("open", "read") and self.needed(path):
+            if self.alone() or (operation in ("open", "read") and self.needed(path)):
                 return
             self.fail_next = None
             self.failures += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from types import SimpleNamespace
@@ -106,6 +107,21 @@ def test_a_full_disk_keeps_only_a_new_broker_away() -> None:
     node.machine.room = 100
     assert world.may_fail(node, why % "identity.json")
     assert not world.may_fail(node, why % "replicas/state")
+
+
+@pytest.mark.parametrize("backups", [[], [CopyTarget(2, "b")]])
+def test_the_disk_of_who_is_alone_with_something_does_not_fail(backups: list[CopyTarget]) -> None:
+    """Its backups had been killed, and it was in doubt whether anything else than its own file, which no sync
+    was for, had been acknowledged (seed 30031554)."""
+    world, owner = World(0, plan_of(0)), Owner(VsegId(2, 1, 6))
+    Checks(world)
+    record = owner.record(None, backups)._replace(node_id=1)
+    world.table.apply(Change(1, {record.key: record.encode()}, ()))
+    machine = world.machines[1]
+    machine.fail_next = "sync"
+    with contextlib.suppress(OSError):
+        machine.trouble("sync", "/sim/n1/replicas/fences")
+    assert machine.failures == len(backups)
 
 
 def test_what_comes_back_behind_where_a_later_leader_began_is_caught() -> None:
