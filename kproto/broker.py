@@ -363,12 +363,16 @@ class Broker:
         self.fenced.set()
 
     def _on_poison(self, reason: str) -> None:
-        """The journal, segment files or copies cannot be trusted: all of them stop, whichever it was (35)."""
+        """The journal, segment files or copies cannot be trusted."""
         if self.failed.is_set():
             return
         log.critical("storage failed, nothing is acked any more: %s", reason)
         self._directory.doubt()
         self.failed.set()
+        self._stop_acks(reason)
+
+    def _stop_acks(self, reason: str) -> None:
+        """Nothing in the directory acks any more, whichever part of it failed (35)."""
         for poison in self._poisoned_together:
             poison(reason)
 

@@ -47,6 +47,7 @@ def broker_on(path: Path, disk: Disk, **more: str) -> Broker:
         "listeners": "PLAINTEXT://127.0.0.1:0",
         "log.dirs": str(path),
         "kproto.virtual.segment.bytes": "1048576",
+        "kproto.journal.bytes": "67108864",
         "kproto.flush.age.ms": "100",
         "kproto.checkpoint.interval.ms": "100",
         **more,

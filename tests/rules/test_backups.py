@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
+from kproto.broker import Broker
+from kproto.config import load
 from kproto.controller.sealing import Ask
+from kproto.directory import DataDirectory
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.messages import Read, ReadAnswer, Seal, Sealed
 from kproto.replica.rules import Push
@@ -57,6 +63,19 @@ def test_what_a_sealed_backup_says_is_the_end_stays_the_end() -> None:
     owner = written(station, 2)
     assert station.seal(VSEG) == (owner.end, True)
     promise(late_push(station, owner) is Push.FENCED, "S7: a push is acked below a fence")
+
+
+@needs("parts of a failed directory go on")
+def test_a_backup_whose_own_journal_failed_takes_no_pushes() -> None:
+    """What is written to a disk that fails may be gone, whichever file the kernel could not write. The broker
+    ends, but not at once; until then the owner of the copy would believe it (35)."""
+    station = Station()
+    owner = written(station, 2)
+    broker = Broker(load(None, {"listeners": "PLAINTEXT://127.0.0.1:0"}))
+    broker._directory = cast(DataDirectory, SimpleNamespace(doubt=lambda: None))
+    broker._poisoned_together.append(station.store.poison)
+    broker._on_poison("the journal could not be synced")
+    promise(late_push(station, owner) is Push.POISONED, "S16: a push is acked in a failed directory")
 
 
 @needs("SEAL carries no fence")

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+import kproto.broker
 import kproto.controller.freeing
 import kproto.controller.rules
 import kproto.handlers.leading
@@ -164,5 +165,8 @@ MUTATIONS: Final = [
     ),
     Mutation("sets stay small", "18", ((pusher, "may_widen"),), _always(False), WIDER),
     Mutation("nobody scrubs", "17, 37", ((kproto.replica.scrub.Scrub, "start"),), _always(None)),
+    Mutation(
+        "parts of a failed directory go on", "35", ((kproto.broker.Broker, "_stop_acks"),), _always(None)
+    ),
     Mutation("reads go to any store", "3, 22", ((kproto.replica.reach, "eligible"),), _always(True), SAID),
 ]
