@@ -209,6 +209,9 @@ def _adopt_run(
     segments = partition.segments
     while segments and segments[-1].next_offset == segments[-1].base_offset:
         cut_from(partition, len(segments) - 1, "it is empty", logging.INFO)
+    if segments and segments[-1].next_offset <= taken.log_start:
+        # Nobody has compared it: it may even end amid a chunk of the sealed log.
+        cut_from(partition, 0, f"the log starts at {taken.log_start}", logging.INFO)
     if segments:
         last = segments[-1]
         local.cut_end(last.next_offset)
@@ -238,13 +241,14 @@ def _trust(names: Sequence[SegmentName], entry: Entry | None) -> Trust:
 
 
 def _cut_at(partition: Partition, offset: int) -> None:
-    """Remove what lies at or above ``offset``, which is where a chunk begins, from the segments of a run."""
+    """Remove the chunk that has ``offset``, and what lies above, from the segments of a run. It begins there,
+    or below, when the log starts amid that chunk."""
     number = sum(segment.next_offset <= offset for segment in partition.segments)
     if number < len(partition.segments):
         segment = partition.segments[number]
         if segment.base_offset < offset:
             chunks = hop_file(segment.path, 0, segment.measure())
-            position = next((at for at, _, fields in chunks if fields[0] >= offset), segment.measure())
+            position = next((at for at, _, one in chunks if one[0] + one[6] >= offset), segment.measure())
             truncate(partition, segment, position)
             segment.next_offset, segment.size = check_file(partition, segment, EVERYTHING, False)
             number += 1

@@ -73,6 +73,7 @@ class Sealed:
         if not count:
             return None
         epochs, producers = self.fold(count)
+        epochs.cut_front(self.log_start)
         return State(0, self.chunks[count - 1].end, epochs.encode(), producers.encode())
 
     def from_(self, count: int) -> list[memoryview]:

@@ -57,6 +57,8 @@ class Stints:
         assert refused.value.code == ErrorCode.NOT_LEADER_OR_FOLLOWER
         for _ in range(self.random.choice((0, 1, 20, 60))):
             self.sealed.add(self.chunk(), self.log.epoch)
+        if self.random.random() < 0.3:
+            self.sealed.log_start = self.random.randint(self.sealed.log_start, self.sealed.end)
 
     def mine(self) -> None:
         log = self.log
@@ -133,6 +135,31 @@ class Stints:
 def test_what_is_served_is_the_fold_of_all_chunks(seed: int, rounds: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
         Stints(Path(directory), seed).go(rounds)
+
+
+@pytest.mark.parametrize("known", [0, 2])
+@pytest.mark.parametrize(("stale", "records"), [(3, 3), (3, 2), (1, 2), (1, 3)])
+def test_a_log_that_starts_amid_a_batch_has_nothing_stale_there(
+    tmp_path: Path, stale: int, records: int, known: int
+) -> None:
+    """What this broker had appended and nobody acknowledged began below the new log start, where nothing was
+    compared: it was served, or its end, amid a batch, kept the partition from being opened (33; simulation,
+    seeds 30031062 and 30031473)."""
+    sealed = Sealed()
+    log = Replicated(tmp_path, sealed)
+    log.lead(ME)
+    log.take_over(0)
+    partition = log.partition()
+    partition.append(memoryview(bytearray(batch(*[7] * stale))))
+    log.run_deferred()
+    partition.flush()
+    log.lead(OTHER)
+    sealed.add(batch(*[9] * records), log.epoch)
+    sealed.add(batch(11), log.epoch)
+    sealed.log_start = 1
+    log.lead(ME)
+    assert log.take_over(known) == records + 1
+    check_all(log)
 
 
 def filled(tmp_path: Path, count: int = 20) -> Replicated:
