@@ -68,6 +68,8 @@ class Ledger:
         self.copies = copies
         self.values: dict[int, tuple[int, int]] = {}
         """Base offset to CRC and number of records."""
+        self.epochs: dict[int, int] = {}
+        """Base offset to the leader epoch that appended it."""
         self.acked: dict[int, None] = {}
         self.ends: dict[int, int] = {}
         """By leader epoch: up to where it acknowledged or showed the log."""
@@ -83,6 +85,15 @@ class Ledger:
         known = self.values.setdefault(base, (crc, count))
         if known != (crc, count):
             self.world.failed(f"S2: {self.name} has two values at {base} (seen by {who})")
+
+    def appended(self, base: int, epoch: int, who: str) -> None:
+        """Somebody saw under which leader epoch a chunk was appended (S2). What a producer sends again may be
+        the same at the same offset, and stale."""
+        known = self.epochs.setdefault(base, epoch)
+        if known != epoch:
+            self.world.failed(
+                f"S2: {self.name} has a chunk of epoch {known}, and one of {epoch}, at {base} ({who})"
+            )
 
     def promised(self, epoch: int, end: int) -> None:
         if end > self.ends.get(epoch, 0):
@@ -522,7 +533,8 @@ class Consumer:
         if (ledger.topic, ledger.index) in world.ruined:
             world.count("the only copy is damaged, and was read")
             return -1
-        if world.is_damaged(number, ledger.topic, ledger.index) and not self._is_sound(offset, data):
+        damaged = world.is_damaged(number, ledger.topic, ledger.index)
+        if damaged and not self._is_sound(offset, data):
             world.count("damaged bytes were read")
             return -1
         if epoch != self.epoch:
@@ -550,6 +562,8 @@ class Consumer:
                     f"S4: {base + count} is above the high watermark {high} of {ledger.name} ({who})"
                 )
             ledger.value(base, crc, count, who)
+            if not damaged:
+                ledger.appended(base, fields[2], who)
             at = next_offset = base + count
             first = False
         if next_offset > 0:
