@@ -695,6 +695,23 @@ class Checks:
         world.failed(f"L: {patience.seconds:.0f} s after the last fault: {wrong} {stuck}")
         world.look()
 
+    def compare_copies(self) -> None:
+        """S9, S11: frames of a closed virtual segment are the same in all copies, byte for byte. (What is
+        behind the header of a file, before its first frame, is nothing's.) All is at rest."""
+        for record in self.world.table.vsegs.values():
+            if record.end is None or record.empty:
+                continue
+            size = record.end - record.start
+            found: dict[bytes, list[int]] = {}
+            for target in self._copies(record):
+                machine = self.world.machines[target.node_id]
+                inode = machine.find(f"{machine.root}/replicas/{file_name(record.id)}")
+                data = b"" if inode is None else bytes(inode.data[FILE_HEADER_SIZE:][:size])
+                found.setdefault(data, []).append(target.node_id)
+            self.world.count("copies compared", sum(map(len, found.values())))
+            if len(found) > 1 or any(len(data) < size for data in found):
+                self.world.failed(f"S11: copies of vseg {tuple(record.id)} differ: {list(found.values())}")
+
     def missing_bytes(self) -> int:
         """All that missing copies are to have; one broker may have to read it."""
         records = self.world.table.vsegs.values()

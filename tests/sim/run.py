@@ -111,6 +111,7 @@ async def _scenario(world: World) -> None:
     if world.plan.two_disks or world.plan.growing:
         await two_disks.lose_two(world, clients, checks)
     await clients.stop()
+    checks.compare_copies()
     world.look()
     await Reading(world, checks.leading.leaders).finish(clients)
     if world.plan.emptied:
