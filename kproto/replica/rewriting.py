@@ -280,6 +280,8 @@ class Rewriting:
     ) -> None:
         """Push the chunks with offsets in ``[begin, end)`` again, as long as that is ``wanted``. Raises
         LostError, and `NOT_NOW` when it has to be tried again."""
+        if partition.copies == 1:
+            raise NotHereError(f"{partition}: it is about to have this one copy, and no sources")
         vlog = self._vlogs.side(partition)
         self._sides[id(vlog)] = vlog
         stand_in = OldChunks(partition)

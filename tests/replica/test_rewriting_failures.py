@@ -81,7 +81,14 @@ def start(this: Case, partition: Partition) -> Callable[[], None]:
     return lambda: known.__setitem__((partition.topic_id, partition.index), partition.log_start_offset)
 
 
-@pytest.mark.parametrize("why", [block, start, damage, damage_epoch, damage_begin])
+def one_copy(this: Case, partition: Partition) -> Callable[[], None]:
+    """A reassignment makes it one of a single copy, and is cancelled. It was pushed to a journal without
+    backups, and what of it was large stopped that for ever (simulation, seed 30033592)."""
+    copies, partition.copies = partition.copies, 1
+    return lambda: setattr(partition, "copies", copies)
+
+
+@pytest.mark.parametrize("why", [block, start, damage, damage_epoch, damage_begin, one_copy])
 def test_what_cannot_be_pushed_again_now_is_tried_later_and_not_reported(
     why: Callable[[Case, Partition], Callable[[], None]],
 ) -> None:
