@@ -17,6 +17,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from kproto.check import check
 from kproto.log.epochs import EpochCache
 from kproto.log.files import SegmentName
 from kproto.log.opening import (
@@ -116,21 +117,23 @@ def open_taken_over(
         elif fields[9] >= 0:
             partition.producers.add(fields[9], fields[10], fields[11], fields[12], fields[0], fields[8])
     sealed.cut_front(taken.log_start)
+    check(partition.log_end_offset == taken.end, f"{partition} was sealed at {taken.end}")
     partition.remove_dead_groups()
     return local_end
 
 
 def _apply(partition: Partition, taken: TakenOver, runs: Sequence[JournalRun]) -> None:
-    """Append what an old journal has of the sealed log."""
+    """Append what an old journal has of the sealed log. That may begin amid a chunk, and end there, too, when
+    what was behind is lost: of each chunk the last offset tells (33)."""
     for run in runs:
         if not partition.log_end_offset < run.next_offset or run.next_offset <= taken.log_start:
             continue
         data = memoryview(run.read(run.position, run.length))
         for at, size, fields in hop(data):
-            base, chunk = fields[0], data[at : at + size]
-            if not max(partition.log_end_offset, taken.log_start - fields[6]) <= base < taken.end:
+            base, last, chunk = fields[0], fields[0] + fields[6], data[at : at + size]
+            if base < partition.log_end_offset or not taken.log_start <= last < taken.end:
                 continue
-            if partition.epochs.of_offset(base) != fields[2] or crc32c(chunk[CRC_FROM:]) != fields[4]:
+            if partition.epochs.of_offset(last) != fields[2] or crc32c(chunk[CRC_FROM:]) != fields[4]:
                 continue
             if base > partition.log_end_offset:
                 partition.skip_to(base)

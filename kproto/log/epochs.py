@@ -42,8 +42,8 @@ class EpochCache:
         return self.epochs[i] if i >= 0 else UNDEFINED
 
     def agrees(self, offset: int, epoch: int) -> bool:
-        """Whether the chunk at ``offset`` may say that it is of ``epoch``: nothing else is known. No checksum
-        covers what it says."""
+        """Whether the chunk whose last offset is ``offset`` may say that it is of ``epoch``: nothing else is
+        known, as of what lies below the log start. (The chunk may begin there.) No checksum covers it."""
         return self.of_offset(offset) in (epoch, UNDEFINED)
 
     def end_offset(self, epoch: int, leader_epoch: int, log_end_offset: int) -> tuple[int, int]:

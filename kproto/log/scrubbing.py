@@ -296,7 +296,7 @@ class Scrub:
         assert copies is not None
         data = await copies.read(RemoteRange(partition, place.offset, end, MEND_BYTES, True))
         first = next((fields for _, _, fields in hop(data)), None)
-        same = first is not None and partition.epochs.agrees(place.offset, first[2])
+        same = first is not None and partition.epochs.agrees(first[0] + first[6], first[2])
         if not same or not _is_here(segment):
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"offset {place.offset} is another one there")
         self._logs.files.close(segment.path)  # it may be of a file that was deleted
@@ -402,7 +402,7 @@ def check_piece(path: str, place: Place, end: int, max_bytes: int, epochs: Epoch
                 return Place(position, offset), True
             following = offset + fields[6] + 1
             sound = fields[0] == offset and following <= end
-            sound = sound and epochs.agrees(offset, fields[2])
+            sound = sound and epochs.agrees(following - 1, fields[2])
             if not sound or chunk is None or crc32c(chunk[CRC_FROM:]) != fields[4]:
                 break
             position, offset = at + size, following

@@ -19,7 +19,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.turns import Pauses
 from kproto.log import scrubbing
 from kproto.log.reader import FileRange, RemoteRange, complete, load_blocking
-from kproto.log.scrubbing import Place, Scrub, overwrite
+from kproto.log.scrubbing import Place, Scrub, check_piece, overwrite
 from kproto.log.segment import Segment
 from kproto.wire.batch import hop
 from tests.log.replicated import ME, OTHER, START, Replicated, Sealed, check_all, run
@@ -498,6 +498,22 @@ def test_what_is_below_the_log_start_is_mended_when_it_keeps_the_rest_from_being
     emptied(segment.path)
     scrubbed(log, lambda scrub: bool(scrub.mended))
     assert Path(segment.path).read_bytes() == good
+
+
+def test_the_batch_amid_which_the_log_starts_has_its_leader_epoch(tmp_path: Path) -> None:
+    """Nothing is known of where it begins, and so it was never compared."""
+    sealed = Sealed()
+    for count in (3, 3):
+        sealed.add(batch(*[100] * count), 4)
+    path = tmp_path / "file"
+    path.write_bytes(b"".join(chunk.data for chunk in sealed.chunks))
+    epochs = sealed.fold(2)[0]
+    epochs.cut_front(1)
+    assert check_piece(str(path), Place(0, 0), 6, 1 << 20, epochs) == (Place(path.stat().st_size, 6), True)
+    with path.open("r+b") as file:
+        file.seek(15)
+        file.write(b"\5")
+    assert check_piece(str(path), Place(0, 0), 6, 1 << 20, epochs) == (Place(0, 0), False)
 
 
 def test_a_copy_of_another_leader_epoch_is_not_taken(tmp_path: Path) -> None:

@@ -22,7 +22,19 @@ from kproto.log.reader import complete
 from kproto.log.segment import Group, Segment
 from kproto.wire.batch import hop
 from kproto.wire.records import NO_PRODUCER, Producer, iter_times
-from tests.log.replicated import CONFIGS, ME, OTHER, START, Replicated, Sealed, check_all, run
+from tests.log.replicated import (
+    CONFIGS,
+    ME,
+    OTHER,
+    START,
+    Replicated,
+    Sealed,
+    State,
+    Stored,
+    check_all,
+    read,
+    run,
+)
 from tests.log.support import TOPIC_ID, batch
 
 
@@ -160,6 +172,35 @@ def test_a_log_that_starts_amid_a_batch_has_nothing_stale_there(
     log.lead(ME)
     assert log.take_over(known) == records + 1
     check_all(log)
+
+
+@pytest.mark.parametrize("records", [[], [3], [3, 4, 1]])
+def test_an_old_journal_has_nothing_sealed_amid_the_log_start_when_that_was_given_up(
+    tmp_path: Path, records: list[int]
+) -> None:
+    """A batch of ten was acknowledged, and records deleted up to its middle; an operator gave up what no copy
+    had, that batch too, and another leader went on at the log start. Who comes back with the batch in its
+    journal showed it in the place of what was acknowledged since, or did not open the partition (33)."""
+    sealed = Sealed()
+    log = Replicated(tmp_path, sealed)
+    log.lead(ME)
+    log.take_over(0)
+    for fill in (b"a", b"b"):
+        log.partition().append(memoryview(bytearray(batch(*[fill] * 10))))
+    log.journal.push()
+    sealed.add(batch(*[b"a"] * 10), log.epoch)
+    epochs = sealed.fold(1)[0].encode()
+    log.restart(LeftAs.KILLED)
+    log.lead(OTHER)
+    sealed.chunks = [Stored(10, 15, b"")]
+    for count in records:
+        sealed.add(batch(*[b"c"] * count), log.epoch)
+    chunks = [memoryview(chunk.data) for chunk in sealed.chunks[1:]]
+    log.lead(ME)
+    assert log.manager.take_over(TOPIC_ID, 0, log.epoch, State(15, 15, epochs, b""), chunks, 15) == sealed.end
+    partition = log.partition()
+    assert (partition.log_start_offset, partition.high_watermark) == (15, 15 + sum(records))
+    assert read(partition, 15) == b"".join(chunks)
 
 
 def filled(tmp_path: Path, count: int = 20) -> Replicated:

@@ -60,6 +60,17 @@ def damage_epoch(this: Case, partition: Partition) -> Callable[[], None]:
     return damage(this, partition, 15)
 
 
+def damage_epoch_amid_the_log_start(this: Case, partition: Partition) -> Callable[[], None]:
+    """The same, where the log starts within the first chunk: nothing is known of where that begins."""
+    with open(partition.segments[0].path, "rb") as file:
+        first = next(fields for _, _, fields in hop(memoryview(file.read())))
+    key = partition.topic_id, partition.index
+    assert first[6] > 0, "it has several records"
+    partition.log_start_offset = this.metadata.table.starts[key] = first[0] + 1
+    partition.epochs.cut_front(first[0] + 1)
+    return damage(this, partition, 15)
+
+
 def damage_begin(this: Case, partition: Partition) -> Callable[[], None]:
     """A later chunk says that it begins within the one before."""
     with open(partition.segments[0].path, "rb") as file:
@@ -88,7 +99,9 @@ def one_copy(this: Case, partition: Partition) -> Callable[[], None]:
     return lambda: setattr(partition, "copies", copies)
 
 
-@pytest.mark.parametrize("why", [block, start, damage, damage_epoch, damage_begin, one_copy])
+@pytest.mark.parametrize(
+    "why", [block, start, damage, damage_epoch, damage_epoch_amid_the_log_start, damage_begin, one_copy]
+)
 def test_what_cannot_be_pushed_again_now_is_tried_later_and_not_reported(
     why: Callable[[Case, Partition], Callable[[], None]],
 ) -> None:
