@@ -214,6 +214,10 @@ class Rewriting:
             if partition is None:
                 continue
             begin = max(begin, self._first_of(run[0].id, partition))
+            if (
+                partition.only_here
+            ):  # the store gets its start with its first copies, and nobody else leads it
+                begin = max(begin, partition.log_start_offset)
             end = ends.get(key, partition.high_watermark)
             if begin < min(end, partition.high_watermark):
                 if begin < partition.log_start_offset:
@@ -369,7 +373,7 @@ class Rewriting:
 def check_epoch(partition: Partition, ref: ChunkRef) -> None:
     """A chunk has to have the leader epoch it was appended under: copies with another one could not be read,
     and the right ones are given up for them. Raises DamagedError."""
-    if not partition.epochs.agrees(ref[3], ref[5]):
+    if not partition.epochs.agrees(ref[4] - 1, ref[5]):
         raise DamagedError(f"{partition}: offset {ref[3]} was not appended under leader epoch {ref[5]}")
 
 

@@ -358,6 +358,32 @@ def test_first_copies_that_are_lost_while_they_are_made_are_pushed_again(number:
     directed(go)
 
 
+def test_first_copies_that_are_lost_go_from_the_log_start_that_is_not_stored_yet() -> None:
+    """The store gets it with the first copies, and these were waited for: neither came, nor did all others
+    with something in the same virtual segments (45)."""
+
+    async def go(this: Case) -> None:
+        one, other = this.world.keys
+        this.world.log.copying = {one[1]}
+        mine = Vlog(99, FIRST_SIDE_ID + 7)
+        this.world.vlogs.append(mine)
+        for key in (one, other):
+            mine.add([Chunk(key, *chunk) for chunk in this.world.truth[key].chunks])
+        mine.starts.append(mine.end)
+        this.side.side_vlogs = lambda: [FIRST_SIDE_ID + 7]  # type: ignore[method-assign]
+        this.metadata.publish()
+        partition = this.world.log.partition(one[1])
+        partition.log_start_offset = this.world.truth[one].log_start = this.world.truth[one].chunks[2].base
+        partition.only_here = True
+        lost = VsegId(99, FIRST_SIDE_ID + 7, 1)
+        this.lose([lost])
+        assert await this.look() == 1
+        assert this.reported == [lost, lost]
+        assert this.live_in([lost]) <= this.side.chunks()
+
+    directed(go)
+
+
 def test_first_copies_that_begin_after_the_report_are_none_of_it() -> None:
     """What was lost was closed before. Still, it is reported again only with them."""
 
