@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.config import ConfigError, TopicConfig, topic_config
 from kproto.directory import LeftAs
+from kproto.disk import SyncError
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import open_taken_over, taken_over
 from kproto.log.checkpointing import Checkpointing, sync_all
@@ -213,7 +214,11 @@ class LogManager:
             partition = stream.partitions.get(index)
             if partition is not None:
                 return partition
-        return self._open(topic_id, index)
+        try:
+            return self._open(topic_id, index)
+        except SyncError as error:
+            self.ports.on_poison(f"a partition is opened: {error}")
+            raise
 
     def opened(self, topic_id: bytes, index: int) -> Partition | None:
         """The partition if it is in use."""

@@ -173,7 +173,7 @@ def scan(partition: Partition, trust: Trust) -> None:
     for number in range(first, len(partition.segments)):
         segment = partition.segments[number]
         if segment.base_offset != offset:
-            cut_from(partition, number, f"offset {offset} is missing")
+            _cut_for_good(partition, number, f"offset {offset} is missing")
             return
         trusted = trust.size if segment.base_offset == trust.base else 0
         offset, valid = check_file(partition, segment, trusted, trust.ends)
@@ -185,7 +185,7 @@ def scan(partition: Partition, trust: Trust) -> None:
                 "%s: %d bytes from position %d are torn or damaged: cut", segment.path, size - valid, valid
             )
             truncate(partition, segment, valid)
-            cut_from(partition, number + 1, "the segment before it is damaged")
+            _cut_for_good(partition, number + 1, "the segment before it is damaged")
             return
         if number + 1 < len(partition.segments):
             ensure_index(partition, segment)
@@ -371,6 +371,14 @@ def cut_from(partition: Partition, number: int, why: str, level: int = logging.W
             except FileNotFoundError:
                 pass
     del partition.segments[number:], partition.bases[number:]
+
+
+def _cut_for_good(partition: Partition, number: int, why: str) -> None:
+    """The same, and a loss of power does not bring them back (36): others get their offsets, perhaps with as
+    many bytes before them, so that they would connect."""
+    if number < len(partition.segments):
+        cut_from(partition, number, why)
+        partition.disk.sync_directory(partition.directory)
 
 
 def _reopen_last(partition: Partition, entry: Entry | None, exact: bool) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kproto.directory import LeftAs
-from kproto.disk import Disk
+from kproto.disk import Disk, SyncError
 from kproto.handlers.turns import Pauses
 from kproto.log.files import parse_name
 from kproto.log.index import FRONT, SparseIndex, Summary, decode, decode_summary, encode
@@ -482,3 +482,47 @@ def test_on_a_full_disk_partitions_are_opened_without_an_index(tmp_path: Path) -
     assert (partition.log_end_offset, len(everything(partition))) == (40, partition.size_bytes())
     assert partition.delete_records(30) == 30
     assert files(log, ".index") == []
+
+
+class Names(Disk):
+    """What became of names, and whether that survives a loss of power."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.fails = False
+
+    def unlink(self, path: str) -> None:
+        super().unlink(path)
+        self.done.append(f"unlink {os.path.basename(path)}")
+
+    def sync_directory(self, path: str) -> None:
+        if self.fails:
+            raise SyncError(errno.EIO, os.strerror(errno.EIO), path)
+        super().sync_directory(path)
+        self.done.append("sync")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_is_behind_a_torn_file_does_not_come_back_with_the_power(tmp_path: Path, fails: bool) -> None:
+    """Others get its offsets, with as many bytes before them: it would connect, and be believed (36). When
+    that cannot be synced nobody can tell, and nobody is acked any more (35)."""
+    disk = Names()
+    log = Log(tmp_path, {"kproto.segment.file.bytes": "65536"}, disk=disk)
+    for _ in range(30):
+        log.partition().append(batch(5_000))
+    partition = log.partition()
+    partition.flush()
+    first, last = partition.segments[0], partition.segments[-1]
+    log.journal.stored.clear()
+    log.restart(LeftAs.POWER_LOST)
+    os.truncate(first.path, os.stat(first.path).st_size - 10)
+    disk.done, disk.fails = [], fails
+    if fails:
+        with pytest.raises(SyncError):
+            log.partition()
+        assert len(log.poisoned) == 1
+    else:
+        assert 0 < log.partition().log_end_offset < last.base_offset
+        names = disk.done[disk.done.index(f"unlink {os.path.basename(last.path)}") :]
+        assert "sync" in names
+        assert not log.poisoned
