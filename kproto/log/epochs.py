@@ -41,10 +41,10 @@ class EpochCache:
         i = bisect_right(self.starts, offset) - 1
         return self.epochs[i] if i >= 0 else UNDEFINED
 
-    def agrees(self, offset: int, epoch: int) -> bool:
-        """Whether the chunk whose last offset is ``offset`` may say that it is of ``epoch``: nothing else is
-        known, as of what lies below the log start. (The chunk may begin there.) No checksum covers it."""
-        return self.of_offset(offset) in (epoch, UNDEFINED)
+    def agrees(self, last: int, epoch: int) -> bool:
+        """Whether a chunk may say that it is of ``epoch``: nothing else is known of its ``last`` offset. (It
+        may begin below the log start, of which nothing is.) No checksum covers what it says."""
+        return self.of_offset(last) in (epoch, UNDEFINED)
 
     def end_offset(self, epoch: int, leader_epoch: int, log_end_offset: int) -> tuple[int, int]:
         """``(epoch, end offset)`` as OffsetForLeaderEpoch answers (KIP-101, KIP-279); (-1, -1) when unknown.

@@ -375,7 +375,7 @@ def cut_from(partition: Partition, number: int, why: str, level: int = logging.W
 
 def _cut_for_good(partition: Partition, number: int, why: str) -> None:
     """The same, and a loss of power does not bring them back (36): others get their offsets, perhaps with as
-    many bytes before them, so that they would connect."""
+    many bytes before them, so that they would connect. (What disagrees with a sealed log would again.)"""
     if number < len(partition.segments):
         cut_from(partition, number, why)
         partition.disk.sync_directory(partition.directory)

@@ -214,9 +214,7 @@ class Rewriting:
             if partition is None:
                 continue
             begin = max(begin, self._first_of(run[0].id, partition))
-            if (
-                partition.only_here
-            ):  # the store gets its start with its first copies, and nobody else leads it
+            if partition.only_here:  # nobody else leads it before the store has its start, with first copies
                 begin = max(begin, partition.log_start_offset)
             end = ends.get(key, partition.high_watermark)
             if begin < min(end, partition.high_watermark):

@@ -34,7 +34,8 @@ class DamagedError(Exception):
 
 
 class StoredSegment:
-    """Stands for the segment of a chunk that is in a synced file: implements ``log.ports.LogSegment``."""
+    """Stands for the segment of a chunk that is in a synced file: what a virtual log with backups looks at of
+    a ``log.ports.LogSegment``."""
 
     number = 0
     group_base = 0

@@ -767,9 +767,7 @@ class Checks:
     def _lacking(self, record: VsegRecord) -> tuple[int, int]:
         """How many copies are missing, of how many there should be."""
         world = self.world
-        copies = [
-            target for target in self._copies(record) if self.store_of(target.node_id) == target.store_id
-        ]
+        copies = [one for one in self._copies(record) if self.store_of(one.node_id) == one.store_id]
         wanted = wanted_copies(world.image, world.table, record)
         wanted = min(wanted, len(world.nodes) - (wanted < record.copies))
         return max(wanted - len(copies), 0), wanted

@@ -92,19 +92,18 @@ class Leading:
     def _look_at_shown(self, node: Node, partition: Partition) -> None:
         """S4: the last chunk below the high watermark is durable in its virtual segment, if this process
         appended it."""
-        end = partition.high_watermark
-        key = self.world.epoch_of(node), (partition.topic_id, partition.index), end
-        place = self.placed.get(key)
+        key = partition.topic_id, partition.index
+        place = self.placed.get((self.world.epoch_of(node), key, partition.high_watermark))
         if place is None:
             return
         vseg, position = place
         for pusher in node.running._vlogs._replicated():
-            for segment in pusher.vlog.segments if pusher.vlog.vlog_id == vseg.vlog else ():
-                if segment.number != vseg.seq or segment.closed:
-                    continue
-                self.world.count("high watermarks")
-                if segment.durable < position:
-                    self.world.failed(
-                        f"S4: n{node.number} shows {partition!r}, but of {tuple(vseg)} {segment.durable} is "
-                        f"durable, and the last chunk is in the frame up to {position}"
-                    )
+            segment = pusher.vlog.open_segment
+            if segment is None or (pusher.vlog.vlog_id, segment.number) != (vseg.vlog, vseg.seq):
+                continue
+            self.world.count("high watermarks")
+            if segment.durable < position:
+                self.world.failed(
+                    f"S4: n{node.number} shows {partition!r}, but of {tuple(vseg)} {segment.durable} is "
+                    f"durable, and the last chunk is in the frame up to {position}"
+                )
