@@ -289,6 +289,7 @@ class Broker:
             ports.remote = self._member.remote
             ports.copies = self._member.copies
             ports.on_log_start = self._member.note_log_start
+            ports.on_hole = self._member.note_hole
         self._logs = LogManager(
             directory.path, self._disk, self._clock, settings, ports, directory.left_as, owner_epoch
         )

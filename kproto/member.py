@@ -494,6 +494,10 @@ class ClusterMember:
         if known is None or known[0] is not partition or known[1] < offset:
             self._starts[key] = partition, offset
 
+    def note_hole(self, partition: Partition) -> None:
+        """A partition that was opened lacks what others have."""
+        self._bring_over.add([(partition.topic_id, partition.index)])
+
     async def _propose_starts(self) -> None:
         """Tell the controller what came together, until it has taken it or this owner epoch is over."""
         trouble = Trouble(log, self._clock, "log starts wait to be stored")

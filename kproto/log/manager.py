@@ -300,6 +300,8 @@ class LogManager:
             raise
         self.unopened.drop(*key)
         self.checkpointing.opened(*key)
+        if next(partition.holes(), None) is not None:
+            self.ports.on_hole(partition)
 
     def size_bytes(self, topic_id: bytes, index: int) -> int:
         """Bytes of a partition, without opening it: by its checkpoint entry and its chunks in the journal.

@@ -92,6 +92,10 @@ def _at_once(partition: Partition, offset: int) -> None:
     partition.start_at(offset)
 
 
+def _leave(_: Partition) -> None:
+    """A log whose holes nobody fills."""
+
+
 def _here(call: Callable[[], object], done: Done) -> None:
     """A log that may be kept waiting."""
     call()
@@ -122,6 +126,9 @@ class LogPorts:
     """A partition with several copies is to start at an offset: to be stored, then done with
     `Partition.start_at`. Else the next leader might not know, and clients see the log start go back (rules 38
     and 44)."""
+    on_hole: Callable[[Partition], object] = _leave
+    """A partition that was opened lacks what others have (rule 27b): it is to be brought over. Only opening
+    tells of holes where files turn out to be damaged."""
     on_deleted: Callable[[bytes], object] = len
     """A topic, by its id, is no more."""
 

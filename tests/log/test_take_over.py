@@ -458,8 +458,9 @@ def long_log(path: Path) -> Replicated:
 @pytest.mark.parametrize("left_as", [LeftAs.CLEAN, LeftAs.KILLED])
 @pytest.mark.parametrize("index", ["kept", "lost"])
 @pytest.mark.parametrize("number", [0, 1, -3, -2])
+@pytest.mark.parametrize("count", [0, 30])
 def test_what_is_missing_at_the_end_of_a_file_is_read_from_others(
-    tmp_path: Path, number: int, index: str, left_as: LeftAs
+    tmp_path: Path, count: int, number: int, index: str, left_as: LeftAs
 ) -> None:
     """Found by damaging files of a cluster: half a chunk stayed part of the file, could never be read, and
     the copies were not asked."""
@@ -470,8 +471,12 @@ def test_what_is_missing_at_the_end_of_a_file_is_read_from_others(
     os.truncate(segment.path, 30_000)
     if index == "lost" and os.path.exists(segment.index_path):
         os.unlink(segment.index_path)
-    log.take_over(30)
+    log.take_over(count)
+    told: list[Partition] = []
+    log.manager.ports.on_hole = told.append
+    assert log.manager.may_lack(TOPIC_ID, 0) == (count > 0), "else only opening tells"
     (hole,) = log.partition().holes()
+    assert told == [log.partition()], "nobody would bring it over"
     assert hole[0] == segment.base_offset + 1
     assert hole[1] in (segment.next_offset, log.sealed.end)
     check_all(log)
