@@ -496,6 +496,7 @@ class ClusterMember:
 
     def note_hole(self, partition: Partition) -> None:
         """A partition that was opened lacks what others have."""
+        assert self._bring_over is not None
         self._bring_over.add([(partition.topic_id, partition.index)])
 
     async def _propose_starts(self) -> None:

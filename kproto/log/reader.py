@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.blocks import Block
 from kproto.memory import buffer_of
-from kproto.wire.batch import hop
+from kproto.wire.batch import chained, hop
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
@@ -58,6 +58,7 @@ class FileRange:
 
     __slots__ = (
         "at_least_one",
+        "base",
         "buffer",
         "exact",
         "followed",
@@ -81,6 +82,7 @@ class FileRange:
         at_least_one: bool,
         exact: bool,
         until: int,
+        base: int,
     ) -> None:
         self.segment = segment
         self.position = position
@@ -92,6 +94,8 @@ class FileRange:
         self.exact = exact
         self.until = until
         """The offset behind the range, or -1 when it is not known before loading."""
+        self.base = base
+        """The base offset of the chunk at ``position``; not known while that is -1."""
         self.followed = False
         """Whether other pieces of the same answer come behind it."""
         self.buffer: memoryview | None = None
@@ -269,7 +273,9 @@ def _file_piece(
     index = segment.index
     if index is None and segment.closed:
         length = max(min(max_bytes, segment.measure()), 1)
-        return FileRange(segment, -1, length, offset, limit, max_bytes, at_least_one, False, NO_OFFSET)
+        return FileRange(
+            segment, -1, length, offset, limit, max_bytes, at_least_one, False, NO_OFFSET, NO_OFFSET
+        )
     file_end = segment.blocks[0].position if segment.blocks else segment.measure()
     memory_offset = segment.memory_offset
     if index is None:
@@ -288,7 +294,10 @@ def _file_piece(
     else:
         until = memory_offset
     exact = entry_offset == offset and until <= limit and end - position <= max_bytes
-    return FileRange(segment, position, end - position, offset, limit, max_bytes, at_least_one, exact, until)
+    length = end - position
+    return FileRange(
+        segment, position, length, offset, limit, max_bytes, at_least_one, exact, until, entry_offset
+    )
 
 
 # Loading
@@ -362,7 +371,7 @@ def _load(wanted: FileRange) -> tuple[memoryview, bool]:
 
 def index_of(segment: Segment) -> FileRange:
     """A range without bytes: loading it loads the index of ``segment``."""
-    return FileRange(segment, -1, 0, segment.base_offset, 0, 0, False, False, NO_OFFSET)
+    return FileRange(segment, -1, 0, segment.base_offset, 0, 0, False, False, NO_OFFSET, NO_OFFSET)
 
 
 def _resolved(piece: FileRange) -> FileRange:
@@ -391,9 +400,19 @@ def _torn(piece: FileRange) -> KafkaError:
 
 def _cut(piece: FileRange, view: memoryview) -> tuple[memoryview, bool]:
     """The chunks of ``view`` that ``piece`` asks for, and whether that is as far as it should reach. Raises
-    KAFKA_STORAGE_ERROR when the first one is not there: nobody is led past it."""
-    if piece.exact:
-        return view, True
+    KAFKA_STORAGE_ERROR when the first one is not there: nobody is led past it.
+
+    A chunk that does not continue the one before is damaged where its CRC does not tell: a consumer would go
+    on at whatever offset it has.
+    """
+    partition = piece.segment.partition
+    good = chained(view, piece.base, partition.leader_epoch)
+    whole = good == len(view)
+    if not whole:
+        partition.manager.suspects.append(piece.segment)
+        view = view[:good]
+    if piece.exact and view:
+        return view, whole
     begin = end = -1
     fields: tuple[int, ...] = ()
     for position, size, fields in hop(view):
@@ -401,8 +420,6 @@ def _cut(piece: FileRange, view: memoryview) -> tuple[memoryview, bool]:
         if base_offset + fields[6] < piece.offset:
             continue
         if begin < 0:
-            if base_offset > piece.offset:
-                break
             begin = end = position
             if not piece.at_least_one and size > piece.max_bytes:
                 break
@@ -413,7 +430,6 @@ def _cut(piece: FileRange, view: memoryview) -> tuple[memoryview, bool]:
         end = position + size
     else:
         if begin >= 0 and fields[0] + fields[6] + 1 < piece.until:
-            piece.segment.partition.manager.suspects.append(piece.segment)
             return view[begin:end], False
     if begin < 0:
         raise _torn(piece)

@@ -29,6 +29,9 @@ TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
 """Set by compaction: the base timestamp is when tombstones may go (KIP-534)."""
 
+_LINK = Struct(">qiib6xi")
+"""Base offset, length, leader epoch, magic and last offset delta."""
+_LEAST_LENGTH = HEADER_SIZE - LENGTH_OVERHEAD
 _CRC_ATTRIBUTES = Struct(">Ih")
 _TIMESTAMP = Struct(">q")
 _CRC = Struct(">I")
@@ -98,6 +101,28 @@ def hop(data: Buf, at: int = 0) -> Iterator[tuple[int, int, Fields]]:
             return
         yield at, size, fields
         at += size
+
+
+def chained(data: Buf, offset: int, newest: int) -> int:
+    """How many bytes of ``data`` are whole batches each of which continues the one before: the first has the
+    base offset ``offset``, and none is of an earlier leader epoch, nor of a later one than ``newest``.
+
+    No CRC tells of damage there. Only where it breaks off the last one's is looked at, whose length may be
+    what is damaged.
+    """
+    at, before, epoch, end = 0, 0, 0, len(data)
+    unpack = _LINK.unpack_from
+    while at + HEADER_SIZE <= end:
+        base, length, own, magic, last = unpack(data, at)
+        behind = at + length + LENGTH_OVERHEAD
+        if base != offset or not epoch <= own <= newest or magic != 2 or last < 0:
+            break
+        if behind > end or length < _LEAST_LENGTH:
+            break
+        before, at, epoch, offset = at, behind, own, base + last + 1
+    if at in (0, end) or _CRC.unpack_from(data, before + CRC_AT)[0] == crc_of(data, before, at - before):
+        return at
+    return before
 
 
 def iter_batches(buf: Buf) -> Iterator[memoryview]:

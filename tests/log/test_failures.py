@@ -104,6 +104,35 @@ def test_a_file_that_is_shorter_than_it_was_gives_nothing_away(tmp_path: Path) -
     assert refused(load_blocking, [piece]) is ErrorCode.KAFKA_STORAGE_ERROR
 
 
+@pytest.mark.parametrize("asked", [0, 7])
+@pytest.mark.parametrize("byte", range(17))
+@pytest.mark.parametrize("number", [0, 7, 12, 19])
+def test_no_consumer_is_led_astray_by_what_no_crc_covers(
+    tmp_path: Path, number: int, byte: int, asked: int
+) -> None:
+    """Found by simulation (seed 30045405): one went on behind the offset of a damaged header, 4294967296, and
+    was told that this is out of range."""
+    log = in_files(tmp_path)
+    whole = bytes(load_blocking([range_of(log.partition(), asked)])[0])
+    piece = range_of(log.partition(), asked)
+    size = os.path.getsize(piece.file) // 20
+    with open(piece.file, "r+b") as file:
+        file.seek(number * size + byte)
+        changed = file.read(1)[0] ^ 0x10
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([changed]))
+    if number == asked:
+        assert refused(load_blocking, [piece]) is ErrorCode.KAFKA_STORAGE_ERROR
+        assert refused(load_nowait, [range_of(log.partition(), asked)]) is ErrorCode.KAFKA_STORAGE_ERROR
+    else:
+        good = whole[: (number - asked) * size] if number > asked else whole
+        assert bytes(load_blocking([piece])[0]) == good
+        again = load_nowait([range_of(log.partition(), asked)])
+        assert again is not None
+        assert bytes(again[0]) == good
+    assert set(log.manager.suspects) == ({piece.segment} if number >= asked else set())
+
+
 @pytest.mark.parametrize("number", [11, 5])
 def test_only_what_the_page_cache_lacks_is_read_in_a_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int

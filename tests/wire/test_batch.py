@@ -60,6 +60,41 @@ def test_hopping_over_rubbish_ends(data: bytes) -> None:
     assert sum(map(len, views)) <= len(data)
 
 
+def stamped(*epochs: int, first: int = 100) -> bytearray:
+    """Batches of three records each, of these leader epochs, one behind the other."""
+    data = bytearray()
+    for number, epoch in enumerate(epochs):
+        one = kafka_batch()
+        batch.STAMP.pack_into(one, 0, first + 3 * number, len(one) - batch.LENGTH_OVERHEAD, epoch)
+        data += one
+    return data
+
+
+def test_batches_that_continue_one_another() -> None:
+    data = stamped(2, 2, 5)
+    size = len(data) // 3
+    assert batch.chained(data, 100, 5) == 3 * size
+    assert batch.chained(data, 101, 5) == 0
+    assert batch.chained(data, 100, 4) == 2 * size, "of a leader that is none yet"
+    assert batch.chained(stamped(2, 5, 2), 100, 5) == 2 * size
+    assert batch.chained(data[:-1], 100, 5) == 2 * size
+    assert batch.chained(data + bytes(61), 100, 5) == 3 * size
+    assert batch.chained(b"", 100, 5) == 0
+
+
+@given(number=st.integers(0, 2), bit=st.integers(0, 8 * 17 - 1))
+def test_what_no_crc_covers_is_not_believed(number: int, bit: int) -> None:
+    data = stamped(0, 0, 0)
+    size = len(data) // 3
+    data[number * size + bit // 8] ^= 1 << bit % 8
+    assert batch.chained(data, 100, 0) == number * size
+
+
+@given(st.binary(max_size=400), st.integers(0, 1 << 40))
+def test_rubbish_is_no_batch(data: bytes, offset: int) -> None:
+    assert batch.chained(data, offset, 1 << 30) <= len(data)
+
+
 def test_a_stamp_leaves_the_checksum_valid() -> None:
     """Base offset and leader epoch lie outside of what the CRC covers."""
     data = kafka_batch()
