@@ -12,7 +12,7 @@ from kproto.metadata.records import NO_LEADER, RECOVERING
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
-    from kproto.metadata import MetadataImage, TopicRecord
+    from kproto.metadata import TopicRecord
 
 log = logging.getLogger(__name__)
 
@@ -92,22 +92,6 @@ def changes_leader(services: Services, topic: TopicRecord | None, index: int) ->
         return False
     vlog = partition.vlog
     return partition.handing_over or (vlog is not None and vlog.retiring and not vlog.lost)
-
-
-def copies_short(partition: Partition, topic: TopicRecord, image: MetadataImage) -> bool:
-    """Whether acks=all must be refused: fewer copies than ``min.insync.replicas`` (rule 18).
-
-    As in Apache Kafka a partition never needs more copies than it has replicas, and one that is to get more
-    copies has a single one until all that is there has them (rule 45).
-    """
-    streamlet = image.partition_streamlet(topic, partition.index)
-    needed = min(partition.config.min_insync_replicas, len(streamlet.replicas))
-    if needed <= 1:
-        return False
-    if not streamlet.sources:
-        return True
-    vlog, live = partition.vlog, len(image.brokers)
-    return (live if vlog is None else min(live, vlog.live_copies)) < needed
 
 
 def error_of(error: Exception) -> tuple[ErrorCode, str | None]:

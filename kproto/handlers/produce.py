@@ -6,7 +6,8 @@ is in the journal of this broker, which for replication factor 1 is the same. ac
 closes its connection, as in Kafka, because nothing else can tell the client.
 
 acks=-1 with fewer copies than ``min.insync.replicas`` is NOT_ENOUGH_REPLICAS before anything is appended, and
-NOT_ENOUGH_REPLICAS_AFTER_APPEND when copies went missing before it was durable (rule 18). When this broker
+NOT_ENOUGH_REPLICAS_AFTER_APPEND when copies went missing before it was durable (rule 18); sent again, it is
+NOT_ENOUGH_REPLICAS until what may hold it has got its copies. When this broker
 turns out not to own the virtual log any more, whatever waits gets NOT_LEADER_OR_FOLLOWER: what was appended
 may or may not survive (rules 10 and 16). While a partition is being handed over, the answer waits until it
 has another leader, and names that (see ``holding``).
@@ -27,9 +28,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kproto.errors import TABLE, ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
+from kproto.handlers.copies import Repetitions, copies_short
 from kproto.handlers.holding import Holding
 from kproto.handlers.keyed import AboutRecords, record_errors, refuse_without_key
-from kproto.handlers.leading import changes_leader, copies_short, error_of, leader_told, led_here
+from kproto.handlers.leading import changes_leader, error_of, leader_told, led_here
 from kproto.handlers.produce_wire import (
     FIRST_WITH_IDS,
     Key,
@@ -39,6 +41,7 @@ from kproto.handlers.produce_wire import (
     parse,
     topic_name,
 )
+from kproto.handlers.refused import RefusedEarly
 from kproto.wire import WireError
 from kproto.wire.messages import codec
 
@@ -145,12 +148,14 @@ class Producer:
 
     __slots__ = (
         "_batches",
+        "_early",
         "_flying",
         "_holding",
         "_ids",
         "_journaled",
         "_loop",
         "_names",
+        "_repetitions",
         "_seal_due",
         "_services",
         "_sweep",
@@ -163,6 +168,8 @@ class Producer:
         self._names: dict[Key, _Route] = {}
         self._ids: dict[Key, _Route] = {}
         """Routes of the current image, by key of a request with names and with ids."""
+        self._early = RefusedEarly()
+        self._repetitions = Repetitions(services.node_id, services.table)
         services.controller.subscribe(self._on_image)
         self._batches: dict[VirtualLogPort, list[Waiting]] = {}
         """What this loop iteration appended, by virtual log."""
@@ -203,21 +210,23 @@ class Producer:
                         raise refused
                     if route is None:
                         route = routes[key] = self._route(version, key)
-                    partition = route.partitions.get(index) or self._partition(route, index, acks)
+                    partition = route.partitions.get(index) or self._partition(key, route, index, acks)
                     if records is None:
                         raise KafkaError(ErrorCode.INVALID_RECORD, "a partition without a record batch")
                     if version < FIRST_WITH_ZSTD:
                         _refuse_zstd(records)
                     if partition.config.keyed:
                         refuse_without_key(partition, records)
-                    base_offset, time_ms, log_start, _ = partition.append(records, owned)
+                    base_offset, time_ms, log_start, repeated = partition.append(records, owned)
+                    if repeated and acks == ALL and self._are_short(partition, route):
+                        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
                     vlog = partition.vlog
                     if vlog not in touched:
                         touched.append(vlog)  # type: ignore[arg-type]
                     outcomes.append((index, base_offset, time_ms, log_start, _NONE, None))
                 except Exception as error:
                     failed = True
-                    outcomes.append(self._refused(error, route, index))
+                    outcomes.append(self._refused(error, key, route, index, records))
             if parts:
                 topics.append((key, outcomes))
             else:
@@ -246,7 +255,7 @@ class Producer:
 
     # --- where a chunk goes ------------------------------------------------------------------------
 
-    def _partition(self, route: _Route, index: int, acks: int) -> Partition:
+    def _partition(self, key: Key, route: _Route, index: int, acks: int) -> Partition:
         """The partition; found once per image, then remembered, unless it is short of copies. Raises
         KafkaError.
         """
@@ -257,10 +266,17 @@ class Producer:
                 raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
         else:
             route.partitions[index] = partition
+        self._early.tell(key, index, partition)
         return partition
 
-    def _refused(self, error: Exception, route: _Route | None, index: int) -> Outcome:
+    def _are_short(self, partition: Partition, route: _Route) -> bool:
+        return self._repetitions.are_short(partition, route.record, self._services.image())
+
+    def _refused(
+        self, error: Exception, key: Key, route: _Route | None, index: int, records: memoryview | None
+    ) -> Outcome:
         code, message = error_of(error)
+        self._early.note(key, index, code, records, self._services.clock.wall_ms())
         log_start = -1
         told = code in _TELLS_LOG_START or isinstance(message, AboutRecords)
         if route is not None and told:
@@ -358,7 +374,7 @@ class Producer:
         try:
             route = routes.get(key) or self._route(version, key)
             route.partitions.pop(index, None)
-            self._partition(route, index, ALL)
+            self._partition(key, route, index, ALL)
         except KafkaError as error:
             return error.code is ErrorCode.NOT_ENOUGH_REPLICAS
         return False

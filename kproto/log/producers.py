@@ -109,6 +109,11 @@ class Producers(dict[int, Producer]):
             self._refused.clear()
         self._refused[pid] = epoch, seq, now_ms
 
+    def refused_before(self, others: Producers) -> None:
+        """So were these, before there was a partition to tell of it, or while another one was there."""
+        for pid, (epoch, seq, now_ms) in others._refused.items():
+            self.refused(pid, epoch, seq, now_ms)
+
     def follows_refused(self, pid: int, epoch: int, seq: int, now_ms: int) -> bool:
         """Whether a chunk was sent behind one that was refused and has not come again.
 

@@ -10,14 +10,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import chunk_of, fetch_request, produce_request
+from conftest import chunk_of, fetch_request, produce_request, producer
 from simulated_backups import ME, Owner, owner
 
 from kproto.controller.decision import Decision
 from kproto.errors import ErrorCode
-from kproto.handlers.leading import copies_short
+from kproto.handlers.copies import copies_short
 from kproto.handlers.produce import Producer, _Joint
 from kproto.metadata.records import RECOVERING, StreamletRecord
+from kproto.metadata.vlogs import CopyTarget
 from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsetsTopic
 from kproto.wire.generated.metadata import MetadataRequestTopic
 from kproto.wire.generated.offset_for_leader_epoch import OffsetForLeaderPartition, OffsetForLeaderTopic
@@ -36,6 +37,15 @@ async def produce(world: Owner, topic: str | bytes, index: int = 0, acks: int = 
     fields = {name: getattr(request, name) for name in ("acks", "timeout_ms", "topic_data")}
     answer = await world.call(PRODUCE, version, **fields)
     return answer.responses[0].partition_responses[0]
+
+
+async def sent(world: Owner, topic: str, sequence: int) -> tuple[int, int]:
+    """Produce one record of an idempotent producer."""
+    batch = chunk_of(b"x", producer=producer(1000, 0, sequence))
+    request = produce_request(topic, (0, batch))
+    answer = await world.call(PRODUCE, 9, acks=-1, timeout_ms=30_000, topic_data=request.topic_data)
+    part = answer.responses[0].partition_responses[0]
+    return part.error_code, part.base_offset
 
 
 async def produced(world: Owner, topic: str, **how: Any) -> tuple[int, int]:
@@ -114,6 +124,68 @@ def test_a_backup_that_is_replaced_by_nobody_counts_at_once(tmp_path: Path) -> N
             for offset in (2, 3):
                 assert await produced(world, "t", acks=1) == (NONE, offset)
             assert await produced(world, "t") == (ErrorCode.NOT_ENOUGH_REPLICAS, -1)
+
+    run(scenario)
+
+
+def test_a_batch_that_is_short_of_copies_is_not_acknowledged_because_new_ones_are_not(tmp_path: Path) -> None:
+    """Sent again after a backup came back it was appended no more, and acknowledged: only its leader had it.
+    When what it is in has got its copy, it is."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.fence(3)
+            await world.create("t", (1, 2), min_insync_replicas="2")
+            await world.create("other", (1, 2), min_insync_replicas="1")
+            assert await sent(world, "t", 0) == (NONE, 0)
+            world.backups.held = True
+            first = asyncio.ensure_future(sent(world, "t", 1))
+            while not world.backups.waiting:
+                await asyncio.sleep(0.001)
+            world.backups.lose(2)
+            await world.fence(2)
+            await settled(world, "t", 1)
+            world.backups.release()
+            assert await first == (ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, -1)
+            await world.register(2)
+            await settled(world, "t", 2)
+            for _ in range(2):
+                assert await sent(world, "t", 1) == (ErrorCode.NOT_ENOUGH_REPLICAS, -1)
+            assert await produced(world, "t", acks=1) == (NONE, 2)
+            assert await sent(world, "other", 0) == (NONE, 0)
+            assert await sent(world, "other", 0) == (NONE, 0), "it asks for no copies"
+            assert await sent(world, "t", 2) == (NONE, 3), "what is new has them"
+            (bare,) = [
+                one for one in world.controller.table.vsegs.values() if not one.open and not one.backups
+            ]
+            copied = bare._replace(backups=(CopyTarget(2, "store2"),))
+            await world.controller.decide(lambda: Decision(None, {copied.key: copied.encode()}))
+            assert await sent(world, "t", 1) == (NONE, 1)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("why", ["the topic is not known", "copies are short"])
+def test_what_follows_a_batch_that_was_refused_early_waits_for_it(tmp_path: Path, why: str) -> None:
+    """The reason is over when the second one comes: as the first of its producer it was stored, and
+    librdkafka took what it had sent before for stored, too."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            if why == "copies are short":
+                await world.create("t", (1, 2, 3), min_insync_replicas="3")
+                await world.fence(3)
+                assert await sent(world, "t", 0) == (ErrorCode.NOT_ENOUGH_REPLICAS, -1)
+                await world.register(3)
+                await settled(world, "t", 3)
+            else:
+                assert await sent(world, "t", 0) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)
+                await world.create("t", (1, 2, 3))
+            for sequence in (1, 2):
+                assert await sent(world, "t", sequence) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
+            assert [await sent(world, "t", sequence) for sequence in (0, 1, 2)] == [
+                (NONE, n) for n in range(3)
+            ]
 
     run(scenario)
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.admin import delete_records
 from kproto.handlers.context import RequestContext, Services
-from kproto.handlers.leading import check_epoch, copies_short, led_here
+from kproto.handlers.copies import copies_short
+from kproto.handlers.leading import check_epoch, led_here
 from kproto.handlers.partitions import leader_of
 from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.metadata.records import NO_LEADER

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.check import check
 from kproto.errors import ErrorCode, KafkaError
-from kproto.handlers.leading import copies_short
+from kproto.handlers.copies import copies_short
 from kproto.handlers.partitions import leader_of
 from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.wire.batch import hop
