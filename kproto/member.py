@@ -228,7 +228,7 @@ class ClusterMember:
         self.remote = RemoteChunks(self._reach, self.controller)
         self.copies = AllChunks(self._reach, self.controller)
         self._unneeded = UnneededReports(
-            self._reach, self.controller, lambda: self.epoch, self._knows_without
+            self._reach, self.controller, lambda: self.epoch, self._knows_without, self._may_lack
         )
         self._disowning = Disowning(self.replicas.store, self.controller)
         self.controller.subscribe(self._on_image)
@@ -484,6 +484,9 @@ class ClusterMember:
                 if partition is not None:
                     vlogs.write_down(partition)
         return not missing
+
+    def _may_lack(self, topic_id: bytes, index: int) -> bool:
+        return self._logs is None or self._logs.may_lack(topic_id, index)
 
     def note_log_start(self, partition: Partition, offset: int) -> None:
         """A partition is to start at ``offset``: the store has to know first (rule 44)."""

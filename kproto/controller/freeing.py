@@ -115,15 +115,15 @@ class Unneeded:
             for _, vseg in sorted(table.vsegs.items())
             if not vseg.open
             and is_unneeded(
-                by_epoch.get(vseg.id.owner_epoch, NOBODY), self._reports.get(vseg.id, set()), vseg.empty
+                by_epoch.get(vseg.id.owner_epoch, NOBODY), self._reports.get(vseg.id, set()), vseg.is_over
             )
         ]
 
 
-def is_unneeded(who: Concerned, reports: set[tuple[int, int]], empty: bool = False) -> bool:
+def is_unneeded(who: Concerned, reports: set[tuple[int, int]], is_over: bool = False) -> bool:
     """No recovery reads it, and every leader of a streamlet that may have chunks in it said no (rule 30). Of
-    one that is ``empty`` nobody has to: nothing is read from it any more, whoever leads."""
-    return not who.recovering and (empty or who.leaders <= reports)
+    one that ``is_over`` nobody has to: nothing is read from it any more, whoever leads."""
+    return not who.recovering and (is_over or who.leaders <= reports)
 
 
 def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> Decision[list[VsegId]]:
@@ -141,7 +141,7 @@ def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> D
         if before not in table.vsegs or before in gone:
             decision.deletes.append(record.key)
             gone.add(vseg)
-        elif not record.empty:
+        elif not record.is_over:
             decision.puts[record.key] = _without_copies(record).encode()
         else:
             continue

@@ -33,11 +33,13 @@ class Ask(NamedTuple):
 
 
 class Close(NamedTuple):
-    """Write this end, with these copies: all of them hold everything up to it."""
+    """Write this end, with these copies: all of them hold everything up to it. ``shortened``: there may have
+    been more, which is given up."""
 
     vseg: VsegId
     end: int
     copies: tuple[CopyTarget, ...]
+    shortened: bool = False
 
 
 class SealPlan(NamedTuple):
@@ -317,11 +319,12 @@ class Sealing:
             deciding = self._deciding(view, eligible)
         if deciding:
             end = rules.sealed_end(vseg.start, [copies[target].position for target in deciding])
+            shortened = any(copies[target].torn for target in deciding)
             if end == vseg.start:
-                return Close(vseg.id, end, ())
+                return Close(vseg.id, end, (), shortened)
             held = tuple(one for one in eligible if one in deciding or copies[one].position >= end)
             if rules.is_any_there(view.image, filter(view.is_sure, held)):
-                return Close(vseg.id, end, held)
+                return Close(vseg.id, end, held, shortened)
         owner = copies.get(view.owner)
         if owner is not None and owner.eligible and rules.may_hold(view.image, view.owner):
             return Close(vseg.id, rules.sealed_end(vseg.start, [owner.position]), ())
@@ -358,7 +361,7 @@ class Sealing:
             if not self._is_accepted(view) or rules.may_hold(view.image, view.owner):
                 return None
             log.error("the loss of all that virtual segment %s held is accepted", vseg.id)
-            return Close(vseg.id, vseg.start, ())
+            return Close(vseg.id, vseg.start, (), True)
         if not view.all_told():
             return None
         if not self._is_accepted(view):
@@ -370,7 +373,7 @@ class Sealing:
         end = max(vseg.start, *told.values())
         log.error("the loss of what virtual segment %s held beyond %d is accepted", vseg.id, end)
         held = tuple(target for target in here if told[target] >= end)
-        return Close(vseg.id, end, held if end > vseg.start else ())
+        return Close(vseg.id, end, held if end > vseg.start else (), True)
 
     def _is_accepted(self, view: _View) -> bool:
         """An operator gave up what it held: unless partitions were named, nothing that a broker may have
@@ -426,7 +429,7 @@ def decide_close(
             continue
         if close.copies and not rules.is_any_there(image, close.copies):
             continue
-        closed = vseg._replace(end=close.end, backups=close.copies)
+        closed = vseg._replace(end=close.end, backups=close.copies, shortened=close.shortened)
         decision.puts[closed.key] = closed.encode()
         decision.answer.append(closed)
     return decision

@@ -69,6 +69,9 @@ class VsegRecord(NamedTuple):
     denied: tuple[tuple[int, int], ...] = ()
     """Brokers (node id, broker epoch) that are listed and said that they have no sound copy of it (17, 24).
     They stay listed, since no other member that has one was. Who was started again since may have one."""
+    shortened: bool = False
+    """It may have had more behind its end, which was given up when it was closed (20 to 22, 24b): what its
+    partitions have in other virtual logs need not continue what they have here."""
 
     @property
     def open(self) -> bool:
@@ -79,6 +82,17 @@ class VsegRecord(NamedTuple):
     def empty(self) -> bool:
         """Closed without a byte, or emptied since: it needs no copy (rule 23)."""
         return self.emptied or self.end == self.start
+
+    @property
+    def is_over(self) -> bool:
+        """No leader has to say that it needs it no more: nobody may lack what was lost with it, or all have
+        said so."""
+        return self.emptied or (self.empty and not self.shortened)
+
+    @property
+    def gave_up(self) -> bool:
+        """Chunks that were in it may be nowhere."""
+        return self.lost or self.shortened
 
     @property
     def unread(self) -> bool:
@@ -105,7 +119,7 @@ class VsegRecord(NamedTuple):
 
     def encode(self) -> bytes:
         value = [self.node_id, self.store_id, self.copies, self.policy, self.start, self.end, self.backups]
-        marks = [int(self.emptied), int(self.lost), self.fewest, self.denied]
+        marks = [int(self.emptied), int(self.lost), self.fewest, self.denied, int(self.shortened)]
         while marks and not marks[-1]:
             marks.pop()
         return compact(value + marks)
@@ -115,9 +129,9 @@ class VsegRecord(NamedTuple):
         node_id, store_id, copies, policy, start, end, backups, *marks = parse_value(value)
         targets = tuple(CopyTarget(*target) for target in backups)
         own = node_id, store_id, copies, policy, start, end, targets
-        emptied, lost, fewest, denied = marks + [0, 0, 0, ()][len(marks) :]
+        emptied, lost, fewest, denied, shortened = marks + [0, 0, 0, (), 0][len(marks) :]
         deniers = tuple((node, epoch) for node, epoch in denied)
-        return cls(vseg_of_key(key), *own, bool(emptied), bool(lost), fewest, deniers)
+        return cls(vseg_of_key(key), *own, bool(emptied), bool(lost), fewest, deniers, bool(shortened))
 
 
 def vseg_key(vseg: VsegId) -> str:

@@ -256,7 +256,7 @@ class BringOver:
                 problems.append(str(error))
                 waiting |= mine.keys()
                 continue
-            lost |= may_lack(image, [one for records in vlogs for one in records if one.lost], mine)
+            lost |= may_lack(image, [one for records in vlogs for one in records if one.gave_up], mine)
             unread: list[VsegRecord] = []
             for records in vlogs:
                 first = first_of(self._metadata.image, self._reach.node_id, len(records))

@@ -398,7 +398,7 @@ class Takeover:
         looks: list[tuple[list[Part], Awaitable[Found]]] = []
         for vsegs in sources_of(self._metadata.image, self._metadata.table, epoch, floors, given):
             held = may_be_in(floors, vsegs)
-            given_up = may_be_in(floors, [record for record in vsegs if record.lost])
+            given_up = may_be_in(floors, [record for record in vsegs if record.gave_up])
             mine = [part for part in parts if part.floor in held]
             for part in mine:
                 part.lost |= part.floor in given_up

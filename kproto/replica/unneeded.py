@@ -50,7 +50,8 @@ def is_dead(contents: Contents, keys: frozenset[PartitionKey], table: VlogTable)
 
 class UnneededReports:
     """See the module's text. ``epoch`` is this broker's. ``knows(vseg, partitions)``: what is to be known of
-    these partitions is in state frames of this broker that are no part of ``vseg``, nor older (rule 28b)."""
+    these partitions is in state frames of this broker that are no part of ``vseg``, nor older (rule 28b).
+    ``lacks(topic id, partition)``: it is not all in files here."""
 
     def __init__(
         self,
@@ -58,11 +59,13 @@ class UnneededReports:
         metadata: Metadata,
         epoch: Callable[[], int],
         knows: Callable[[VsegId, frozenset[PartitionKey]], bool],
+        lacks: Callable[[bytes, int], bool],
     ) -> None:
         self._reach = reach
         self._metadata = metadata
         self._epoch = epoch
         self._knows = knows
+        self._lacks = lacks
         self._contents: dict[VsegId, Contents] = {}
         """Of those in which nothing was live."""
         self._live: dict[VsegId, Contents] = {}
@@ -89,7 +92,7 @@ class UnneededReports:
         # All of one revision: what comes while somebody is asked is in virtual segments closed later.
         vlogs = [(vlog, keys) for epoch, keys in led.items() for vlog in _vlogs(table, epoch)]
         for vlog, keys in vlogs:
-            closed = [record for record in vlog if not record.open and not record.empty]
+            closed = [record for record in vlog if not record.open and not record.is_over]
             seen.update(record.id for record in closed)
             if closed:
                 dead.append((keys, await self._dead(closed, keys)))
@@ -152,6 +155,10 @@ class UnneededReports:
         held = may_be_in(set(floors.values()), [record])
         asked = sorted(key for key in keys if floors[key[0]] in held)
         if not asked:
+            return True
+        if record.shortened and any(self._lacks(*key) for key in asked):
+            return False  # that the log starts behind what they lack is known from this one alone
+        if record.empty:
             return True
         known = self._contents.get(record.id)
         if known is None or not known.asked.issuperset(asked):

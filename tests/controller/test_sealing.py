@@ -354,6 +354,7 @@ def test_an_operator_can_accept_a_loss_and_the_longest_copy_decides() -> None:
     assert world.sealing.accept_loss([vseg.id, vseg.id._replace(seq=0)]) == [True, False]
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (170, vseg.backups[:1])
+    assert closed.shortened, "what came later elsewhere may not continue it"
 
 
 def test_an_operator_need_not_wait_for_a_broker_that_is_gone() -> None:
@@ -377,7 +378,7 @@ def test_an_operator_can_give_up_what_no_copy_is_left_of() -> None:
     world.sealing.accept_loss([asks[0].vseg])
     (closed,) = world.close()
     assert closed.empty
-    assert (closed.end, closed.backups) == (closed.start, ())
+    assert (closed.end, closed.backups, closed.shortened) == (closed.start, (), True)
 
 
 def test_an_election_of_all_partitions_gives_up_nothing_that_may_only_be_away() -> None:
@@ -450,7 +451,8 @@ def test_a_loss_is_not_taken_when_a_complete_copy_is_there() -> None:
     world.sealing.accept_loss([first.vseg])
     world.answer(first, 170, limbo=True)
     world.answer(second, 160)
-    assert [(closed.end, closed.backups) for closed in world.close()] == [(160, (second.target,))]
+    told = [(closed.end, closed.backups, closed.shortened) for closed in world.close()]
+    assert told == [(160, (second.target,), False)]
 
 
 def test_topics_may_prefer_being_served_to_being_complete() -> None:

@@ -96,6 +96,7 @@ def test_both_are_torn_and_one_has_more() -> None:
     world.answer(second, 200, torn=True)
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (200, (second.target,))
+    assert closed.shortened, "its last frame may have been acknowledged"
 
 
 def test_after_patience_the_longest_that_is_here_decides() -> None:

@@ -34,10 +34,12 @@ def test_keys_come_back_and_sort_as_numbers(owner: int, vlog: int, seq: int) -> 
 
 
 def test_a_record_comes_back() -> None:
-    for record in (vseg(5, 1, 1), vseg(5, 1, 2, 100, 200), vseg(5, 1, 2, 7, 7)):
+    short = vseg(5, 1, 2, 7, 7)._replace(shortened=True)
+    for record in (vseg(5, 1, 1), vseg(5, 1, 2, 100, 200), vseg(5, 1, 2, 7, 7), short):
         assert VsegRecord.decode(record.key, record.encode()) == record
     assert vseg(5, 1, 2, 7, 7).empty
     assert not vseg(5, 1, 2, 7).empty
+    assert [one.is_over for one in (vseg(5, 1, 2, 7, 7), short, short._replace(emptied=True))] == [1, 0, 1]
     assert vseg(5, 1, 2, 7).open
 
 

@@ -95,6 +95,8 @@ class World:
         self.freed: set[VsegId] = set()
         self.lost: set[VsegId] = set()
         """Without a copy, and given up."""
+        self.shortened: dict[VsegId, int] = {}
+        """Their ends; what they had behind was given up."""
         self.bare: set[VsegId] = set()
         """Without a copy."""
         self.unsealed: set[VsegId] = set()
@@ -163,6 +165,14 @@ class World:
         found = self.truth[key].state(len(self.truth[key].chunks))
         return Base(*found) if found is not None else Base(0, 0)
 
+    def shorten(self) -> None:
+        """The last frames of some open virtual segments are lost."""
+        last = [vlog for vlog in self.vlogs if vlog.inside(vlog.records()[-1].id, 0, vlog.end)]
+        for vlog in self.random.sample(last, self.random.randint(1, len(last))) if last else ():
+            record = vlog.records()[-1]
+            frames = vlog.inside(record.id, 0, vlog.end)
+            self.shortened[record.id] = self.random.choice(frames[-4:]).position
+
     def free(self) -> None:
         """Log starts move; segments in which nothing is alive are given up, state frames with them."""
         for sealed in self.truth.values():
@@ -183,6 +193,9 @@ class World:
         records = [record for vlog in self.vlogs for record in vlog.records() if record.id not in self.freed]
         records = [one._replace(backups=(), lost=True) if one.id in self.lost else one for one in records]
         records = [one._replace(backups=()) if one.id in self.bare else one for one in records]
+        for number, one in enumerate(records):
+            if one.id in self.shortened:
+                records[number] = one._replace(end=self.shortened[one.id], shortened=True)
         records = [one._replace(end=None) if one.id in self.unsealed else one for one in records]
         entries = [Entry(record.key, record.encode(), 1) for record in records]
         entries += [Entry(given_key(*vlog), str(seq).encode(), 1) for vlog, seq in self.given.items()]

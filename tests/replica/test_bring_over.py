@@ -115,7 +115,7 @@ def survivors(world: World, key: PartitionKey) -> list[tuple[int, int, bytes]]:
         for vlog in world.vlogs
         for record in vlog.records()
         if record.id not in world.lost
-        for frame in vlog.inside(record.id, 0, vlog.end)
+        for frame in vlog.inside(record.id, 0, world.shortened.get(record.id, vlog.end))
         for chunk in frame.chunks
         if chunk.key == key
     }
@@ -164,6 +164,25 @@ def test_what_was_given_up_is_as_if_deleted(when: str, seed: int, owners: int) -
         world.peers.silent = world.random.choice((0, 0, 3))
         await finished(bring)
         world.peers.failing = dict.fromkeys((2, 3), "gone")
+        await check_what_is_left(world, 3)
+        assert not any(list(world.log.partition(key[1]).holes()) for key in world.keys)
+
+    simulate(seed, owners, go)
+
+
+@given(seed=st.integers(0, 1 << 32), owners=st.integers(1, 4))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+def test_an_end_that_was_given_up_leaves_no_gap(seed: int, owners: int) -> None:
+    """A partition that had moved on to another virtual log of its owner has later chunks there."""
+
+    async def go(run: Run) -> None:
+        world = run.world
+        bring = bringing(run)
+        world.shorten()
+        world.metadata.publish()
+        world.peers.silent = world.random.choice((0, 0, 3))
+        await run.online()
+        await finished(bring)
         await check_what_is_left(world, 3)
         assert not any(list(world.log.partition(key[1]).holes()) for key in world.keys)
 

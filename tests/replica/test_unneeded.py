@@ -54,6 +54,7 @@ class Leader:
             self,
             lambda: world.epoch(node),
             lambda vseg, partitions: self.knows(vseg),  # type: ignore[arg-type]
+            lambda *_: False,
         )
         self.knows: Callable[[VsegId], bool] = lambda _: True
 
@@ -267,6 +268,26 @@ def test_an_empty_one_and_one_of_deleted_topics_need_no_log_start() -> None:
     world.open(1, 1, 0)
     leader.copies.ends[world.open(1, 2, 10).id._replace(seq=1)] = {gone: 5}
     assert leader.look() == 1, "of the empty one nobody has to say anything"
+    assert seqs(world) == [2]
+
+
+@pytest.mark.parametrize("end", [10, 0])
+def test_what_tells_of_a_gap_stays_while_somebody_may_have_it(end: int) -> None:
+    """The end of the first virtual segment was given up: a partition that went on in another one cannot get
+    what it lacks, and without the record it would not know. Nothing of it need be in there."""
+    world = cluster(3, t=(2, 3, [1, 1]))
+    topic = world.image.topics["t"].topic_id
+    leader = Leader(world, 1, Unneeded())
+    leader.copies.ends = written(world, 1, {}, {})
+    first = min(world.table.vsegs.values())
+    short = first._replace(end=end, backups=first.backups if end else (), shortened=True)
+    world.commit(Decision(None, {short.key: short.encode()}))
+    leader.unneeded._lacks = lambda *key: key == (topic, 1)
+    assert leader.look() == 1, "the other one is empty"
+    assert seqs(world) == [0, 1, 2]
+    assert world.table.vsegs[first.id._replace(seq=1)].emptied
+    leader.unneeded._lacks = lambda *_: False
+    assert leader.look() == 1
     assert seqs(world) == [2]
 
 
