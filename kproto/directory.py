@@ -97,10 +97,14 @@ class DataDirectory:
 
     def doubt(self) -> None:
         """A write or sync failed: the next start believes nothing that was not synced, whatever the page
-        cache shows then."""
+        cache shows then. A full disk may have no room for another name: then it takes this for a lost power
+        supply."""
         self._doubted = True
-        with contextlib.suppress(OSError):
+        try:
             self.disk.rename(self._at("running"), self._at("failed"))
+        except OSError:
+            with contextlib.suppress(OSError):
+                self.disk.unlink(self._at("running"))
 
     def distrusted(self) -> None:
         """After `LeftAs.unsynced_gone`: nothing relies on unsynced bytes any more. A process that ends before

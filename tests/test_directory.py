@@ -61,6 +61,28 @@ def test_after_a_failed_sync_the_page_cache_counts_as_gone(tmp_path: Path, clean
     assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
 
 
+def test_a_failed_sync_on_a_full_disk_counts_as_well(tmp_path: Path) -> None:
+    """Found by simulation (seed 30047379): there was no room for another name, and the next start believed
+    the page cache."""
+
+    class Full(Disk):
+        def rename(self, source: str, target: str) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device", target)
+
+    failed = open_directory(str(tmp_path), 1, Disk())
+    failed.disk = Full()
+    failed.doubt()
+    failed.close(clean=False)
+    for _ in range(2):
+        found = open_directory(str(tmp_path), 1, Disk())
+        assert found.left_as is LeftAs.POWER_LOST
+        found.close(clean=False)
+    found = open_directory(str(tmp_path), 1, Disk())
+    found.distrusted()
+    found.close(clean=False)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
+
+
 def test_a_full_disk_keeps_nobody_away_after_a_power_loss(tmp_path: Path) -> None:
     class Full(Disk):
         def write_atomically(self, path: str, content: bytes, *, sync: bool = True) -> None:
