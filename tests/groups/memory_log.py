@@ -24,11 +24,11 @@ class MemoryPartition:
         self.batches.append((base, self.end, struct.pack(">q", base) + batch[8:]))
         self.waiting.append((base, done))
 
-    def sync(self, most: int | None = None) -> None:
+    def sync(self, most: int | None = None, error: ErrorCode = ErrorCode.NONE) -> None:
         """Make the first ``most`` waiting appends durable."""
         for _ in range(len(self.waiting) if most is None else min(most, len(self.waiting))):
             base, done = self.waiting.pop(0)
-            done(base, None)
+            done(base, KafkaError(error) if error else None)
 
     def crash(self) -> None:
         """What was not durable is lost; nobody is told."""
@@ -45,6 +45,8 @@ class MemoryLog:
         self.partitions: dict[int, MemoryPartition] = {}
         self.auto = auto
         self.refuse: ErrorCode | None = None
+        self.lacking = False
+        """New records get too few copies."""
         self.appends = 0
         self.most = 1 << 20
         """Bytes of the largest batch that is taken."""
@@ -72,6 +74,9 @@ class MemoryLog:
 
     def most_bytes(self, index: int) -> int:
         return self.most
+
+    def lacks_copies(self, index: int) -> bool:
+        return self.lacking
 
     async def scan(self, index: int) -> AsyncIterator[memoryview]:
         partition = self.partition(index)

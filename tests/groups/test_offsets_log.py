@@ -214,6 +214,86 @@ def test_the_log_stays_bounded_under_endless_commits() -> None:
     run(scenario())
 
 
+def test_while_copies_lack_nothing_is_given_up_that_may_have_more() -> None:
+    """What was committed long ago would be on the copies that are left alone."""
+
+    async def scenario() -> None:
+        port = MemoryLog()
+        log = keyed(port, garbage_bytes=20_000)
+
+        async def commit(times: int) -> None:
+            for _ in range(times):
+                log.put([(b"busy", bytes(1_000))], None)
+                await asyncio.sleep(0)
+            while log._checkpoint is not None:
+                await asyncio.sleep(0)
+
+        log.put([(b"quiet", b"1")], None)
+        await asyncio.sleep(0)
+        port.lacking = True
+        await commit(100)
+        assert (log.checkpoints, port.appends) == (0, 101), "nothing is written again either"
+        with pytest.raises(KafkaError):
+            await log.checkpoint()
+        assert (port.partition(0).start, port.appends) == (0, 101)
+        port.lacking = False
+        await commit(1)
+        assert log.checkpoints == 1, "as soon as the copies are back"
+        assert port.partition(0).start == 102
+
+    run(scenario())
+
+
+def test_where_copies_lack_for_ever_the_log_stays_bounded() -> None:
+    async def scenario() -> None:
+        port = MemoryLog()
+        port.lacking = True
+        log = keyed(port, garbage_bytes=20_000)
+        for i in range(1_000):
+            log.put([(b"key-%d" % (i % 20), bytes(1_000))], None)
+            await asyncio.sleep(0)
+        while log._checkpoint is not None:
+            await asyncio.sleep(0)
+        assert 2 <= log.checkpoints <= 6
+        assert sum(len(batch) for _, _, batch in port.partition(0).batches) < 400_000
+        assert len(await reload(port)) == 20
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("others", [True, False], ids=["a write of somebody else", "what is written again"])
+@pytest.mark.parametrize("told", [True, False], ids=["refused", "allowed"])
+def test_what_gets_too_few_copies_during_a_checkpoint_replaces_nothing(others: bool, told: bool) -> None:
+    """Whether min.insync.replicas refuses it or not; copies that are back do not have it."""
+
+    async def scenario() -> None:
+        port = MemoryLog(auto=False)
+        log = keyed(port)
+        log.put([(b"k", b"1")], None)
+        await asyncio.sleep(0)
+        port.partition(0).sync()
+        checkpoint = asyncio.get_running_loop().create_task(log.checkpoint())
+        if others:
+            log.put([(b"k", b"2")], None)
+        while not port.partition(0).waiting:
+            await asyncio.sleep(0)
+        port.lacking = True
+        port.partition(0).sync(error=ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND if told else ErrorCode.NONE)
+        port.lacking = False
+        with pytest.raises(KafkaError):
+            await checkpoint
+        assert port.partition(0).start == 0
+        assert await reload(port) == {b"k": b"2" if others else b"1"}
+        again = asyncio.get_running_loop().create_task(log.checkpoint())
+        while not again.done():
+            port.partition(0).sync()
+            await asyncio.sleep(0)
+        assert port.partition(0).start == 2
+        assert log.checkpoints == 1
+
+    run(scenario())
+
+
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 1 << 30))
 def test_a_crash_anywhere_in_a_checkpoint_loses_nothing(seed: int) -> None:

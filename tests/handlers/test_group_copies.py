@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from simulated_backups import ME, Owner, owner
 
 from kproto.controller.decision import Decision
 from kproto.errors import ErrorCode
+from kproto.handlers.groups import offsets_log
 from kproto.wire.generated.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from kproto.wire.generated.offset_fetch import OffsetFetchRequestTopic
 from tests.groups.nodes import run, until
@@ -108,6 +110,69 @@ def test_a_deleted_group_does_not_come_back_with_what_was_on_its_way(tmp_path: P
             assert (await deleting).results[0].error_code == 0
             await alone(world)  # and it is read once more
             assert await committed(world) == -1
+
+    run(scenario)
+
+
+async def left_alone(world: Owner) -> None:
+    """The backups die; the leader goes on."""
+    for node_id in (2, 3):
+        await world.fence(node_id)
+        world.backups.lose(node_id)
+    await until(lambda: world.vlog(OFFSETS).live_copies == 1)
+
+
+def starts_of(world: Owner) -> list[tuple[int, int]]:
+    """Log starts that the store is to know, each with how many records before it were synced then."""
+    starts: list[tuple[int, int]] = []
+    partition = world.partition(OFFSETS)
+    partition.manager.ports.on_log_start = lambda one, offset: starts.append((offset, one.synced_offset))
+    return starts
+
+
+def test_what_three_brokers_have_is_not_given_up_for_what_one_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An hour after two of three died the third wrote everything again, for itself, and gave up the rest."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (ME,))
+            await world.create(OFFSETS, (1, 2, 3))
+            assert await commit(world, 1) == 0
+            starts = starts_of(world)
+            await left_alone(world)
+            monkeypatch.setattr(offsets_log, "OLDEST_MS", -1)
+            for offset in range(2, 6):
+                assert await commit(world, offset) == 0
+            await asyncio.sleep(0.05)
+            assert starts == []
+            for node_id in (2, 3):
+                await world.register(node_id)
+            await until(lambda: world.vlog(OFFSETS).live_copies == 3)
+            assert await commit(world, 6) == 0
+            await until(lambda: starts)
+
+    run(scenario)
+
+
+def test_what_one_broker_of_three_is_left_with_is_synced_before_the_rest_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offsets_log, "OLDEST_MS", -1)
+    monkeypatch.setattr(offsets_log, "SHORT_TIMES", 0)
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (ME,))
+            await world.create(OFFSETS, (1, 2, 3))
+            await left_alone(world)
+            assert await commit(world, 1) == 0
+            starts = starts_of(world)
+            assert await commit(world, 2) == 0
+            await until(lambda: starts)
+            start, synced = starts[0]
+            assert synced > start
 
     run(scenario)
 

@@ -11,6 +11,9 @@ because
 1. nothing before the cut is given up until every live key has a durable record at or after it;
 2. a value is rewritten only while no newer write of its key is under way, so log order is write order;
 3. tombstones before the cut may go, for what they delete lies before them.
+
+What was given up may have been on more copies than can be had now. So while copies lack there is a checkpoint
+only when there is very much garbage; and when something from the cut on got too few, the log start stays.
 """
 
 from __future__ import annotations
@@ -43,6 +46,8 @@ GARBAGE_BYTES = 4 * 1024 * 1024
 OLDEST_MS = 3_600_000
 """Checkpoint, too, when the log begins with something that old: no copy can go of what else is in the virtual
 segments from there on (rule 43)."""
+SHORT_TIMES = 8
+"""While copies lack, checkpoint when there is so many times as much garbage: brokers may be away for ever."""
 RECORD_OVERHEAD = 12
 """Bytes a record has beside its key and value, about."""
 RECORD_MOST = 24
@@ -82,6 +87,10 @@ class OffsetsLogPort(Protocol):
 
     def most_bytes(self, index: int) -> int:
         """Bytes of the largest batch that is taken. KafkaError as from `bounds`."""
+        ...
+
+    def lacks_copies(self, index: int) -> bool:
+        """New records get fewer copies than they should, or this broker does not lead the partition."""
         ...
 
     def scan(self, index: int) -> AsyncIterator[memoryview]:
@@ -140,6 +149,8 @@ class KeyedLog:
         """The newest checkpoint."""
         self._cut = 0
         self._bytes_after_cut = 0
+        self._whole = False
+        """Everything from the cut on got all the copies that it should have, as far as it is durable."""
         self._failed_at = 0
         """`garbage_bytes` when a checkpoint last failed: the next one waits for as much again, because it
         writes most of what is live anew."""
@@ -232,7 +243,9 @@ class KeyedLog:
             code = ErrorCode.NONE if error is None else error.code
             if code in WRITTEN:
                 self._log_bytes += len(batch)
-                self._bytes_after_cut += len(batch) if base_offset >= self._cut else 0
+                if base_offset >= self._cut:
+                    self._bytes_after_cut += len(batch)
+                    self._whole = self._whole and not error and not self._port.lacks_copies(self.index)
                 for offset, (key, value) in enumerate(pairs, base_offset):
                     self._apply(offset, key, value)
             self._finish(writes, code)
@@ -279,7 +292,8 @@ class KeyedLog:
             return
         much = self.garbage_bytes > max(self._garbage_limit, self._live_bytes, 2 * self._failed_at)
         old = self._wall_ms() - self._oldest_ms > OLDEST_MS
-        if much or (old and self.garbage_bytes):
+        due = much or (old and self.garbage_bytes)
+        if due and (self._very_much or not self._port.lacks_copies(self.index)):
             self._checkpoint = asyncio.get_running_loop().create_task(self.checkpoint())
             self._checkpoint.add_done_callback(self._checkpoint_ended)
 
@@ -298,18 +312,34 @@ class KeyedLog:
     async def checkpoint(self) -> None:
         """Rewrite what is live before the present log end, then give up the log before it.
 
-        KafkaError when the log refuses (a full disk): everything is as before, but for garbage that the try
-        may have made. Another one comes when there is twice the garbage, or after `OLDEST_MS`.
+        KafkaError when the log refuses (a full disk), or copies lack: everything is as before, but for
+        garbage that the try may have made. Another one comes when there is twice the garbage, or after
+        `OLDEST_MS`.
         """
         self._began_ms = self._wall_ms()
+        self._whole = True
+        self._check_copies()
         cut = self._cut = self._port.bounds(self.index)[1]
         self._bytes_after_cut = 0
         await self._idle()
         while behind := [key for key, stored in self.live.items() if stored.offset < cut]:
             await self._rewrite(behind, cut)
+        self._check_copies()
         await self._port.truncate_prefix(self.index, cut)
         self._log_bytes = self._bytes_after_cut
         self.checkpoints += 1
+
+    @property
+    def _very_much(self) -> bool:
+        """So much garbage that a checkpoint does not wait for copies."""
+        return self.garbage_bytes > SHORT_TIMES * max(self._garbage_limit, self._live_bytes)
+
+    def _check_copies(self) -> None:
+        """KafkaError when something from the cut on has fewer copies than what is to be given up for it may
+        have."""
+        self._whole = self._whole and not self._port.lacks_copies(self.index)
+        if not self._whole and not self._very_much:
+            raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS, "too few copies of what was written again")
 
     async def _rewrite(self, keys: list[bytes], cut: int) -> None:
         """Put the values of ``keys`` again, a batch at a time; keys that move by themselves are skipped."""
@@ -344,6 +374,7 @@ class KeyedLog:
         code = await written
         if code is not ErrorCode.NONE:
             raise KafkaError(code, f"checkpoint of __consumer_offsets-{self.index}")
+        self._check_copies()
 
     async def _idle(self) -> None:
         idle: asyncio.Future[None] = asyncio.get_running_loop().create_future()

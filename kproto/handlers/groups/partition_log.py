@@ -81,6 +81,12 @@ class PartitionLog:
         config = self._partition(index).config
         return min(config.max_message_bytes, config.segment_bytes)
 
+    def lacks_copies(self, index: int) -> bool:
+        try:
+            return _lacks_copies(self._partition(index))
+        except KafkaError:
+            return True
+
     async def scan(self, index: int) -> AsyncIterator[memoryview]:
         """Batches of the live log. What is read is copied, so segment memory may be reused meanwhile.
 
@@ -99,11 +105,11 @@ class PartitionLog:
 
     async def truncate_prefix(self, index: int, offset: int) -> None:
         """Advance the log start; where there are several copies, once the store knows (rule 44): else no
-        virtual segment with any of it would ever be freed. Of a single copy, what is kept is on the medium
-        before: else a loss of power could take that with what was given up, however long it had been there.
-        The open group is closed, so that the next call can drop it as a whole."""
+        virtual segment with any of it would ever be freed. Where there is a single copy, or copies lack, what
+        is kept is on the medium before: else a loss of power could take that with what was given up, however
+        long it had been there. The open group is closed, so that the next call can drop it as a whole."""
         partition = self._partition(index)
-        if partition.copies == 1 or partition.only_here:
+        if partition.copies == 1 or partition.only_here or _lacks_copies(partition):
             await self._sync(partition)
         if partition.copies > 1:
             self._logs.ports.on_log_start(partition, offset)
@@ -131,6 +137,11 @@ class PartitionLog:
             if partition is not None:
                 return partition
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{TOPIC}-{index} is not led here")
+
+
+def _lacks_copies(partition: Partition) -> bool:
+    vlog = partition.vlog
+    return vlog is not None and vlog.live_copies < vlog.copies
 
 
 def _sync_all(segments: Sequence[Segment]) -> None:
