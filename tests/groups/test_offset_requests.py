@@ -125,3 +125,49 @@ async def test_writes_under_way_are_looked_at_once_however_many_topics_are_delet
     world.port.partition(partition_of("g", 50)).sync()
     assert await late == [0, 0, 0]
     assert await everything(world, "g") == {("v", 0): 3}
+
+
+@pytest.mark.parametrize("version", [7, 8, 10])
+def test_a_stable_fetch_waits_for_what_it_asks_for_alone_and_no_longer_than_a_commit(version: int) -> None:
+    """Clients ask for that as a rule, and what they sent next waits behind the answer."""
+
+    @scenario("t", offsets_commit_timeout_ms="80")
+    async def test(world: World) -> None:
+        await world.call(FIND, 3, key="g")
+        await commit(world, "g", 1, topics=[OffsetCommitRequestTopic("t", partitions=partitions(1, 0, 1))])
+        world.port.auto = False
+        other = next(name for name in (f"o{i}" for i in range(500)) if partition_of(name, 50) == log)
+        late = [asyncio.ensure_future(commit(world, name, 2)) for name in ("g", other)]
+        await asyncio.sleep(0.01)
+
+        async def told(group: str, *asked: int) -> dict[int, tuple[int, int]]:
+            return await stable(world, version, group, *asked)
+
+        async with asyncio.timeout(0.001):
+            assert await told("g", 1) == {1: (0, 1)}, "nobody commits that"
+            assert await told(other, 1) == {1: (0, -1)}
+        unstable = (ErrorCode.UNSTABLE_OFFSET_COMMIT, -1)
+        for asked in ((0, 1), ()):
+            async with asyncio.timeout(0.2):
+                assert await told("g", *asked) == {0: unstable, 1: (0, 1)}
+        assert await asyncio.gather(*late) == [[ErrorCode.COORDINATOR_NOT_AVAILABLE]] * 2
+        world.port.partition(log).sync()
+        assert await told("g", 0, 1) == {0: (0, 2), 1: (0, 1)}
+
+    log = partition_of("g", 50)
+    test()
+
+
+async def stable(world: World, version: int, group: str, *asked: int) -> dict[int, tuple[int, int]]:
+    """Error and offset of these partitions of t, or of all that the group has."""
+    if version < 8:
+        topics = [OffsetFetchRequestTopic("t", list(asked))] if asked else None
+        answer = await world.call(FETCH, version, group_id=group, topics=topics, require_stable=True)
+    else:
+        topic_id = world.controller.image.topics["t"].topic_id
+        named = [OffsetFetchRequestTopics("t", topic_id, list(asked))] if asked else None
+        one = OffsetFetchRequestGroup(group_id=group, topics=named)
+        (answer,) = (await world.call(FETCH, version, groups=[one], require_stable=True)).groups
+    assert answer.error_code == 0
+    (topic,) = answer.topics
+    return {part.partition_index: (part.error_code, part.committed_offset) for part in topic.partitions}

@@ -1,9 +1,10 @@
 """OffsetFetch: key 9, versions 1-10.
 
 The committed offsets of groups; -1 for partitions (or groups) without one. Only durable commits are shown;
-require_stable also waits for those under way. Where thousands are asked for, each is as it is when its turn
-comes. What was committed for an earlier topic of the same name is not shown. A group that is named very often
-is answered once, as the last time says (see ``repeats``).
+require_stable also waits for those under way of what is asked for, as long as the commits themselves are
+waited for; then these partitions have UNSTABLE_OFFSET_COMMIT, at which clients ask again. Where thousands are
+asked for, each is as it is when its turn comes. What was committed for an earlier topic of the same name is
+not shown. A group that is named very often is answered once, as the last time says (see ``repeats``).
 
 Version notes: v1 group errors stand at every partition; v2 null topics mean all of the group's offsets, and
 group errors have a field; v5 leader epochs; v7 (KIP-447) require_stable; v8 (KIP-709) several groups; v9
@@ -19,7 +20,7 @@ from typing import Any, Final
 from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.groups.offsets import Committed, Offsets
-from kproto.handlers.groups.shard import Shard
+from kproto.handlers.groups.shard import Shard, TopicPartition
 from kproto.handlers.repeats import few_repeats
 from kproto.handlers.turns import Steps, for_each
 from kproto.metadata import MetadataImage
@@ -37,6 +38,8 @@ FIRST_WITH_GROUPS: Final = 8
 FIRST_WITH_IDS: Final = 10
 _NO_TOPIC_ID: Final = bytes(16)
 _NONE: Final = Committed(-1, -1, "", -1)
+_UNSTABLE: Final = Committed(-1, -1, "", -1)
+"""In place of an offset that is not told, since a commit of it does not become durable."""
 
 Found = Offsets | ErrorCode
 """The offsets of a group, or why they are not to be had."""
@@ -52,7 +55,7 @@ def handle(
         groups = [OffsetFetchRequestGroup(group_id=request.group_id, topics=topics)]
     found: list[Found] = []
     for group in groups:
-        one = _find(ctx, group.group_id, request.require_stable)
+        one = _find(ctx, group, request.require_stable)
         if isinstance(one, Awaitable):
             return _answer_when_found(ctx, request.require_stable, groups, found, one)
         found.append(one)
@@ -70,26 +73,58 @@ async def _answer_when_found(
     """``found`` are the first ones, ``coming`` is the next."""
     found.append(await coming)
     rest = groups[len(found) :]
-    found += await for_each(rest, lambda group: _find(ctx, group.group_id, require_stable))
+    found += await for_each(rest, lambda group: _find(ctx, group, require_stable))
     return _answer(ctx, groups, found)
 
 
-def _find(ctx: RequestContext, group_id: str, require_stable: bool) -> Found | Awaitable[Found]:
+def _find(
+    ctx: RequestContext, group: OffsetFetchRequestGroup, require_stable: bool
+) -> Found | Awaitable[Found]:
     def look_up(shard: Shard) -> Found | Awaitable[Found]:
-        return look_up_later(shard) if require_stable and not shard.log.idle else offsets(shard)
+        waits = require_stable and not shard.log.idle and _unsettled(ctx, group, shard)
+        return look_up_later(shard) if waits else offsets(shard)
 
     async def look_up_later(shard: Shard) -> Found:
-        await shard.settled()
-        return ErrorCode.NOT_COORDINATOR if shard.unloaded else offsets(shard)
+        outcome = await shard.settled()
+        if shard.unloaded:
+            return ErrorCode.NOT_COORDINATOR
+        found = offsets(shard)
+        return found if outcome is ErrorCode.NONE else _without(found, _unsettled(ctx, group, shard))
 
-    def offsets(shard: Shard) -> Found:
-        entry = shard.find(group_id)
+    def offsets(shard: Shard) -> Offsets:
+        entry = shard.find(group.group_id)
         return entry.offsets if entry is not None else Offsets()
 
     def fail(error: ErrorCode) -> Found:
         return error
 
-    return ctx.broker.groups.on_shard(group_id, look_up, fail)
+    return ctx.broker.groups.on_shard(group.group_id, look_up, fail)
+
+
+def _unsettled(ctx: RequestContext, group: OffsetFetchRequestGroup, shard: Shard) -> set[TopicPartition]:
+    """What of the offsets that are asked for is on its way to the log."""
+    underway = shard.unsettled(group.group_id)
+    if not underway or group.topics is None:
+        return underway
+    names = {topic for topic, _ in underway}
+    asked: set[TopicPartition] = set()
+    for topic in group.topics:
+        name = topic.name
+        if ctx.version >= FIRST_WITH_IDS:
+            record = ctx.broker.image().topics_by_id.get(topic.topic_id)
+            name = record.name if record is not None else ""
+        if name in names:
+            asked.update((name, index) for index in topic.partition_indexes)
+    return underway & asked
+
+
+def _without(offsets: Offsets, unsettled: Iterable[TopicPartition]) -> Offsets:
+    """``offsets`` with `_UNSTABLE` in the places of those that are ``unsettled``."""
+    told = Offsets()
+    told.topics = {topic: dict(partitions) for topic, partitions in offsets.topics.items()}
+    for topic, partition in unsettled:
+        told.put(topic, partition, _UNSTABLE)
+    return told
 
 
 def _answer(
@@ -168,7 +203,8 @@ def _told(
     partitions: list[OffsetFetchResponsePartitions] = []
     for index, committed in pairs:
         offset, epoch, metadata = (committed or _NONE)[:3]
-        partitions.append(OffsetFetchResponsePartitions(index, offset, epoch, metadata, error))
+        code = ErrorCode.UNSTABLE_OFFSET_COMMIT if committed is _UNSTABLE else error
+        partitions.append(OffsetFetchResponsePartitions(index, offset, epoch, metadata, code))
         yield
     return OffsetFetchResponseTopics(name, topic_id, partitions)
 

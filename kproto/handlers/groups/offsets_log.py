@@ -208,9 +208,9 @@ class KeyedLog:
             most = BATCH_BYTES  # the append will say it
         return min(BATCH_BYTES, most) - HEADER_SIZE
 
-    def keys_underway(self) -> list[bytes]:
-        """Keys with a write that is not durable yet."""
-        return list(self._underway)
+    def keys_underway(self, prefix: bytes = b"") -> list[bytes]:
+        """Keys that begin with ``prefix`` and have a write that is not durable yet."""
+        return [key for key in self._underway if key.startswith(prefix)]
 
     @property
     def idle(self) -> bool:

@@ -84,6 +84,12 @@ def offset_key(group: str, topic: str, partition: int) -> bytes:
     )
 
 
+def offsets_of(group: str) -> bytes:
+    """What the keys of all committed offsets of a group begin with."""
+    group_bytes = group.encode()
+    return pack(">hh", OFFSET_KEY, len(group_bytes)) + group_bytes
+
+
 def offset_value(committed: Committed) -> bytes:
     """OffsetCommitValue version 4; 1, without leader epoch and topic id, when it has an expiry of its own."""
     offset, epoch, metadata, commit_ms, expire_ms, topic_id = committed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -273,11 +273,15 @@ class Shard:
         self.log.put(pairs, stored)
         return answer
 
-    def settled(self) -> Awaitable[None]:
-        """Everything written so far is durable, the offsets a require_stable fetch may show; or refused, as
-        when the shard was unloaded meanwhile."""
-        settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.log.when_idle(lambda: None if settled.done() else settled.set_result(None))
+    def unsettled(self, group_id: str) -> set[TopicPartition]:
+        """Offsets of a group that are on their way to the log: a require_stable fetch waits for them."""
+        return {(topic, partition) for _, topic, partition in self._underway(records.offsets_of(group_id))}
+
+    def settled(self) -> asyncio.Future[ErrorCode]:
+        """NONE when everything written so far is durable or refused; COORDINATOR_NOT_AVAILABLE when that
+        takes longer than ``commit_timeout_s``, or what `unload` was told."""
+        settled = self._patience.new_answer()
+        self.log.when_idle(lambda: None if settled.done() else settled.set_result(ErrorCode.NONE))
         return settled
 
     # ---- deleting -----------------------------------------------------------------------------------
@@ -354,11 +358,10 @@ class Shard:
     def _known_offsets(self, group_id: str) -> set[TopicPartition]:
         """Offsets that are there or on their way to the log."""
         known = {(topic, partition) for topic, partition, _ in self.entries[group_id].offsets.all()}
-        known.update((topic, partition) for group, topic, partition in self._underway() if group == group_id)
-        return known
+        return known | self.unsettled(group_id)
 
-    def _underway(self) -> list[tuple[str, str, int]]:
-        keys = (records.parse_key(key) for key in self.log.keys_underway())
+    def _underway(self, prefix: bytes = b"") -> list[tuple[str, str, int]]:
+        keys = (records.parse_key(key) for key in self.log.keys_underway(prefix))
         return [(key.group, key.topic, key.partition) for key in keys if isinstance(key, OffsetKey)]
 
     def _delete(
