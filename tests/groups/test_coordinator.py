@@ -347,6 +347,28 @@ async def test_the_last_member_has_left_when_that_is_durable(world: World) -> No
     assert (await described(world, "g")).group_state == "Empty"
 
 
+@pytest.mark.parametrize("version", [2, 5])
+def test_the_last_member_is_not_told_to_have_left_when_that_is_refused(version: int) -> None:
+    """It was told so, and was back in the group after the next load."""
+
+    @scenario("t")
+    async def test(world: World) -> None:
+        await world.call(FIND, 3, key="g")
+        member = await stable_member(world, "g")
+        gone = [MemberIdentity(member_id=member.member_id)]
+        who = {"members": gone} if version > 2 else {"member_id": member.member_id}
+        world.port.refuse = ErrorCode.NOT_ENOUGH_REPLICAS
+        answer = await world.call(LEAVE, version, group_id="g", **who)
+        assert answer.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        world.port.refuse = None
+        world.restart()
+        answer = await world.call(LEAVE, version, group_id="g", **who)
+        assert answer.error_code == 0
+        assert (await described(world, "g")).group_state == "Empty"
+
+    test()
+
+
 @scenario("t")
 async def test_a_deleted_group_is_gone_with_those_who_were_about_to_join_it(world: World) -> None:
     await world.call(FIND, 3, key="g")

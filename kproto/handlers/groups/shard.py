@@ -193,17 +193,16 @@ class Shard:
     def leave(
         self, group_id: str, leaving: Sequence[Leaving]
     ) -> tuple[list[ErrorCode], asyncio.Future[ErrorCode] | None]:
-        """One error per member; when the last one left, also what comes once that is durable (as in Apache
-        Kafka): after a crash the group would wait for the session of a member that had said goodbye."""
+        """One error per member; when the last one left, also what its record's write ends with (as in Apache
+        Kafka): whoever loads the group without it would wait for the session of a member that had said
+        goodbye."""
         entry = self.entries.get(group_id)
         if entry is None:
             return [ErrorCode.UNKNOWN_MEMBER_ID] * len(leaving), None
         errors, effects = entry.group.leave(self._now(), leaving)
-        self._run(entry, effects)
-        if not any(isinstance(effect, Store) for effect in effects):
-            return errors, None
-        stored = self._patience.new_answer()
-        self.log.when_idle(lambda: None if stored.done() else stored.set_result(ErrorCode.NONE))
+        stores = any(isinstance(effect, Store) for effect in effects)
+        stored = self._patience.new_answer() if stores else None
+        self._run(entry, effects, stored)
         return errors, stored
 
     def wake(self, entry: Entry) -> None:
@@ -211,10 +210,12 @@ class Shard:
         if self.entries.get(entry.group.group_id) is entry:
             self._run(entry, entry.group.on_time(self._now()))
 
-    def _run(self, entry: Entry, effects: list[Effect]) -> None:
+    def _run(
+        self, entry: Entry, effects: list[Effect], stored: asyncio.Future[ErrorCode] | None = None
+    ) -> None:
         for effect in effects:
             if isinstance(effect, Store):
-                self._store(entry, effect)
+                self._store(entry, effect, stored)
             else:
                 answer = effect.token
                 assert isinstance(answer, asyncio.Future)
@@ -222,13 +223,15 @@ class Shard:
                     answer.set_result(effect)
         self._timers.schedule(entry, entry.group.wake_at)
 
-    def _store(self, entry: Entry, store: Store) -> None:
+    def _store(self, entry: Entry, store: Store, stored: asyncio.Future[ErrorCode] | None) -> None:
         key = records.group_key(entry.group.group_id)
 
         def done(error: ErrorCode) -> None:
+            code = _AS_COORDINATOR.get(error, error)
             if entry.group.state is not State.DEAD:
-                code = _AS_COORDINATOR.get(error, error)
                 self._run(entry, entry.group.on_stored(self._now(), store.ticket, code))
+            if stored is not None and not stored.done():
+                stored.set_result(code)
 
         self.log.put([(key, records.group_value(store.snapshot))], done)
 
