@@ -333,6 +333,30 @@ def test_a_deleted_offsets_topic_has_no_coordinators(tmp_path: Path) -> None:
     run(scenario)
 
 
+def test_what_was_being_read_of_a_deleted_offsets_topic_is_not_used_for_the_next(tmp_path: Path) -> None:
+    """That begins with the same leader epochs. Its groups were refused for ever: their log was closed."""
+
+    async def scenario() -> None:
+        async with prepared(tmp_path) as (cluster, here, _):
+            early, later = asyncio.Event(), asyncio.Event()
+            here.port.gate = early
+            waiting = asyncio.ensure_future(commit(here, 3))
+            await until(lambda: here.port.waiting == 1)
+            term, loading = here.groups._terms[INDEX], here.groups._loading[INDEX].task
+            here.port.gate = later
+            await cluster.controller.delete_topics([TopicRef(name="__consumer_offsets")])
+            assert await waiting == ErrorCode.NOT_COORDINATOR
+            assert (await found_by(here))[:2] == (0, here.node_id)
+            assert here.groups._terms[INDEX] == term
+            early.set()
+            await asyncio.wait([loading])
+            later.set()
+            assert await commit(here, 4) == 0
+            assert await committed(here) == (0, 4)
+
+    run(scenario)
+
+
 def test_groups_are_listed_while_one_of_their_partitions_leaves(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with prepared(tmp_path) as (cluster, here, there):

@@ -328,7 +328,7 @@ class GroupCoordinator:
         except Exception as error:
             log.exception("%s-%d cannot be loaded", OFFSETS_TOPIC, index)
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
-        if self._closed or self._terms.get(index) != shard.term:
+        if shard.unloaded or self._closed or self._terms.get(index) != shard.term:
             shard.unload(ErrorCode.NOT_COORDINATOR)
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
         self._shards[index] = shard
