@@ -34,6 +34,16 @@ async def test_who_may_not_commit_is_told_so_whatever_the_metadata(world: World)
         assert answer.topics[0].partitions[0].error_code == code
 
 
+@scenario("t")
+async def test_offsets_may_be_kept_for_as_long_as_a_number_can_say(world: World) -> None:
+    await world.call(FIND, 3, key="g")
+    for retention_ms in (2**63 - 1, 5):
+        assert await commit(world, "g", 5, version=4, retention_time_ms=retention_ms) == [0]
+    await asyncio.sleep(0.01)
+    await world.groups.expire_offsets()
+    assert await everything(world, "g") == {}, "no commit counts as under way"
+
+
 @scenario()
 async def test_others_are_served_while_many_offsets_are_fetched(world: World) -> None:
     """Of many groups, of many topics, of many partitions."""

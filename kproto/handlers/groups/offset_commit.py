@@ -28,6 +28,8 @@ from kproto.wire.generated.offset_commit import (
     OffsetCommitResponseTopic,
 )
 
+_LAST_MS: Final = (1 << 63) - 1
+"""The last moment that a record can name."""
 _OF_GROUP: Final = (ErrorCode.NONE, ErrorCode.OFFSET_METADATA_TOO_LARGE)
 """Partitions with these get the group's error, if it has one: it is known before metadata is looked at."""
 
@@ -66,7 +68,8 @@ def handle(
 def _judge(ctx: RequestContext, request: OffsetCommitRequest) -> _Judged:
     """Resolve topics and check partitions and metadata sizes."""
     now_ms = ctx.broker.clock.wall_ms()
-    expire_ms = now_ms + request.retention_time_ms if request.retention_time_ms >= 0 else -1
+    retention_ms = request.retention_time_ms
+    expire_ms = min(now_ms + retention_ms, _LAST_MS) if retention_ms >= 0 else -1
     limit = ctx.broker.settings.offset_metadata_max_bytes
     image = ctx.broker.image()
     judged = _Judged([], [])

@@ -256,13 +256,13 @@ class Shard:
         """Write offsets that :meth:`check_commit` allowed; the answer comes when they are durable, or is
         COORDINATOR_NOT_AVAILABLE when that takes longer than ``commit_timeout_s`` (they may become durable
         later)."""
-        answer = self._patience.new_answer()
-        entry = self.obtain(group_id)
-        entry.committing += 1
         pairs: list[Pair] = [
             (records.offset_key(group_id, topic, partition), records.offset_value(committed))
             for topic, partition, committed in offsets
         ]
+        answer = self._patience.new_answer()
+        entry = self.obtain(group_id)
+        entry.committing += 1
 
         def stored(error: ErrorCode) -> None:
             entry.committing -= 1
