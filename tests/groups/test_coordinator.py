@@ -1,14 +1,14 @@
 """Groups through API handlers and codecs, over a log in memory: membership, offsets, reload, deletion."""
 
 import asyncio
-from collections.abc import Set
+from collections.abc import AsyncIterator, Set
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from kproto.errors import ErrorCode
-from kproto.handlers.groups.coordinator import GroupCoordinator
+from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers.groups.coordinator import LOAD_PATIENCE_S, GroupCoordinator
 from kproto.handlers.groups.records import partition_of
 from kproto.handlers.groups.shard import Shard
 from kproto.wire.data import SUBSCRIPTION
@@ -465,6 +465,33 @@ async def test_list_filters(world: World) -> None:
     assert await listed(types_filter=["Classic"]) == {stable, simple}
     assert await listed(types_filter=["consumer"]) == set()
     assert {g[0] for g in await listed(0)} == {"stable", "simple"}
+
+
+@scenario("t")
+async def test_groups_that_cannot_be_loaded_keep_no_others_from_being_listed(world: World) -> None:
+    """The answer was NOT_COORDINATOR alone, at which Java's AdminClient does not ask again."""
+    await world.call(FIND, 3, key="g")
+    await commit(world, "g", 1)
+    world.restart()
+    scan, here = world.port.scan, partition_of("g", 50)
+
+    async def some(index: int) -> AsyncIterator[memoryview]:
+        if index == (here + 1) % 50:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if index != here:
+            await asyncio.sleep(LOAD_PATIENCE_S - 1 if index % 2 else 1_000)
+        async for batch in scan(index):
+            yield batch
+
+    world.port.scan = some  # type: ignore[method-assign]
+    async with asyncio.timeout(LOAD_PATIENCE_S + 0.1):
+        listed = await world.call(LIST, 4)
+    assert listed.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert [group.group_id for group in listed.groups] == ["g"]
+    world.port.scan = scan  # type: ignore[method-assign]
+    await asyncio.sleep(1_000)
+    listed = await world.call(LIST, 4)
+    assert (listed.error_code, len(listed.groups)) == (0, 1)
 
 
 @scenario("t")

@@ -237,15 +237,16 @@ class GroupCoordinator:
         return True
 
     async def all_shards(self) -> Sequence[Shard]:
-        """Every shard this broker coordinates, loaded. KafkaError when one cannot be."""
-        for index, term in tuple(self._terms.items()):
-            try:
-                if self._terms.get(index) == term and index not in self._shards:
-                    await self._loaded(index)
-            except KafkaError:
-                if self._terms.get(index) == term:
-                    raise
+        """The shards this broker coordinates, as many as can be loaded in `LOAD_PATIENCE_S`."""
+        self._load_soon(self._terms)
+        if tasks := [loading.task for loading in self._loading.values()]:
+            await asyncio.wait(tasks, timeout=LOAD_PATIENCE_S)
         return list(self._shards.values())
+
+    @property
+    def all_loaded(self) -> bool:
+        """Whether every shard this broker coordinates is loaded."""
+        return self._terms.keys() <= self._shards.keys()
 
     def _topic_id(self, name: str) -> bytes | None:
         topic = self._image().topics.get(name)
@@ -299,15 +300,6 @@ class GroupCoordinator:
             return fail(ErrorCode.NOT_COORDINATOR)
         return await result if isinstance(result, Awaitable) else result
 
-    async def _loaded(self, index: int) -> Shard:
-        shard = self._shards.get(index)
-        if shard is not None:
-            return shard
-        if index not in self._terms:
-            raise KafkaError(ErrorCode.NOT_COORDINATOR)
-        loading = self._loading.get(index) or self._start_loading(index)
-        return await asyncio.shield(loading.task)
-
     def _start_loading(self, index: int) -> _Loading:
         term = self._terms[index]
         timeout_s = self.settings.offsets_commit_timeout_ms / 1000
@@ -359,12 +351,17 @@ class GroupCoordinator:
         await asyncio.sleep(BACKGROUND_LOAD_DELAY_S)
         interval_s = self.settings.offsets_retention_check_interval_ms / 1000
         while True:
-            try:
-                await self.all_shards()
-            except KafkaError as error:
-                log.warning("not all groups can be loaded yet: %s", error)
+            await self._load_one_by_one()
+            if not self.all_loaded:
+                log.warning("not all groups can be loaded yet")
             await self.expire_offsets()
             await asyncio.sleep(interval_s)
+
+    async def _load_one_by_one(self) -> None:
+        for index in tuple(self._terms):
+            self._load_soon((index,))
+            if index in self._loading:
+                await asyncio.wait((self._loading[index].task,))
 
     async def expire_offsets(self) -> None:
         """Forget every offset past its retention, and groups of which nothing is left."""

@@ -1,7 +1,7 @@
 """ListGroups: key 16, versions 0-5.
 
-All groups this broker coordinates. Filters match without regard to case; an unknown state or type matches
-nothing.
+All groups this broker coordinates; COORDINATOR_LOAD_IN_PROGRESS beside them when some are not loaded in time,
+at which clients ask again. Filters match without regard to case; an unknown state or type matches nothing.
 
 Version notes: v4 (KIP-518) states and a filter by state; v5 (KIP-848) types and a filter by type.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kproto.errors import ErrorCode, KafkaError
+from kproto.errors import ErrorCode
 from kproto.handlers.context import Handler, RequestContext
 from kproto.handlers.groups.shard import Shard
 from kproto.wire.generated.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
@@ -24,11 +24,10 @@ async def handle(ctx: RequestContext, request: ListGroupsRequest) -> ListGroupsR
     types = {kind.lower() for kind in request.types_filter}
     if types and TYPE not in types:
         return ListGroupsResponse()
-    try:
-        shards = await ctx.broker.groups.all_shards()
-    except KafkaError as error:
-        return ListGroupsResponse(error_code=error.code)
-    return ListGroupsResponse(error_code=ErrorCode.NONE, groups=_listed(shards, states))
+    coordinator = ctx.broker.groups
+    shards = await coordinator.all_shards()
+    error = ErrorCode.NONE if coordinator.all_loaded else ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    return ListGroupsResponse(error_code=error, groups=_listed(shards, states))
 
 
 def _listed(shards: Sequence[Shard], states: set[str]) -> list[ListedGroup]:
