@@ -98,6 +98,25 @@ async def test_a_group_that_moves_when_it_is_to_be_deleted_is_not_unknown(world:
     assert [one.error_code for one in (await deleting).results] == [ErrorCode.NOT_COORDINATOR]
 
 
+@scenario("t")
+async def test_what_moved_is_in_memory_no_more(world: World) -> None:
+    """The timers know a group until its sessions would have ended: half an hour, and all of its shard."""
+    await world.call(FIND, 3, key="g")
+    member = await stable_member(world, "g", session_timeout_ms=1_800_000)
+    owner = {"member_id": member.member_id, "generation_id_or_member_epoch": member.generation_id}
+    assert await commit(world, "g", 7, **owner) == [0]
+    (shard,) = world.groups._shards.values()
+    entry = shard.entries["g"]
+    assert shard.log.live
+    assert entry.offsets
+    world.groups._shards.clear()
+    shard.unload(ErrorCode.NOT_COORDINATOR)
+    assert any(sleeper is entry for _, _, sleeper in world.groups._timers._heap)
+    assert not shard.log.live
+    assert not entry.offsets
+    assert await fetched(world, "g") == 7
+
+
 # ---- what is deleted --------------------------------------------------------------------------------
 
 

@@ -282,8 +282,9 @@ class KeyedLog:
 
     def close(self) -> None:
         """Append nothing any more: what is queued is refused with NOT_LEADER_OR_FOLLOWER. A running
-        checkpoint is abandoned (harmless at every point)."""
+        checkpoint is abandoned (harmless at every point), and :attr:`live` is given up."""
         self._closed = True
+        self.live.clear()
         if self._checkpoint is not None:
             self._checkpoint.cancel()
 

@@ -140,13 +140,15 @@ class Shard:
             self._timers.schedule(entry, entry.group.wake_at)
 
     def unload(self, error: ErrorCode) -> None:
-        """This broker does not coordinate these groups any more: answer whatever waits with ``error``."""
+        """This broker does not coordinate these groups any more: answer whatever waits with ``error``. Until
+        their deadlines the timers know them; so what is large goes now."""
         self.unloaded = True
         self.log.close()
         self._patience.close(error)
         for entry in self.entries.values():
             if entry.group.state is not State.DEAD:
                 self._run(entry, entry.group.kill(self._now(), error))
+            entry.offsets = Offsets()
         self.entries.clear()
 
     # ---- membership ---------------------------------------------------------------------------------
