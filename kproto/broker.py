@@ -350,8 +350,10 @@ class Broker:
     # Running
 
     def _on_image(self, image: MetadataImage) -> None:
-        self._apply_image(image)
-        self._groups.on_image(image)
+        try:
+            self._apply_image(image)
+        finally:  # whatever the logs make of it, groups are where the metadata says
+            self._groups.on_image(image)
 
     def _apply_image(self, image: MetadataImage) -> None:
         before = self._logs.settings

@@ -125,6 +125,23 @@ def test_a_group_moves_with_its_partition_and_comes_back(tmp_path: Path) -> None
     run(scenario)
 
 
+def test_a_change_that_was_not_seen_is_with_the_next_one(tmp_path: Path) -> None:
+    """Whatever that is about: an image says what became of the one before it, and of no other."""
+
+    async def scenario() -> None:
+        async with prepared(tmp_path) as (cluster, here, there):
+            assert await commit(here, 3) == 0
+            here.groups._closed = True
+            await cluster.lead(INDEX, there.node_id)
+            here.groups._closed = False
+            assert here.loaded == [INDEX]
+            image = cluster.controller.image
+            here.groups.on_image(image._at(image.revision + 1))
+            assert here.loaded == []
+
+    run(scenario)
+
+
 def test_what_is_taken_over_is_loaded_without_being_asked_for(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with prepared(tmp_path) as (cluster, here, there):

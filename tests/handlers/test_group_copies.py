@@ -177,6 +177,26 @@ def test_what_one_broker_of_three_is_left_with_is_synced_before_the_rest_is_give
     run(scenario)
 
 
+def test_groups_are_where_the_metadata_says_though_the_logs_cannot_take_it_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> None:
+        raise ValueError("a config that nobody can read")
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (ME,))
+            await world.create(OFFSETS, (1, 2))
+            assert await commit(world, 1) == 0
+            groups = world.broker._groups
+            assert groups._terms == {0: 0}
+            monkeypatch.setattr(world.broker, "_apply_image", broken)
+            await alone(world)
+            assert groups._terms == {0: 1}
+
+    run(scenario)
+
+
 def copies_of(world: Owner, topic_id: bytes, index: int) -> int:
     image = world.controller.image
     topic = image.topics_by_id[topic_id]

@@ -126,7 +126,8 @@ class GroupCoordinator:
             return
         seen, self._seen = self._seen, image
         gone = _deleted(seen, image)
-        if not gone and not image.touched and image.brokers == seen.brokers:
+        nothing = not gone and not image.touched and image.brokers == seen.brokers
+        if nothing and image.base_revision == seen.revision:
             return  # most changes: virtual segments, log starts, configs of brokers
         before, terms = self._terms, self._own_terms(image)
         if OFFSETS_TOPIC in gone:  # there may be another one, with the same leader epochs
