@@ -318,6 +318,7 @@ class ClusterMember:
             lambda: self.epoch,
             self._knows_without,
             lambda partition: self.note_log_start(partition, partition.log_start_offset),
+            self._clock,
         )
         self._narrowing = Narrowing(
             self.node_id,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Container, Hashable
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kproto.errors import ErrorCode, KafkaError
 
@@ -13,6 +13,31 @@ if TYPE_CHECKING:
     from kproto.replica.reach import Metadata
 
 log = logging.getLogger(__name__)
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+class Waits(Generic[_Key]):
+    """How long what failed waits for another try: ``first`` seconds, twice as long each time, ``most`` at
+    most."""
+
+    __slots__ = ("_first", "_most", "_next")
+
+    def __init__(self, first: float, most: float) -> None:
+        self._first = first
+        self._most = most
+        self._next: dict[_Key, float] = {}
+
+    def longer(self, what: _Key) -> float:
+        """It failed: seconds to wait now."""
+        seconds = self._next.get(what, self._first)
+        self._next[what] = min(seconds * 2, self._most)
+        return seconds
+
+    def keep(self, those: Container[_Key]) -> None:
+        """Forget all but ``those``."""
+        self._next = {what: seconds for what, seconds in self._next.items() if what in those}
 
 
 class LostError(Exception):

@@ -15,7 +15,9 @@ side virtual log cannot tell anything: when one of its virtual segments is lost,
 again. So are the partitions whose first copies are in it (`widening`), which have no sources yet.
 
 An interruption, also the end of this process, only means that it is done again: nothing changes for the
-virtual segment before the last step, which is one compare-and-set.
+virtual segment before the last step, which is one compare-and-set. What a failure stops goes on where it
+stopped, after a longer while each time: a batch that is damaged for good would have all before it pushed
+again and again, and nothing frees that.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from kproto.errors import KafkaError
 from kproto.log.reader import RemoteRange, load_blocking, load_nowait
 from kproto.metadata.vlogs import VsegId, VsegRecord
-from kproto.replica.looking import Looking, LostError, if_changed
+from kproto.replica.looking import Looking, LostError, Waits, if_changed
 from kproto.replica.messages import Look, PartitionKey, StateAnswer, decode_catalog
 from kproto.replica.reach import Metadata, NoCopyError, Reach, sound_copies
 from kproto.replica.takeover import floors_of, may_be_in
@@ -48,6 +50,8 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 5.0
+MOST_RETRY_SECONDS: Final = 30.0
+"""As long as it cannot be done it is tried again after so long, twice as much each time."""
 READ_BYTES: Final = 256 * 1024
 WINDOW_BYTES: Final = 1 << 20
 """So much is on its way to backups before the next chunks are read."""
@@ -61,6 +65,32 @@ class NotHereError(Exception):
 
 NOT_NOW: Final = (NotHereError, NoCopyError, DamagedError, KafkaError, OSError)
 """Why pushing again did not work."""
+
+
+class Stretch:
+    """Offsets ``[begin, end)`` of a partition that are pushed again, under a leader epoch, and ``at``, up to
+    where they were.
+
+    Those count wherever they went: nothing is reported as long as a virtual segment of a side virtual log has
+    no copy, and all that it may have had is pushed again for that itself (`Rewriting.is_copied`).
+    """
+
+    __slots__ = ("at", "begin", "end", "follows", "leader_epoch", "partition")
+
+    def __init__(self, partition: Partition, begin: int, end: int, leader_epoch: int) -> None:
+        self.partition = partition
+        self.begin = self.at = begin
+        self.end = end
+        self.leader_epoch = leader_epoch
+        self.follows = False
+        """A chunk has to begin at ``at``: another one ended there."""
+
+    def go_on(self, former: Stretch) -> None:
+        """Begin where an earlier try stopped, if that had all up to there. Not one of the partition's life
+        before it was led elsewhere, or before it had one copy: that took its sources away."""
+        same = (former.partition, former.leader_epoch) == (self.partition, self.leader_epoch)
+        if same and former.begin <= self.begin <= former.at:
+            self.begin, self.at, self.follows = former.begin, former.at, former.follows
 
 
 class Logs(Protocol):
@@ -107,6 +137,9 @@ class Rewriting:
         self._delay = delay
         self._since: dict[VsegId, float] = {}
         """Without a copy since when; after a failure, from when on it is tried again."""
+        self._waits: Waits[VsegId] = Waits(RETRY_SECONDS, MOST_RETRY_SECONDS)
+        self._begun: dict[tuple[VsegId, ...], dict[PartitionKey, Stretch]] = {}
+        """What was pushed for some that could not be done yet."""
         self._done: dict[VsegId, frozenset[PartitionKey]] = {}
         """Pushed again, with the chunks of these partitions."""
         self._partitions: dict[VsegId, list[Partition]] = {}
@@ -133,6 +166,8 @@ class Rewriting:
         now = self._clock.monotonic()
         self._since = {vseg: self._since.get(vseg, now + self._delay) for vseg in lost}
         self._done = {vseg: keys for vseg, keys in self._done.items() if vseg in lost}
+        self._waits.keep(lost)
+        self._begun = {run: begun for run, begun in self._begun.items() if all(vseg in lost for vseg in run)}
         others = len(self._metadata.image.brokers) > 1
         due = [vseg for vseg, at in self._since.items() if at <= now and vseg not in self._done and others]
         for run in self._runs(due):
@@ -143,8 +178,8 @@ class Rewriting:
                 log.warning(
                     "virtual segment %s has no copy, and cannot be pushed again: %s", run[0].id, error
                 )
-                for record in run:
-                    self._since[record.id] = self._clock.monotonic() + RETRY_SECONDS
+                again_at = self._clock.monotonic() + self._waits.longer(run[0].id)
+                self._since.update((record.id, again_at) for record in run)
                 continue
             await self._report()
         await self._report()
@@ -205,7 +240,9 @@ class Rewriting:
         asked = [key for key in sorted(keys) if floors[key[0]] in held]
         begins = await self._edges(before, asked, False)
         ends = await self._edges(after, asked, True)
-        ranges: list[tuple[Partition, int, int]] = []
+        ids = tuple(record.id for record in run)
+        begun = self._begun.setdefault(ids, {})
+        stretches: dict[PartitionKey, Stretch] = {}
         for key in asked:
             begin = max(begins.get(key, 0), self._metadata.table.log_start(*key))
             if begin >= ends.get(key, begin + 1):
@@ -220,14 +257,18 @@ class Rewriting:
             if begin < min(end, partition.high_watermark):
                 if begin < partition.log_start_offset:
                     raise NotHereError(f"{partition}: its log start is not stored yet")
-                ranges.append((partition, begin, end))
-                check_here(*ranges[-1])  # of all of them, before anything is pushed in vain
-        for each in ranges:
-            await self.push(*each)
+                one = stretches[key] = Stretch(partition, begin, end, partition.leader_epoch)
+                if key in begun:
+                    one.go_on(begun[key])
+                check_here(one)  # of all of them, before anything is pushed in vain
+        begun.update(stretches)
+        for one in stretches.values():
+            await self.push(one)
         await self.durable()
-        for record in run:
-            self._done[record.id] = keys
-            self._partitions[record.id] = [partition for partition, _, _ in ranges]
+        self._begun.pop(ids, None)
+        for vseg in ids:
+            self._done[vseg] = keys
+            self._partitions[vseg] = [one.partition for one in stretches.values()]
 
     def _first_of(self, vseg: VsegId, partition: Partition) -> int:
         """Below this offset the virtual logs of an owner have nothing of the partition but what was pushed
@@ -277,38 +318,35 @@ class Rewriting:
 
     # Pushing
 
-    async def push(
-        self, partition: Partition, begin: int, end: int, wanted: Callable[[], bool] = lambda: True
-    ) -> None:
-        """Push the chunks with offsets in ``[begin, end)`` again, as long as that is ``wanted``. Raises
-        LostError, and `NOT_NOW` when it has to be tried again."""
+    async def push(self, stretch: Stretch, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Push the chunks of ``stretch`` again, from where that stopped before, as long as it is ``wanted``.
+        Raises LostError, and `NOT_NOW` when it has to be tried again."""
+        partition = stretch.partition
         if partition.copies == 1:
             raise NotHereError(f"{partition}: it is about to have this one copy, and no sources")
         vlog = self._vlogs.side(partition)
         self._sides[id(vlog)] = vlog
         stand_in = OldChunks(partition)
-        offset, begins = begin, False
-        while offset < min(end, partition.high_watermark):
+        while stretch.at < min(stretch.end, partition.high_watermark):
             size = self._pace.turn(READ_BYTES)
             await self._turn(size)
             if not wanted():
                 raise NotHereError(f"{partition}: nobody wants it any more")
             # Of what was deleted meanwhile the store knows (rule 44). Beginning anew might never end.
-            if offset < partition.log_start_offset:
-                offset, begins = partition.log_start_offset, False
-            if offset >= end:
+            if stretch.at < partition.log_start_offset:
+                stretch.at, stretch.follows = partition.log_start_offset, False
+            if stretch.at >= stretch.end:
                 break
-            before, pushed = offset, self.bytes
-            for data in await _read(partition, offset, size):
-                for ref in stand_in.references(data, offset, end):
-                    if ref[3] > offset or (begins and ref[3] < offset):
-                        raise NotHereError(f"{partition}: offset {offset} is missing")
-                    check_epoch(partition, ref)
-                    self._append(partition, vlog, ref)
-                    offset, begins = ref[4], True
+            before, pushed = stretch.at, self.bytes
+            try:
+                for data in await _read(partition, stretch.at, size):
+                    for ref in stand_in.references(data, stretch.at, stretch.end):
+                        self._append(stretch, vlog, ref)
+            except (DamagedError, KafkaError) as error:
+                raise NotHereError(f"{partition}: from offset {stretch.at} on: {error}") from error
             self._pace.correct(size, self.bytes - pushed)
-            if offset == before:
-                raise NotHereError(f"{partition}: offset {offset} cannot be read")
+            if stretch.at == before:
+                raise NotHereError(f"{partition}: offset {before} cannot be read")
             if self._unacked >= WINDOW_BYTES:
                 await _durable(vlog)
                 self._unacked = 0
@@ -320,12 +358,17 @@ class Rewriting:
         self._pace.take(size, partial(_release, future))
         await future
 
-    def _append(self, partition: Partition, vlog: VirtualLogPort, ref: Any) -> None:
+    def _append(self, stretch: Stretch, vlog: VirtualLogPort, ref: Any) -> None:
+        partition, offset = stretch.partition, stretch.at
+        if ref[3] > offset or (stretch.follows and ref[3] < offset):
+            raise NotHereError(f"{partition}: offset {offset} is missing")
+        check_epoch(partition, ref)
         if vlog.lost:
             raise LostError
         if vlog.blocked or partition.deleted or partition.handing_over:
             raise NotHereError(f"{partition} is not to be pushed again now")
         vlog.append(ref)
+        stretch.at, stretch.follows = ref[4], True
         self._unacked += ref[6]
         self.bytes += ref[6]
 
@@ -372,14 +415,15 @@ def check_epoch(partition: Partition, ref: ChunkRef) -> None:
     """A chunk has to have the leader epoch it was appended under: copies with another one could not be read,
     and the right ones are given up for them. Raises DamagedError."""
     if not partition.epochs.agrees(ref[4] - 1, ref[5]):
-        raise DamagedError(f"{partition}: offset {ref[3]} was not appended under leader epoch {ref[5]}")
+        raise DamagedError(f"offset {ref[3]} was not appended under leader epoch {ref[5]}")
 
 
-def check_here(partition: Partition, begin: int, end: int) -> None:
-    """All of ``[begin, end)`` has to be here. Raises NotHereError."""
-    for first, after in partition.holes():
-        if first < end and begin < after:
-            raise NotHereError(f"{partition}: offset {max(first, begin)} is not in files here yet")
+def check_here(stretch: Stretch) -> None:
+    """All that is left to push has to be here. Raises NotHereError."""
+    for first, after in stretch.partition.holes():
+        if first < stretch.end and stretch.at < after:
+            missing = max(first, stretch.at)
+            raise NotHereError(f"{stretch.partition}: offset {missing} is not in files here yet")
 
 
 def _key(partition: Partition) -> PartitionKey:

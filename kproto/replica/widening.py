@@ -7,7 +7,8 @@ backups, and a state frame tells of each partition, the controller is told: from
 the source of the streamlet (rule 27b), which any broker can recover. Before that nothing has changed: without
 its leader there is no other (rule 18b), a process that starts anew begins anew, and the reassignment can be
 cancelled. Then what was pushed is of no use: the leader epoch is another one, and what is appended until
-there are to be copies again is in virtual logs without backups.
+there are to be copies again is in virtual logs without backups. A failure stops it where it is, and it goes
+on there.
 
 When partitions that have copies are to have more, or acks are to wait for syncs, they go on in other virtual
 logs; what they leave behind is in segments of those that they left, which are closed then, so that
@@ -25,10 +26,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 from kproto.metadata.records import ONLINE, StreamletRecord
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.handing_over import Vlogs as Rolling
-from kproto.replica.looking import Looking, if_changed
-from kproto.replica.rewriting import NOT_NOW, NotHereError
+from kproto.replica.looking import Looking, Waits, if_changed
+from kproto.replica.rewriting import NOT_NOW, NotHereError, Stretch
 
 if TYPE_CHECKING:
+    from kproto.clock import Clock
     from kproto.log.partition import Partition
     from kproto.metadata import TopicRecord
     from kproto.replica.messages import PartitionKey
@@ -38,10 +40,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 1.0
+RETRY_SECONDS: Final = 1.0
+MOST_RETRY_SECONDS: Final = 30.0
+"""What cannot be pushed is tried again after so long, twice as much each time."""
 ROLL_LOOK_SECONDS: Final = 0.05
 PER_PROPOSAL: Final = 50
 NO_VSEG: Final = VsegId(-1, 0, 0)
 """Nothing is to be freed."""
+Reign = tuple[bytes, int, int]
+"""A streamlet (topic id and number) under a leader epoch."""
 
 
 class Vlogs(Rolling, Protocol):
@@ -68,6 +75,7 @@ class Widening:
         epoch: Callable[[], int],
         knows: Callable[[VsegId, frozenset[PartitionKey]], bool],
         done: Callable[[Partition], object],
+        clock: Clock,
     ) -> None:
         self._node_id = node_id
         self._metadata = metadata
@@ -78,8 +86,13 @@ class Widening:
         self._epoch = epoch
         self._knows = knows
         self._tell = done
-        self._pushed: dict[Partition, int] = {}
-        """What was in one copy under this leader epoch is on its way to others, or there."""
+        self._clock = clock
+        self._pushed: dict[Partition, Stretch] = {}
+        """What was in one copy under a leader epoch; as far as it was pushed it is on its way to others, or
+        there."""
+        self._waits: Waits[Reign] = Waits(RETRY_SECONDS, MOST_RETRY_SECONDS)
+        self._again_at: dict[Reign, float] = {}
+        """When those are tried again that could not be pushed."""
         self._looking = Looking("making more copies")
 
     def start(self) -> None:
@@ -105,12 +118,11 @@ class Widening:
         for topic, record in wanted:
             try:
                 partitions = self._partitions(topic, record)
-                for partition in partitions:
-                    await self._push(partition, record)
             except NOT_NOW as error:
                 log.info("%s/%d has one copy yet: %s", topic.name, record.index, error)
                 continue
-            ready.append((record, partitions))
+            if await self._are_pushed(partitions, record):
+                ready.append((record, partitions))
         everything = [partition for _, partitions in ready for partition in partitions]
         await self._rewriting.durable()
         keys = frozenset((one.topic_id, one.index) for one in everything)
@@ -168,22 +180,38 @@ class Widening:
         now = {(record.topic_id, record.index): record.leader_epoch for _, record in wanted}
         groups = {topic.topic_id: topic.active_groups for topic, _ in wanted}
         self._pushed = {
-            one: epoch
-            for one, epoch in self._pushed.items()
-            if epoch == now.get((one.topic_id, one.index // groups.get(one.topic_id, 1)))
+            one: stretch
+            for one, stretch in self._pushed.items()
+            if stretch.leader_epoch == now.get((one.topic_id, one.index // groups.get(one.topic_id, 1)))
         }
+        reigns = {_reign(record) for _, record in wanted}
+        self._waits.keep(reigns)
+        self._again_at = {reign: at for reign, at in self._again_at.items() if reign in reigns}
+
+    async def _are_pushed(self, partitions: Iterable[Partition], record: StreamletRecord) -> bool:
+        """Whether all of them are now; else it goes on later where it stopped."""
+        reign = _reign(record)
+        if self._clock.monotonic() < self._again_at.get(reign, 0.0):
+            return False
+        try:
+            for partition in partitions:
+                await self._push(partition, record)
+        except NOT_NOW as error:
+            level = logging.WARNING if self._is_wanted(record) else logging.INFO
+            log.log(level, "what has one copy cannot be pushed to others: %s", error)
+            self._again_at[reign] = self._clock.monotonic() + self._waits.longer(reign)
+            return False
+        return True
 
     async def _push(self, partition: Partition, record: StreamletRecord) -> None:
-        """Once, all that is there now: what comes later has backups. Not when the reassignment is cancelled
-        meanwhile."""
-        if partition not in self._pushed:
-            await self._rewriting.push(
-                partition,
-                partition.log_start_offset,
-                partition.high_watermark,
-                lambda: self._is_wanted(record),
-            )
-            self._pushed[partition] = record.leader_epoch
+        """Once, all that is there at the first try: what comes later has backups. Not when the reassignment
+        is cancelled meanwhile."""
+        stretch = self._pushed.get(partition)
+        if stretch is None:
+            begin, end = partition.log_start_offset, partition.high_watermark
+            stretch = self._pushed[partition] = Stretch(partition, begin, end, record.leader_epoch)
+        if stretch.at < stretch.end:
+            await self._rewriting.push(stretch, lambda: self._is_wanted(record))
 
     def _is_wanted(self, record: StreamletRecord) -> bool:
         """The streamlet is still to get its first copies, under this leader epoch."""
@@ -206,3 +234,7 @@ class Widening:
                 for partition in partitions:
                     self._pushed.pop(partition, None)
                     self._tell(partition)  # its log start may have moved since
+
+
+def _reign(record: StreamletRecord) -> Reign:
+    return record.topic_id, record.index, record.leader_epoch

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kproto.errors import ErrorCode, KafkaError
-from kproto.replica.looking import Looking, LostError
+from kproto.replica.looking import Looking, LostError, Waits
 
 
 @pytest.mark.parametrize("last", [LostError(), KafkaError(ErrorCode.STALE_BROKER_EPOCH)])
@@ -50,3 +50,11 @@ def test_closing_stops_it() -> None:
         assert len(seen) == before
 
     asyncio.run(scenario())
+
+
+def test_what_fails_again_and_again_waits_longer_and_is_forgotten_with_its_reason() -> None:
+    waits: Waits[str] = Waits(5.0, 30.0)
+    assert [waits.longer("one") for _ in range(5)] == [5.0, 10.0, 20.0, 30.0, 30.0]
+    assert waits.longer("other") == 5.0
+    waits.keep({"other"})
+    assert [waits.longer("one"), waits.longer("other")] == [5.0, 10.0]

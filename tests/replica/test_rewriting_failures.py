@@ -18,8 +18,11 @@ from kproto.net.ports import Answer
 from kproto.replica import bring_over, rewriting
 from kproto.replica.looking import LostError
 from kproto.replica.messages import PartitionKey, Read, encode_read_answer
+from kproto.replica.rewriting import Stretch
+from kproto.vlog.side import FIRST_SIDE_ID
 from kproto.wire.batch import hop
 from kproto.wire.internal import Api, InternalError
+from tests.replica.sealed_world import Chunk, Vlog
 from tests.replica.test_bring_over import bringing, finished
 from tests.replica.test_rewriting import Case, directed
 from tests.replica.test_takeover import Run, simulate
@@ -120,6 +123,130 @@ def test_what_cannot_be_pushed_again_now_is_tried_later_and_not_reported(
         assert set(this.reported) == set(lost)
 
     directed(go)
+
+
+def bases(this: Case, partition: Partition) -> list[int]:
+    """Offsets of what was pushed again of a partition, in that order."""
+    return [ref[3] for ref in this.side.refs if ref[0].index == partition.index]
+
+
+async def looked_at(this: Case, seconds: int) -> None:
+    """A look every second."""
+    for _ in range(seconds):
+        await this.rewriting.look()
+        this.clock.advance(1.0)
+
+
+def damage_third(this: Case, partition: Partition) -> Callable[[], None]:
+    """Another byte in a record of the third chunk."""
+    with open(partition.segments[0].path, "rb") as file:
+        places = [at for at, _, _ in hop(memoryview(file.read()))]
+    return damage(this, partition, places[2] + 70)
+
+
+def block_third(this: Case, partition: Partition) -> Callable[[], None]:
+    """Two chunks of it are taken, then no more."""
+    append = this.side.append
+
+    def two(ref: Any) -> None:
+        append(ref)
+        this.side.blocked = len(bases(this, partition)) == 2
+
+    def mend() -> None:
+        this.side.append, this.side.blocked = append, False  # type: ignore[method-assign]
+
+    this.side.append = two  # type: ignore[method-assign]
+    return mend
+
+
+def side_lost(this: Case) -> tuple[list[VsegId], Partition, list[int]]:
+    """The first virtual segment of a side virtual log has no copy, where everything of a partition was; the
+    second one, which has the first two chunks again, has some. Both, the partition, and where its chunks
+    begin."""
+    key = this.world.keys[0]
+    chunks = [Chunk(key, *one) for one in this.world.truth[key].chunks]
+    side = Vlog(99, FIRST_SIDE_ID + 7)
+    this.world.vlogs.append(side)
+    for some in (chunks, chunks[:2]):
+        side.add(some)
+        side.starts.append(side.end)
+    side.add([], {})
+    this.side.side_vlogs = lambda: [side.number]  # type: ignore[method-assign]
+    this.metadata.publish()
+    vsegs = [VsegId(99, side.number, seq) for seq in (1, 2)]
+    this.lose(vsegs[:1])
+    return vsegs, this.world.log.partition(key[1]), [one.base for one in chunks]
+
+
+@pytest.mark.parametrize("why", [damage_third, block_third])
+def test_what_was_pushed_again_is_not_pushed_once_more_after_a_failure(
+    why: Callable[[Case, Partition], Callable[[], None]],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """With a damaged batch in the leader's file, all before it went to backups every five seconds, and
+    nothing freed that; so it did after whatever did not last."""
+    monkeypatch.setattr(rewriting, "READ_BYTES", 500)
+
+    async def go(this: Case) -> None:
+        vsegs, partition, chunks = side_lost(this)
+        mend = why(this, partition)
+        await looked_at(this, 10 + 100)
+        assert bases(this, partition) == chunks[:2]
+        told = [one.getMessage() for one in caplog.records if "cannot be pushed again" in one.getMessage()]
+        assert len(told) == 6, "after 0, 5, 15, 35, 65 and 95 s"
+        assert all(f"{partition.topic}-{partition.index}" in one for one in told)
+        assert why is block_third or all(f"offset {chunks[2]}" in one for one in told)
+        mend()
+        await looked_at(this, 31)
+        assert bases(this, partition) == chunks
+        assert set(this.reported) == set(vsegs[:1])
+
+    directed(go)
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_what_went_into_another_one_that_is_lost_is_pushed_once_more(
+    together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was pushed for the first one before may have been in the second one alone."""
+    monkeypatch.setattr(rewriting, "READ_BYTES", 500)
+
+    async def go(this: Case) -> None:
+        vsegs, partition, chunks = side_lost(this)
+        mend = damage_third(this, partition)
+        await looked_at(this, 20)
+        assert bases(this, partition) == chunks[:2]
+        this.side.refs.clear()
+        this.lose(vsegs[1:])
+        await looked_at(this, 1 if together else 60)
+        assert not this.reported
+        this.clock.advance(60.0)
+        mend()
+        await looked_at(this, 60)
+        assert this.live_in(vsegs) <= this.side.chunks()
+        assert set(this.reported) == set(vsegs)
+
+    directed(go)
+
+
+@pytest.mark.parametrize(
+    ("begin", "epoch", "goes_on"),
+    [(9, 4, False), (10, 4, True), (30, 4, True), (50, 4, True), (51, 4, False), (10, 5, False)],
+)
+def test_an_earlier_try_counts_if_it_had_all_up_to_where_it_stopped(
+    begin: int, epoch: int, goes_on: bool
+) -> None:
+    """With another leader epoch it may have had one copy in between, and no sources."""
+    partition: Any = object()
+    former = Stretch(partition, 10, 90, 4)
+    former.at, former.follows = 50, True
+    again, reopened = Stretch(partition, begin, 95, epoch), Stretch(object(), begin, 95, epoch)  # type: ignore[arg-type]
+    again.go_on(former)
+    assert (again.begin, again.at, again.end) == ((10, 50, 95) if goes_on else (begin, begin, 95))
+    assert again.follows == goes_on
+    reopened.go_on(former)
+    assert (reopened.at, reopened.follows) == (begin, False)
 
 
 def test_records_that_are_deleted_while_they_are_pushed_do_not_hold_it_up(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from kproto.clock import ManualClock
 from kproto.controller.reassignment import Copied, NewReplicas, decide_copied, decide_reassign
 from kproto.errors import ErrorCode, KafkaError
 from kproto.replica import widening
-from kproto.replica.rewriting import NotHereError
+from kproto.replica.rewriting import NotHereError, Stretch
 from kproto.replica.widening import Widening
 from tests.controller.cluster_world import cluster
 
@@ -65,18 +67,26 @@ class Pushing:
     def __init__(self) -> None:
         self.pushed: list[tuple[int, int, int]] = []
         self.problem: Exception | None = None
+        self.stops_at = 0
+        """Up to there it comes in spite of that."""
         self.copied = True
         self.meanwhile: Callable[[], object] = lambda: None
         """Called once, before anything is pushed."""
 
-    async def push(self, partition: Part, begin: int, end: int, wanted: Callable[[], bool]) -> None:
+    async def push(self, stretch: Stretch, wanted: Callable[[], bool]) -> None:
         if self.problem is not None:
+            self._push(stretch, self.stops_at)
             raise self.problem
         meanwhile, self.meanwhile = self.meanwhile, lambda: None
         meanwhile()
         if not wanted():
             raise NotHereError("not wanted any more")
-        self.pushed.append((partition.index, begin, end))
+        self._push(stretch, stretch.end)
+
+    def _push(self, stretch: Stretch, end: int) -> None:
+        if stretch.at < end:
+            self.pushed.append((stretch.partition.index, stretch.at, end))
+            stretch.at = end
 
     async def durable(self) -> None:
         """At once."""
@@ -98,6 +108,7 @@ class Case:
         self.refusal: KafkaError | None = None
         self.proposals: list[tuple[str, Any]] = []
         self.done: list[int] = []
+        self.clock = ManualClock()
         here: Any = self
         self.widening = Widening(
             ME,
@@ -108,6 +119,7 @@ class Case:
             lambda: self.world.epoch(ME),
             lambda vseg, keys: self.knows,
             lambda partition: self.done.append(partition.index),
+            self.clock,
         )
 
     @property
@@ -203,9 +215,47 @@ def test_a_partition_that_is_not_ready_holds_no_other_up(why: str) -> None:
         assert await this.widening.look() == 2
         assert this.told() == ([] if why == "missing" else [1])
         this.parts[0], first.vlog, this.pushing.problem = first, vlog, None
+        this.clock.advance(widening.RETRY_SECONDS)
         await this.widening.look()
         assert sorted(this.told()) == [0, 1]
         assert sorted(this.done) == [0, 1]
+
+    run(body)
+
+
+def test_what_stopped_goes_on_where_it_was_and_waits_longer_each_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """With a damaged batch in the only copy, all before it was pushed again every second: backups filled up,
+    and nobody was told."""
+
+    async def body(this: Case) -> None:
+        this.pushing.problem, this.pushing.stops_at = NotHereError("t-0: offset 6"), 6
+        for _ in range(100):
+            assert await this.widening.look() == 2
+            this.parts[0].high_watermark += 1
+            this.clock.advance(1.0)
+        assert this.pushing.pushed == [(0, 2, 6), (1, 2, 6)]
+        warnings = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+        assert all("t-0: offset 6" in one for one in warnings)
+        assert len(warnings) == 2 * 8, "after 0, 1, 3, 7, 15, 31, 61 and 91 s"
+        this.pushing.problem = None
+        this.clock.advance(widening.MOST_RETRY_SECONDS)
+        await this.widening.look()
+        assert this.pushing.pushed[2:] == [(0, 6, 10), (1, 6, 10)], "what came since has backups"
+        assert this.done == [0, 1]
+
+    run(body)
+
+
+def test_what_was_pushed_of_a_partition_that_was_closed_meanwhile_is_pushed_again() -> None:
+    async def body(this: Case) -> None:
+        this.pushing.problem, this.pushing.stops_at = NotHereError("t-0: offset 6"), 6
+        await this.widening.look()
+        this.parts[0], this.pushing.problem = Part(this.topic_id, 0), None
+        this.clock.advance(widening.RETRY_SECONDS)
+        await this.widening.look()
+        assert this.pushing.pushed[2:] == [(0, 2, 10), (1, 6, 10)]
 
     run(body)
 
@@ -257,8 +307,14 @@ def test_cancelled_and_begun_again_between_two_looks_it_is_pushed_again() -> Non
         await this.widening.look()
         this.one_copy()
         this.more_copies()
+        this.pushing.problem, this.pushing.stops_at = NotHereError("t-0: offset 6"), 6
         await this.widening.look()
-        assert [index for index, _, _ in this.pushing.pushed] == [0, 1, 0, 1]
+        this.one_copy()
+        this.more_copies()
+        this.pushing.problem = None
+        await this.widening.look()
+        both = [[(0, 2, end), (1, 2, end)] for end in (10, 6, 10)]
+        assert this.pushing.pushed == [one for some in both for one in some]
 
     run(body)
 
