@@ -33,7 +33,7 @@ from kproto.replica.messages import (
 )
 from kproto.replica.pace import Pace
 from kproto.replica.reading import DamagedError, Extent, Selection, select, state_at
-from kproto.replica.repair import Repairer
+from kproto.replica.repair import Repairer, is_whole
 from kproto.replica.rules import Presence, Push, Worth, eligible
 from kproto.replica.store import ReplicaStore
 from kproto.replica.stored_file import Inspection, inspect
@@ -84,6 +84,8 @@ class ReplicaService:
         self.repairer = Repairer(store, peers, journal_directory, self.pace)
         self._journals: dict[VsegId, Copy] = {}
         """Journals of this broker that are read like copies."""
+        self._unsound: set[VsegId] = set()
+        """Those that turned out not to have all that they should, or damaged."""
         self.pushes = 0
         self.push_bytes = 0
         self.refused = 0
@@ -264,6 +266,8 @@ class ReplicaService:
     def raw(self, caller: Caller, body: memoryview, reply: Reply) -> None:
         """Api.RAW: bytes of the file, never beyond the copy's end; perhaps fewer than were asked for."""
         request = Raw.decode(body)
+        if request.begin == 0 and request.vseg not in self._unsound:
+            self._journals.pop(request.vseg, None)  # damage since it was read would be copied again and again
 
         def found(copy: Copy, extent: Extent) -> None:
             length = self.pace.turn(max(min(request.length, copy.base + extent.end - request.begin), 0))
@@ -326,10 +330,12 @@ class ReplicaService:
 
     def in_journal(self, records: Iterable[VsegRecord]) -> set[VsegId]:
         """Those of which the owner's own copy is here, in its journal: others can be made from it (18b). Not
-        of one that was cut where a power loss tore it."""
+        of one that was cut where a power loss tore it, nor of one that was not sound when somebody asked for
+        it: no start reads all of them, and what is copied from it is no copy."""
         mine = {journal_name(*one.id): one for one in records if one.store_id == self.store.me.store_id}
         names = self.store.disk.listdir(self.journal_directory) if mine else ()
         found = [(name, mine[name.removesuffix(KEPT)]) for name in names if name.removesuffix(KEPT) in mine]
+        found = [(name, one) for name, one in found if one.id not in self._unsound]
         return {one.id for name, one in found if self._is_long_enough(name, one)}
 
     def _is_long_enough(self, name: str, record: VsegRecord) -> bool:
@@ -372,6 +378,9 @@ class ReplicaService:
                     return
 
         def inspected(error: BaseException | None) -> None:
+            if not (found and is_whole(found[0][1], record)) and self.in_journal([record]):
+                self._unsound.add(vseg)
+                log.warning("the journal of virtual segment %s is here, but damaged: it is no copy", vseg)
             if error is not None or not found:
                 done(None)
                 return
@@ -424,8 +433,8 @@ class ReplicaService:
             if isinstance(error, DamagedError | OSError):
                 copy.presence = Presence.UNREADABLE
                 copy.problem = str(error)
-                if self._journals.get(copy.vseg) is copy:
-                    del self._journals[copy.vseg]
+                if copy.path != self.store.path_of(copy.vseg):
+                    self._journals.pop(copy.vseg, None)
                     if isinstance(error, FileNotFoundError):  # kept under another name by now, or not needed
                         reply(InternalError.WAIT)
                         return

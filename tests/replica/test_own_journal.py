@@ -3,7 +3,7 @@ there reads it like a copy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -16,7 +16,7 @@ from kproto.vlog.journal import file_name
 from kproto.vlog.kept import KEPT
 from kproto.wire.internal import Api, InternalError
 from tests.replica.support import ME, OTHER, Metadata, Owner
-from tests.replica.test_service import PARTS, VSEG, Backup
+from tests.replica.test_service import CALLER, PARTS, VSEG, Backup
 
 
 def left_behind(
@@ -90,6 +90,60 @@ def test_copies_can_be_made_from_it_unless_it_was_cut_or_is_of_another_store(kep
     disk.truncate(fd, FILE_HEADER_SIZE + owner.frames[-1][0] - owner.start)
     disk.close(fd)
     assert not backup.service.in_journal([record]), "its last frame is missing: who led has to push it again"
+
+
+def zeroed(data: bytearray) -> None:
+    """A file system kept its length and nothing else when the power was lost."""
+    data[:] = bytes(len(data))
+
+
+def rotten(data: bytearray) -> None:
+    """Another bit in a record."""
+    data[FILE_HEADER_SIZE + 150] ^= 1
+
+
+def rotten_header(data: bytearray) -> None:
+    data[9] ^= 1
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("read_before", [False, True])
+@pytest.mark.parametrize("damage", [zeroed, rotten, rotten_header])
+def test_one_that_is_not_sound_does_not_count_once_a_copy_was_to_be_made_from_it(
+    damage: Callable[[bytearray], None], read_before: bool, kept: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is long enough, so it was left to repair for ever, of which nothing came; nobody pushed again what
+    was in it, and its leader could not be moved (45)."""
+    backup, owner = left_behind(backups=(OTHER,))
+    disk, name = backup.station.disk, f"data/journal/{file_name(*VSEG)}"
+    if kept:
+        disk.rename(name, name + KEPT)
+        name += KEPT
+    record = owner.record(owner.end, (OTHER,))._replace(node_id=ME.node_id, store_id=ME.store_id)
+    first = Raw(VSEG, 0, 4096).encode()
+    if read_before:
+        assert backup.ask(Api.RAW, first)[0] == InternalError.NONE
+    damage(disk.content(name))
+    assert backup.service.in_journal([record]) == {VSEG}, "nobody has read it"
+    for _ in range(2):
+        assert backup.ask(Api.RAW, first)[0] in (InternalError.UNKNOWN, InternalError.GAP)
+        assert not backup.service.in_journal([record])
+    assert [str(VSEG) in one.getMessage() for one in caplog.records] == [True], "said once"
+
+
+def test_a_copy_that_is_begun_does_not_make_a_read_under_way_take_it_for_a_listed_copy() -> None:
+    """It is looked at anew then; the read, which finds no file any more, is to be repeated."""
+    backup, owner = left_behind(backups=(OTHER,))
+    name = f"data/journal/{file_name(*VSEG)}"
+    read, first = Read(VSEG, owner.start, owner.end, PARTS, 1).encode(), Raw(VSEG, 0, 4096).encode()
+    assert backup.ask(Api.READ, read)[0] == InternalError.NONE
+    answers: list[int] = []
+    backup.service.read(CALLER, memoryview(read), lambda error, *_: answers.append(error))
+    backup.service.raw(CALLER, memoryview(first), lambda error, *_: answers.append(error))
+    backup.station.disk.rename(name, name + KEPT)
+    backup.station.loop.run()
+    assert answers == [InternalError.WAIT, InternalError.NONE]
+    assert not backup.damage
 
 
 @pytest.mark.parametrize("kept", [False, True])
