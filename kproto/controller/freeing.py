@@ -7,7 +7,7 @@ volatile: leaders repeat their reports.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from kproto.controller import rules
@@ -26,20 +26,21 @@ class Start(NamedTuple):
 
 
 class Concerned(NamedTuple):
-    """Who still reads an owner's virtual logs. ``recovering``: somebody may, and cannot be asked."""
+    """Who still reads an owner's virtual logs: leaders (node id, broker epoch), who can be asked, and whoever
+    rebuilds the streamlets that ``wait``, or will. Of those that need the same of it one tells for all."""
 
     leaders: frozenset[tuple[int, int]]
-    recovering: bool
+    waiting: tuple[StreamletRecord, ...]
 
 
 def concerned(image: MetadataImage, pushed_again: bool = False) -> dict[int, Concerned]:
-    """By owner epoch: leaders (node id, broker epoch) of the streamlets that have it among their sources.
+    """By owner epoch: who leads the streamlets that have it among their sources, or waits for a leader.
 
     Who makes the first copies of a streamlet will be its source, and may need all of them; but of what was
     lost it can push that streamlet's chunks again, too (``pushed_again``), and is a leader like others.
     """
     leaders: dict[int, set[tuple[int, int]]] = {}
-    recovering: set[int] = set()
+    waiting: dict[int, dict[object, StreamletRecord]] = {}
     alike: dict[tuple[object, ...], StreamletRecord] = {}
     for record in image.every_streamlet():
         if record.sources:  # thousands have the same ones, leader and state: one of them tells for all
@@ -49,22 +50,34 @@ def concerned(image: MetadataImage, pushed_again: bool = False) -> dict[int, Con
             if pushed_again:
                 leaders.setdefault(own, set()).add((record.leader, own))
             else:
-                recovering.add(own)
-    for record in alike.values():
-        served = rules.is_served(image, record)
+                waiting.setdefault(own, {})[None] = record
+    unserved: set[tuple[object, ...]] = set()
+    for key, record in alike.items():
+        if rules.is_served(image, record):
+            for epoch in record.sources:
+                leaders.setdefault(epoch, set()).add((record.leader, record.sources[-1]))
+        else:
+            unserved.add(key)
+    for record in _different(image, unserved):
+        floor = image.topic_of(record).floor
         for epoch in record.sources:
-            names = leaders.setdefault(epoch, set())
-            if served:
-                names.add((record.leader, record.sources[-1]))
-            else:
-                recovering.add(epoch)
+            waiting.setdefault(epoch, {})[floor, epoch in record.given] = record
     return {
-        epoch: Concerned(frozenset(leaders.get(epoch, ())), epoch in recovering)
-        for epoch in leaders.keys() | recovering
+        epoch: Concerned(frozenset(leaders.get(epoch, ())), tuple(waiting.get(epoch, {}).values()))
+        for epoch in leaders.keys() | waiting.keys()
     }
 
 
-NOBODY: Final = Concerned(frozenset(), False)
+def _different(image: MetadataImage, which: Container[tuple[object, ...]]) -> Iterable[StreamletRecord]:
+    """Of the streamlets with ``which`` sources, leader and state, those that may need something else."""
+    found: dict[tuple[object, ...], StreamletRecord] = {}
+    for record in image.every_streamlet() if which else ():
+        if (record.sources, record.leader, record.state) in which:
+            found[record.sources, record.given, record.topic_id] = record
+    return found.values()
+
+
+NOBODY: Final = Concerned(frozenset(), ())
 
 
 NEWEST: Final = 1 << 62
@@ -115,15 +128,28 @@ class Unneeded:
             for _, vseg in sorted(table.vsegs.items())
             if not vseg.open
             and is_unneeded(
-                by_epoch.get(vseg.id.owner_epoch, NOBODY), self._reports.get(vseg.id, set()), vseg.is_over
+                image,
+                table,
+                vseg,
+                by_epoch.get(vseg.id.owner_epoch, NOBODY),
+                self._reports.get(vseg.id, set()),
             )
         ]
 
 
-def is_unneeded(who: Concerned, reports: set[tuple[int, int]], is_over: bool = False) -> bool:
-    """No recovery reads it, and every leader of a streamlet that may have chunks in it said no (rule 30). Of
-    one that ``is_over`` nobody has to: nothing is read from it any more, whoever leads."""
-    return not who.recovering and (is_over or who.leaders <= reports)
+def is_unneeded(
+    image: MetadataImage, table: VlogTable, vseg: VsegRecord, who: Concerned, reports: set[tuple[int, int]]
+) -> bool:
+    """Every leader of a streamlet that may have chunks in it said no, and no recovery reads it (rule 30). Of
+    one that is over nobody has to say so: nothing is read from it any more, whoever leads."""
+    return (vseg.is_over or who.leaders <= reports) and not any(
+        _may_read(image, table, record, vseg) for record in who.waiting
+    )
+
+
+def _may_read(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
+    """Whoever rebuilds a streamlet that waits, or makes its first copies, may need what is in it."""
+    return not record.sources or rules.is_for(image, table, record, vseg)
 
 
 def decide_free(image: MetadataImage, table: VlogTable, unneeded: Unneeded) -> Decision[list[VsegId]]:

@@ -126,11 +126,7 @@ def _copied_more_often(
         least = max(len(record.replicas), TRANSIT_COPIES)
         for epoch in set(record.sources):
             for vseg in table.of_owner(epoch):
-                if (
-                    least <= vseg.copies < now
-                    and rules.may_have(image, record, vseg)
-                    and not rules.came_later(image, table, record, vseg)
-                ):
+                if least <= vseg.copies < now and rules.is_for(image, table, record, vseg):
                     copies[vseg.id] = max(now, copies.get(vseg.id, now))
     for vseg_id, most in sorted(copies.items()):
         yield table.vsegs[vseg_id].with_more_copies(most)

@@ -151,6 +151,11 @@ def may_have(image: MetadataImage, record: StreamletRecord, vseg: VsegRecord) ->
     return topic is None or vseg.may_hold(topic.floor)
 
 
+def is_for(image: MetadataImage, table: VlogTable, record: StreamletRecord, vseg: VsegRecord) -> bool:
+    """It may hold chunks of the streamlet, if its owner is one of the sources of that."""
+    return may_have(image, record, vseg) and not came_later(image, table, record, vseg)
+
+
 def needs_copy(vseg: VsegRecord) -> bool:
     """A virtual segment that was closed without a byte needs no copy (rule 23), nor does one that was given
     up."""
@@ -221,12 +226,7 @@ def lacks_copies(image: MetadataImage, vseg: VsegRecord) -> bool:
 def topics_in(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> Iterator[TopicRecord]:
     """The topics that may have chunks in it: those whose recoveries wait for it."""
     for topic_id, part in image.streamlets.items():
-        if any(
-            vseg.id.owner_epoch in record.sources
-            and may_have(image, record, vseg)
-            and not came_later(image, table, record, vseg)
-            for record in part
-        ):
+        if any(vseg.id.owner_epoch in one.sources and is_for(image, table, one, vseg) for one in part):
             yield image.topics_by_id[topic_id]
 
 

@@ -94,10 +94,8 @@ class Sources:
         )
 
     def is_for(self, record: StreamletRecord, vseg: VsegRecord) -> bool:
-        """It may hold chunks of the streamlet, if its owner is one of the sources of that."""
-        return rules.may_have(self._image, record, vseg) and not rules.came_later(
-            self._image, self._table, record, vseg
-        )
+        """See `rules.is_for`."""
+        return rules.is_for(self._image, self._table, record, vseg)
 
     def _orphaned(self) -> Mapping[int, Sequence[VsegRecord]]:
         known = self._orphans

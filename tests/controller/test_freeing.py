@@ -10,7 +10,9 @@ from kproto.controller.freeing import (
     decide_free,
     decide_starts,
 )
+from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves
 from kproto.controller.reassignment import NewReplicas, decide_reassign
+from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VsegId
 
 from .cluster_world import World, cluster
@@ -22,6 +24,32 @@ def freed(world: World, unneeded: Unneeded) -> list[int]:
 
 def chain(world: World, node: int, count: int) -> list[VsegId]:
     return [world.open(node, seq, seq * 10).id for seq in range(count)]
+
+
+def hand_over(world: World, record: StreamletRecord, target: int, seq: int) -> None:
+    """Its leader gives it to ``target``; what it appended is in segments up to ``seq`` of virtual log 0."""
+    wish, leader = Wish(record.topic_id, record.index, target), record.leader
+    (move,) = world.commit(decide_moves(world.image, world.table, [wish]))
+    attempts = [HandOver(record.topic_id, record.index, move.leader_epoch, move.began)]
+    decision = decide_handed_over(world.image, world.table, leader, world.epoch(leader), attempts, [(0, seq)])
+    assert world.commit(decision) == [True]
+
+
+def one_waits() -> tuple[World, list[VsegId]]:
+    """Broker 1 leads t-1. It closed segment 1, the second, to give t-0 to broker 2, which is gone, with all
+    copies of what it had appended. Segments 2 and 3 of broker 1 are closed since, 4 is open."""
+    world = cluster(5, t=(2, 2, [1, 1]))
+    vsegs = chain(world, 1, 3)
+    hand_over(world, world.streamlet("t"), 2, 1)
+    assert world.commit_all([world.streamlet("t")]) == [True]
+    (kept, _) = world.table.vsegs[vsegs[0]].backups
+    lost = world.open(2, copies=2, exclude=(1, kept.node_id))
+    vsegs += [world.open(1, seq, seq * 10).id for seq in (3, 4)]
+    world.fence(2)
+    world.register(lost.backups[0].node_id, store="another")
+    world.seal_all(15)
+    assert world.assign() == []
+    return world, vsegs
 
 
 def test_closed_ones_that_their_leader_does_not_need_go_from_the_front() -> None:
@@ -75,6 +103,61 @@ def test_after_a_recovery_every_new_leader_has_to_agree() -> None:
     assert freed(world, unneeded) == []
     unneeded.report(3, 3, vsegs)
     assert freed(world, unneeded) == [0, 1]
+
+
+def test_what_a_leader_opened_since_it_gave_a_streamlet_away_is_not_kept_for_that() -> None:
+    """Else nothing that it writes would ever be freed while the other one waits (12b)."""
+    world, vsegs = one_waits()
+    unneeded = Unneeded()
+    assert freed(world, unneeded) == [], "the leader of t-1 needs them"
+    unneeded.report(1, world.epoch(1), vsegs)
+    assert freed(world, unneeded) == [2, 3], "who rebuilds t-0 reads the first two, and number 4 is open"
+    assert [world.table.vsegs[vseg].emptied for vseg in vsegs] == [False, False, True, True, False]
+    world.fence(1)
+    world.seal_all(45)
+    (recovering,) = world.assign()
+    assert world.commit_all([recovering]) == [True]
+    unneeded.report(recovering.leader, world.epoch(recovering.leader), vsegs)
+    assert freed(world, unneeded) == [4], "the same holds when it is gone"
+
+
+def test_what_was_open_when_its_owner_led_a_streamlet_again_is_kept_for_that() -> None:
+    """What was closed before has nothing of it."""
+    world = cluster(4, t=(2, 3, [1, 1]))
+    vsegs = chain(world, 1, 3)
+    hand_over(world, world.streamlet("t"), 2, 1)
+    world.commit_all([world.streamlet("t")])
+    hand_over(world, world.streamlet("t"), 1, -1)
+    unneeded = Unneeded()
+    unneeded.report(1, world.epoch(1), vsegs)
+    vsegs.append(world.open(1, 3, 30).id)
+    assert freed(world, unneeded) == [2], "nobody appended to t-0 yet"
+    world.commit_all([world.streamlet("t")])
+    vsegs.append(world.open(1, 4, 40).id)
+    world.fence(1)
+    world.seal_all(45)
+    recovering = world.assign()
+    assert len(recovering) == 2
+    world.commit_all([one for one in recovering if one.index == 1])
+    for node in world.image.brokers:
+        unneeded.report(node, world.epoch(node), vsegs)
+    assert freed(world, unneeded) == []
+
+
+def test_what_cannot_hold_anything_of_a_streamlet_that_waits_is_not_kept_for_it() -> None:
+    """Rule 12c."""
+    world = cluster(4, t=(1, 3, [1]), u=(1, 2, [1]))
+    vsegs = chain(world, 1, 2)
+    for seq in range(2):
+        vsegs.append(world.open(1, seq, seq * 10, copies=2, vlog=1).id)
+    world.fence(1)
+    world.seal_all(15)
+    recovering = world.assign()
+    world.commit_all([one for one in recovering if one.topic_id == world.streamlet("u").topic_id])
+    leader = world.streamlet("u").leader
+    unneeded = Unneeded()
+    unneeded.report(leader, world.epoch(leader), vsegs)
+    assert world.commit(decide_free(world.image, world.table, unneeded)) == vsegs[2:]
 
 
 def test_what_was_pushed_again_is_given_up_when_no_copy_is_left_and_all_leaders_say_so() -> None:
