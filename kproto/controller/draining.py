@@ -26,7 +26,7 @@ def draining(image: MetadataImage) -> list[int]:
 
 
 class Replacement(NamedTuple):
-    """A streamlet gets another assignment, because one of its replicas is drained."""
+    """A streamlet gets another assignment, because one of its replicas, or its leader, is drained."""
 
     record: StreamletRecord
     replicas: tuple[int, ...]
@@ -34,7 +34,8 @@ class Replacement(NamedTuple):
 
 def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
     """Assignments without the brokers that are being drained, at most ``limit``; as many replicas as before,
-    the newcomers in other racks than those that stay, as far as there are such, and those with the fewest."""
+    the newcomers in other racks than those that stay, as far as there are such, and those with the fewest.
+    Where a drained leader waits for replicas none of which is a member, one of these is replaced."""
     gone = draining(image)
     found: list[Replacement] = []
     if not gone:
@@ -44,12 +45,13 @@ def replacements(image: MetadataImage, limit: int) -> list[Replacement]:
     for record in image.streamlets_in_order():
         if len(found) == limit:
             break
-        if not any(node in gone for node in record.replicas):
-            continue
         replicas = list(record.replicas)
         for at, node in enumerate(replicas):
+            stuck = record.leader in gone and image.brokers.keys().isdisjoint(replicas)
+            if node not in gone and not stuck:
+                continue
             fresh = [broker for broker in able if broker.node_id not in replicas]
-            if node in gone and fresh:
+            if fresh:
                 staying = [image.brokers[each] for each in replicas if each in kept]
                 (newcomer,) = pick_spread(fresh, 1, staying, load)
                 replicas[at] = newcomer.node_id

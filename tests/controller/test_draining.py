@@ -91,6 +91,39 @@ def test_the_only_copies_of_a_drained_broker_go_elsewhere() -> None:
     assert [one[0] for one in listed(world)] == [2]
 
 
+def test_the_only_copy_goes_to_somebody_else_when_the_newcomer_dies_for_good() -> None:
+    """Before its leader has made another one, and when it is to hand over."""
+    world = cluster(4, t=(1, 1, [1]))
+    drain(world, 1)
+    assert replace(world) == [(2,)]
+    world.fence(2)
+    assert replace(world) == [(3,)]
+    assert replace(world) == [], "once"
+    assert listed(world) == [(0, [3, 1], [3], [1])]
+    world.open(1, copies=2)
+    world.open(1, 1, 10, copies=2)
+    assert copied(world, 1, [0]) == [True]
+    world.fence(3)
+    assert replace(world) == [(4,)]
+    world.register(3)
+    assert replace(world) == []
+    move(world)
+    assert alone(world, 4) == [True]
+    assert left_on(world.image, world.table, 1)["streamlets"] == 0
+    assert listed(world) == []
+
+
+def test_one_of_the_replicas_that_all_died_is_replaced_so_that_a_drained_leader_can_go() -> None:
+    world = cluster(5, t=(1, 2, [1]))
+    assert reassign(world, (2, 3)) == [ErrorCode.NONE]
+    drain(world, 1)
+    assert replace(world) == []
+    world.fence(2)
+    assert replace(world) == [], "number 3 can lead it"
+    world.fence(3)
+    assert replace(world) == [(4, 3)]
+
+
 def test_one_that_was_on_its_way_to_the_drained_broker_goes_to_another_one() -> None:
     """Back to where it is: what its leader has pushed is void then."""
     world = cluster(3, t=(1, 1, [1]), u=(2, 1, [3, 3]))
