@@ -324,6 +324,8 @@ class Rewriting:
         partition = stretch.partition
         if partition.copies == 1:
             raise NotHereError(f"{partition}: it is about to have this one copy, and no sources")
+        if partition.deleted:
+            raise NotHereError(f"{partition} is gone, and so are the virtual logs that only its topic had")
         vlog = self._vlogs.side(partition)
         self._sides[id(vlog)] = vlog
         stand_in = OldChunks(partition)

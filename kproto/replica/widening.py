@@ -13,7 +13,8 @@ on there.
 When partitions that have copies are to have more, or acks are to wait for syncs, they go on in other virtual
 logs; what they leave behind is in segments of those that they left, which are closed then, so that
 backups sync them, and want as many copies. A virtual log that nobody appends to any more has no open segment:
-with fewer copies, or after a loss of power in limbo, it would hold up others.
+with fewer copies, or after a loss of power in limbo, it would hold up others. Those that only a deleted topic
+had have none either.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Vlogs(Rolling, Protocol):
     """The part of `VlogManager` that is used."""
 
     def take_outgrown(self) -> dict[int, int]: ...
+
+    def ended(self) -> list[int]: ...
 
     def rest(self, vlog_ids: Iterable[int]) -> list[tuple[int, int, int]]: ...
 
@@ -132,8 +135,9 @@ class Widening:
         return len(wanted)
 
     async def roll(self) -> None:
-        """Close what partitions have left for virtual logs with more copies, or syncs, and have it copied as
-        often. Raises KafkaError when the controller refuses."""
+        """Close what only deleted topics had; and what partitions have left for virtual logs with more
+        copies, or syncs, and have that copied as often. Raises KafkaError when the controller refuses."""
+        await self._rest(self._vlogs.ended())
         for vlog, copies in self._vlogs.take_outgrown().items():
             self._outgrown[vlog] = max(copies, self._outgrown.get(vlog, 0))
         if not self._outgrown:

@@ -26,6 +26,7 @@ from kproto.vlog.crossing import Crossing
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import Journal, JournalFile
 from kproto.vlog.kept import Kept, LacksCopies, vseg_of_name
+from kproto.vlog.large_states import LargeStates
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
 from kproto.vlog.scan_point import ScanStart, encode_starts
@@ -59,8 +60,6 @@ SETTLE_S: Final = 1.0
 LOOK_S: Final = 1.0
 """How often it is looked whether somebody deleted journal files that are written to, and for states that are
 too large."""
-MISSED_TOLD: Final = 5
-"""A state that found no room so often in a row is no matter of chance."""
 SYNCS_AT_ONCE: Final = 500
 """Segment files synced at once for old journal files."""
 DRAIN_S: Final = 5.0
@@ -125,8 +124,8 @@ class VlogManager:
     _kept: Kept | None = None
     _replication: Replication | None = None
     """With backups only."""
-    _large: frozenset[int] = frozenset()
-    """Virtual logs of which it was said that their state has no room."""
+    _numbered = 0
+    """Virtual logs made so far: a number is never used twice."""
     _drain_until: float | None = None
     _removing = 0
     """Bytes of journal files that are being deleted, and count until then."""
@@ -185,6 +184,9 @@ class VlogManager:
         )
         self._pushers: dict[Place, Pusher] = {}
         self._of: dict[VirtualLog, Pusher] = {}
+        self._ended: set[Place] = set()
+        """Virtual logs that only deleted topics had, until nothing is left of them."""
+        self._large = LargeStates()
         self._inherited: Recovered | None = None
         self._settled: Callable[[bytes, int, int], bool] = _nothing_settled
         self._unsynced: Callable[[bytes, int], Sequence[LogSegment] | None] = _nothing_open
@@ -301,7 +303,13 @@ class VlogManager:
         """It was deleted: nobody needs the state of its partitions, wherever they were led at last."""
         for pusher in self._replicated():
             pusher.states.forget_topic(topic_id)
-        self.space.sharing -= {where for where in self._pushers if where.klass.topic_id == topic_id}
+        own = {where for where in self._pushers if where.klass.topic_id == topic_id}
+        self.space.sharing -= own
+        self._ended |= own
+
+    def ended(self) -> list[int]:
+        """Virtual logs with backups that only deleted topics had: they are to `rest`."""
+        return [self._pushers[where].vlog.vlog_id for where in self._ended if where.klass.copies > 1]
 
     def write_down(self, partition: LogPartition) -> None:
         """Have the state of ``partition`` in a state frame soon, though nothing is appended."""
@@ -409,7 +417,8 @@ class VlogManager:
     def _pusher(self, where: Place) -> Pusher:
         pusher = self._pushers.get(where)
         if pusher is None:
-            number = len(self._pushers) + 1 + (FIRST_SIDE_ID if where.number == SIDE else 0)
+            self._numbered += 1
+            number = self._numbered + (FIRST_SIDE_ID if where.number == SIDE else 0)
             vlog = VirtualLog(number, self.journal.owner_epoch, where.klass.copies)
             vlog.retiring = self._retiring and where.klass.copies > 1
             vlog.blocked = self.poisoned is not None or self.space.full or vlog.retiring
@@ -630,6 +639,9 @@ class VlogManager:
         if self._replication is not None:
             for pusher in self._replicated():
                 pusher.tick(now)
+        for where in [one for one in self._ended if self._pushers[one].wind_up()]:
+            self._ended.remove(where)
+            del self._of[self._pushers.pop(where).vlog]
         if now >= self._next_settle and (self._inherited is not None or self._kept):
             self._next_settle = now + SETTLE_S
             if self._kept is not None:
@@ -639,26 +651,7 @@ class VlogManager:
         if now >= self._next_look:
             self._next_look = now + LOOK_S
             self._look_for_deleted()
-            self._look_for_large_states()
-
-    def _look_for_large_states(self) -> None:
-        """Where no state frame finds room nothing older is ever freed, on backups neither (rule 30): somebody
-        has to know. It is said when it begins, and when it is over."""
-        for pusher in self._replicated():
-            number, large = pusher.vlog.vlog_id, pusher.states.missed >= MISSED_TOLD
-            if large == (number in self._large):
-                continue
-            self._large ^= {number}
-            if large:
-                log.warning(
-                    "the state of virtual log %d (%d bytes) has no room in a virtual segment: backups keep "
-                    "all they get, and a new leader would read ever more. It needs larger "
-                    "kproto.virtual.segment.bytes, or kproto.journal.bytes, or fewer producers",
-                    number,
-                    pusher.states.last_bytes,
-                )
-            else:
-                log.warning("the state of virtual log %d: it fits again", number)
+            self._large.look(self._replicated())
 
     def _look_for_deleted(self) -> None:
         """A file that somebody deleted is poison while frames go into it, not only when it is given back."""

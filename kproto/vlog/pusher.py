@@ -293,6 +293,13 @@ class Pusher:
             self.group_sync.left(file, segment.end)
         self._owner.segment_closed(self.vlog, segment, file)
 
+    def wind_up(self) -> bool:
+        """Nobody appends here any more. True once nothing is left of it: with backups the journal keeps the
+        last file until the store knows where that ends."""
+        if self.idle:
+            self.roll()
+        return self.idle and not self.vlog.segments
+
     # Sending it
 
     def _send(self, frame: Frame) -> bool:

@@ -253,12 +253,12 @@ class ReplicatedPusher(Pusher):
 
     def rest(self) -> tuple[int, int] | None:
         """Close the open segment without wanting another: no partition appends here any more. Returns its
-        number and end, for the store; then call `rested`. None when there is none, or it is in use."""
-        segment = self.vlog.open_segment
-        if segment is None or not self.idle or self.states.used or self._renewing or self._stopped:
+        number and end, for the store, each time until `rested` is called. None when it is in use, or rests.
+        """
+        if self.resting or not self.idle or self.states.used or self._renewing or self._stopped:
             return None
         self.roll()
-        return segment.number, segment.end
+        return self.last_end
 
     def rested(self) -> None:
         """The store knows what `rest` returned."""

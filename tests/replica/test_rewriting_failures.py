@@ -335,6 +335,22 @@ def test_a_partition_that_went_meanwhile_is_not_spoken_for() -> None:
     directed(go)
 
 
+def test_of_a_topic_that_is_gone_nothing_is_pushed_nor_is_a_virtual_log_made() -> None:
+    """The one that it had was taken away with it, and nobody would take the new one."""
+
+    async def go(this: Case) -> None:
+        lost = first_lost(this)
+        partition = concerned(this, lost)
+        partition.deleted = True
+        asked: list[Partition] = []
+        this.side.side = lambda one: asked.append(one) or this.side  # type: ignore[method-assign,func-returns-value]
+        with pytest.raises(rewriting.NotHereError):
+            await this.rewriting.push(partition, 0, partition.high_watermark)
+        assert not asked
+
+    directed(go)
+
+
 def test_what_is_on_other_brokers_only_waits_until_it_is_here() -> None:
     async def go(run: Run) -> None:
         await run.online()

@@ -32,11 +32,12 @@ class Part:
 
 
 class Vlogs:
-    """Virtual logs of which ``outgrown`` were left, and those in ``open`` can rest; all have rolled at the
-    third look."""
+    """Virtual logs of which ``outgrown`` were left, deleted topics had those that are ``over``, and those in
+    ``open`` can rest; all have rolled at the third look."""
 
     def __init__(self) -> None:
         self.outgrown: dict[int, int] = {}
+        self.over: list[int] = []
         self.open: dict[int, tuple[int, int]] = {}
         self.looks = 0
         self.told: list[int] = []
@@ -44,6 +45,9 @@ class Vlogs:
     def take_outgrown(self) -> dict[int, int]:
         taken, self.outgrown = self.outgrown, {}
         return taken
+
+    def ended(self) -> list[int]:
+        return self.over
 
     def rest(self, vlog_ids: Iterable[int]) -> list[tuple[int, int, int]]:
         return [(vlog, *self.open[vlog]) for vlog in vlog_ids if vlog in self.open]
@@ -367,6 +371,27 @@ def test_what_was_outgrown_is_closed_first_and_copied_more_often_then() -> None:
         assert widen == ("widen", {"vlogs": [[5, 4, 3], [7, 0, 2]]})
         await this.widening.roll()
         assert len(this.proposals) == 2, "said once"
+
+    run(body)
+
+
+def test_what_only_deleted_topics_had_is_closed_as_soon_as_nothing_is_on_its_way() -> None:
+    """All others go on where they are."""
+
+    async def body(this: Case) -> None:
+        this.vlogs.over, this.vlogs.open = [5, 7], {5: (4, 900)}
+        this.refusal = KafkaError(ErrorCode.REQUEST_TIMED_OUT, "the controller is away")
+        with pytest.raises(KafkaError):
+            await this.widening.roll()
+        assert this.vlogs.told == []
+        this.refusal = None
+        await this.widening.roll()
+        this.vlogs.open = {7: (1, 20)}
+        await this.widening.roll()
+        await this.widening.roll()
+        five, seven = ({"vsegs": [[5, 4, 900]]}, {"vsegs": [[7, 1, 20]]})
+        assert this.proposals == [("close_vsegs", five), ("close_vsegs", five), ("close_vsegs", seven)]
+        assert (this.vlogs.told, this.vlogs.looks) == ([5, 7], 0)
 
     run(body)
 

@@ -561,6 +561,8 @@ class ClusterPartition(Partition):
         super().__init__(world, topic, index, config, base)
 
     def on_durable(self, end_offset: int) -> None:
+        if self.deleted:
+            return
         assert end_offset > self.high_watermark, "the high watermark only goes up (rule 9)"
         assert not self.vlog.lost
         on_its_way = isinstance(self.vlog, Crossing) and not self.vlog.landed

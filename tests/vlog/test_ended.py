@@ -1,0 +1,137 @@
+"""Virtual logs that a topic had for itself go with it: nothing of them stays, here or in the store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kproto.log.ports import EVERYTHING
+from kproto.vlog.recovery import Recovered
+from kproto.vlog.virtual_log import VirtualLog
+from tests.vlog.cluster import ClusterPartition, ClusterWorld, Record
+
+
+def delete(world: ClusterWorld, *parts: ClusterPartition) -> None:
+    """Their topic was deleted."""
+    for part in parts:
+        part.deleted, part.vlog = True, None
+        part.segment.flushed = part.segment.synced = EVERYTHING
+    world.manager.forget_topic(parts[0].topic_id)
+
+
+def close(world: ClusterWorld) -> list[tuple[int, int, int]]:
+    """What `Widening.roll` does about it; what the store was told."""
+    ends = world.manager.rest(world.manager.ended())
+    for vlog, seq, end in ends:
+        world.vsegs.records[vlog, seq].end = end
+    world.manager.rested([vlog for vlog, _, _ in ends])
+    return ends
+
+
+def vlogs_of(world: ClusterWorld) -> list[int]:
+    return [vlog.vlog_id for vlog in world.manager._of]
+
+
+def records_of(world: ClusterWorld, *vlogs: int) -> list[Record]:
+    return [record for (vlog, _), record in sorted(world.vsegs.records.items()) if vlog in vlogs]
+
+
+def test_with_backups_they_end_in_the_store_first() -> None:
+    world = ClusterWorld.begin()
+    shared = world.partition(topic=1)
+    shared.append()
+    world.flow()
+    used = world.manager.journal.bytes
+    own = [world.partition(topic=2, index=index, kproto__vlogs="3") for index in range(3)]
+    for part in own[:2]:
+        part.append(20_000)
+    world.manager.side(own[0])  # type: ignore[arg-type]
+    world.flow()
+    assert (vlogs_of(world), world.manager.ended()) == ([1, 2, 3, 4, (1 << 30) + 5], [])
+    delete(world, *own)
+    world.pass_time(3)
+    assert vlogs_of(world) == [1, 2, 3], "of the others the store has nothing"
+    first = world.manager.rest(world.manager.ended())
+    assert sorted(first) == [(2, 1, world.pushers[1].vlog.position), (3, 1, world.pushers[2].vlog.position)]
+    world.pass_time(3)
+    assert sorted(close(world)) == sorted(first), "the store did not answer"
+    assert close(world) == []
+    world.pass_time(3)
+    assert (vlogs_of(world), world.manager.ended()) == ([1], [])
+    while world.manager.journal.shrink():
+        world.loop.turn()
+    assert world.manager.journal.bytes == used
+    assert [record.end is None for record in records_of(world, 2, 3)] == [False, False]
+    world.loop.advance(7200)
+    world.pass_time(3)
+    assert len(records_of(world, 2, 3)) == 2
+    again = world.partition(topic=3, kproto__vlogs="1")
+    assert again.vlog.vlog_id == 6, "no number comes again"
+    again.append()
+    shared.append()
+    world.flow()
+    assert (again.high_watermark, shared.high_watermark) == (1, 2)
+    world.check()
+
+
+def test_what_is_on_its_way_when_the_topic_is_deleted_comes_first() -> None:
+    world = ClusterWorld.begin()
+    part = world.partition(topic=2, kproto__vlogs="1")
+    vlog: Any = part.vlog
+    told: list[bool] = []
+    part.append()
+    vlog.when_durable(1, lambda: told.append(True))
+    delete(world, part)
+    world.loop.turn()
+    world.manager.tick()
+    assert close(world) == [], "the store is asked for the first segment"
+    world.vsegs.answer()
+    world.loop.turn()
+    assert world.backups.pushes
+    assert close(world) == []
+    assert vlogs_of(world) == [1]
+    world.flow()
+    assert told == [True]
+    assert len(close(world)) == 1
+    world.pass_time(3)
+    assert vlogs_of(world) == []
+
+
+def test_a_deleted_topic_and_one_of_its_name_have_nothing_in_common() -> None:
+    """Topics are known by their ids."""
+    world = ClusterWorld.begin()
+    part = world.partition(topic=2, kproto__vlogs="1")
+    part.append()
+    world.flow()
+    delete(world, part)
+    again = world.partition(topic=3, kproto__vlogs="1")
+    again.append()
+    world.flow()
+    assert [vlog for vlog, _, _ in close(world)] == [1]
+    world.pass_time(3)
+    assert vlogs_of(world) == [2]
+    again.append()
+    world.flow()
+    assert again.high_watermark == 2
+    world.check()
+
+
+def test_without_backups_they_go_by_themselves() -> None:
+    world = ClusterWorld.begin(copies=1, others=0)
+    shared = world.partition(topic=1)
+    shared.append()
+    part = world.partition(topic=2, kproto__vlogs="1")
+    vlog: VirtualLog = part.vlog
+    world.flow()
+    part.append()
+    delete(world, part)
+    world.manager.tick()
+    assert vlog in world.manager._of, "a chunk is on its way"
+    assert world.manager.ended() == []
+    world.pass_time(3)
+    assert vlogs_of(world) == [1]
+    assert vlog.segments == []
+    shared.append()
+    world.flow()
+    recovered: Recovered = world.recover()
+    assert {key[0] for key in recovered.chunks} == {shared.topic_id}
+    assert not world.loop.errors
