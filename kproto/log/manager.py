@@ -407,18 +407,24 @@ class LogManager:
             if self.leadership.is_elsewhere(streamlet) or (newer and streamlet.sources):
                 self.release(topic_id, index)
 
-    def _sweep(self) -> None:
-        """Files of earlier processes of partitions that turned out to be led elsewhere: remove them."""
+    def _sweep(self) -> bool:
+        """Files of earlier processes of partitions that turned out to be led elsewhere: remove them. True:
+        some are being recovered, so that nobody knows yet."""
+        unknown = False
         image = self.leadership.image
         for topic_id in self._known_at_start if image is not None else ():
             directory = stream_directory(self.data_dir, topic_id)
             for name in self.disk.listdir(directory):
                 index = name.rpartition(".")[2]
                 streamlet = self.leadership.streamlet(topic_id, int(index)) if index.isdecimal() else None
-                if streamlet is None or streamlet.state != ONLINE:
+                path = os.path.join(directory, name)
+                if streamlet is None or self.trash.is_lent(path):
                     continue
-                if self.leadership.is_elsewhere(streamlet):
-                    self.trash.lend(self.clock.monotonic(), os.path.join(directory, name))
+                if streamlet.state != ONLINE:
+                    unknown = True
+                elif self.leadership.is_elsewhere(streamlet):
+                    self.trash.lend(self.clock.monotonic(), path)
+        return unknown
 
     # Old journals
 
@@ -455,8 +461,9 @@ class LogManager:
         more |= self._remove_files(now, deadline)
         more |= self._retain_some(now, deadline)
         if now >= self._sweep_at:
-            self._sweep_at = math.inf
-            self._sweep()
+            self._sweep_at = now + RELEASED_KEPT_S
+            if not self._sweep():
+                self._sweep_at = math.inf
         more |= self.flushing.rest(now)
         return more
 

@@ -95,6 +95,10 @@ class Trash:
         self._directories.pop(directory, None)
         self._directories[directory] = due
 
+    def is_lent(self, directory: str) -> bool:
+        """It waits to be removed."""
+        return directory in self._directories
+
     def take_back(self, directory: str) -> None:
         """Keep ``directory`` and what is in it, as far as it is not removed yet. Whoever opens it decides
         anew what is to go."""

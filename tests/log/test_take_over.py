@@ -20,6 +20,7 @@ from kproto.log.adopting import GapError
 from kproto.log.partition import Partition
 from kproto.log.reader import complete
 from kproto.log.segment import Group, Segment
+from kproto.metadata.records import ONLINE, RECOVERING
 from kproto.wire.batch import hop
 from kproto.wire.records import NO_PRODUCER, Producer, iter_times
 from tests.log.replicated import (
@@ -429,6 +430,46 @@ def test_files_that_an_earlier_process_left_go_when_another_broker_leads(tmp_pat
     log.tick(301.0)
     log.tick(1.0)
     assert list(directory.iterdir()), "it is led here, or will be"
+
+
+def test_files_that_an_earlier_process_left_go_when_a_long_recovery_elsewhere_is_over(
+    tmp_path: Path,
+) -> None:
+    """They were looked at once, and stayed until the next start."""
+    log = filled(tmp_path)
+    log.take_over(10)
+    log.partition().flush()
+    directory = Path(log.partition().directory)
+    log.leader, log.state = OTHER, RECOVERING
+    log.restart(LeftAs.KILLED)
+    for _ in range(2):
+        log.tick(301.0)
+        log.tick(1.0)
+        assert list(directory.iterdir()), "it may be led here yet"
+    log.state = ONLINE
+    log.apply()
+    log.tick(301.0)
+    log.tick(1.0)
+    assert not directory.exists()
+
+
+def test_a_look_for_files_of_earlier_processes_leaves_those_their_time_that_were_led_here_since(
+    tmp_path: Path,
+) -> None:
+    log = filled(tmp_path)
+    log.take_over(10)
+    log.partition().flush()
+    directory = Path(log.partition().directory)
+    log.restart(LeftAs.KILLED)
+    log.take_over(10)
+    log.tick(200.0)
+    log.lead(OTHER)
+    log.tick(101.0)
+    log.tick(1.0)
+    assert list(directory.iterdir())
+    log.tick(200.0)
+    log.tick(1.0)
+    assert not directory.exists()
 
 
 def test_files_that_are_here_are_not_read_from_others(tmp_path: Path) -> None:
