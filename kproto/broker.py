@@ -381,18 +381,23 @@ class Broker:
 
     async def _tick(self) -> None:
         while True:
-            more = False
             began = self._clock.monotonic()
-            try:
-                more = self._logs.tick(began)
-                more |= self._open_recovered()
-                self._vlogs.tick()
-                if self._member is not None:
-                    self._member.tick()
-            except Exception:
-                log.exception("housekeeping failed; trying again")
+            more = self._keep_house(began)
             rest = max(BUSY_TICK_SECONDS, BUSY_REST * (self._clock.monotonic() - began))
             await asyncio.sleep(rest if more else TICK_SECONDS)
+
+    def _keep_house(self, now: float) -> bool:
+        """Do what is due at monotonic time ``now`` (s); True: call again soon. What fails keeps nothing else
+        from being done."""
+        more = False
+        parts: list[Callable[[], bool | None]] = [partial(self._logs.tick, now), self._open_recovered]
+        parts += [self._vlogs.tick] if self._member is None else [self._vlogs.tick, self._member.tick]
+        for part in parts:
+            try:
+                more |= bool(part())
+            except Exception:
+                log.exception("housekeeping failed; trying again")
+        return more
 
     def _open_recovered(self) -> bool:
         """Open one partition that has chunks in old journals, so that these can go; True: there are more. One

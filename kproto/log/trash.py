@@ -155,16 +155,16 @@ class Trash:
 
     def _look_into(self, directory: str) -> None:
         """What is in the first one of the work list goes before it."""
-        if directory not in self._looked_into:
-            self._looked_into.add(directory)
-            self._now.extendleft(os.path.join(directory, name) for name in self._disk.listdir(directory))
-            return
+        try:
+            if directory not in self._looked_into:
+                self._now.extendleft(os.path.join(directory, name) for name in self._disk.listdir(directory))
+                self._looked_into.add(directory)
+                return
+            os.rmdir(directory)
+        except OSError as error:  # others wait behind it, and the next start looks again
+            log.warning("a deleted directory stays: %s", error)
         self._looked_into.discard(directory)
         self._now.popleft()
-        try:
-            os.rmdir(directory)
-        except OSError as error:
-            log.warning("a deleted directory stays: %s", error)
 
     def _set_aside(self, path: str) -> bool:
         """Free the name of a file; False when nothing is left of it."""

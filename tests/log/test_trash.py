@@ -137,6 +137,31 @@ def test_what_cannot_be_removed_stays_and_ends_nothing(
     ]
 
 
+def test_a_directory_that_cannot_be_looked_into_stays_and_holds_nothing_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was tried again and again, and nothing else of the log was looked after."""
+
+    class Unreadable(Disk):
+        def listdir(self, path: str) -> list[str]:
+            if path.endswith("bad"):
+                raise PermissionError(errno.EACCES, "made up")
+            return super().listdir(path)
+
+    background = Background()
+    trash = Trash(Unreadable(), background.submit, background.note)
+    for name in ("bad", "good"):
+        files(tmp_path / name, "one")
+        trash.add(0.0, str(tmp_path / name))
+    finish(trash, background)
+    assert (os.listdir(tmp_path), os.listdir(tmp_path / "bad")) == (["bad"], ["one"])
+    assert ["made up" in record.message for record in caplog.records] == [True]
+    trash._disk = Disk()
+    trash.add(0.0, str(tmp_path / "bad"))
+    finish(trash, background)
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_full_disk_gets_its_room_back(tmp_path: Path) -> None:
     background = Background()
     trash = Trash(Broken(full=True), background.submit, background.note)
