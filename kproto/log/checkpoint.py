@@ -18,7 +18,7 @@ synced checkpoint.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from enum import Enum
 from struct import Struct
 from typing import Final, NamedTuple
@@ -59,6 +59,19 @@ class Entry(NamedTuple):
     """Bytes in all segments, as far as it is known without looking."""
     oldest_ms: int
     """First timestamp of the oldest group: retention by time need not look before it is too old."""
+
+    @property
+    def unsynced(self) -> bool:
+        """Not all that is in files is known to be on the medium."""
+        return (self.synced_base, self.synced) < (self.base_offset, self.flushed)
+
+    def all_synced(self) -> Entry:
+        """The files were synced."""
+        return self._replace(synced_base=self.base_offset, synced=self.flushed)
+
+    def only_synced(self) -> Entry:
+        """Nothing counts as in the files but what was synced."""
+        return self._replace(base_offset=self.synced_base, flushed=self.synced)
 
 
 class Found(Enum):
@@ -104,14 +117,13 @@ class Checkpoint:
             topic_id, index = _KEY.unpack(key)
             yield topic_id, index
 
-    def proven(self, opened: Collection[tuple[bytes, int]]) -> bool:
-        """Whether all that the files of partitions that are not among ``opened`` hold was synced."""
+    def unsynced(self) -> Iterator[tuple[bytes, int, Entry]]:
+        """Those that vouch for what need not be on the medium: topic id, partition, entry."""
         for key, packed in self.entries.items():
             entry = Entry._make(_FIELDS.unpack(packed))
-            unsynced = (entry.synced_base, entry.synced) < (entry.base_offset, entry.flushed)
-            if unsynced and _KEY.unpack(key) not in opened:
-                return False
-        return True
+            if entry.unsynced:
+                topic_id, index = _KEY.unpack(key)
+                yield topic_id, index, entry
 
     def write(self, changed: Iterable[tuple[bytes, int, Entry]], point: bytes, *, sync: bool = False) -> None:
         """Append a frame. OSError passes through and leaves the old content valid."""
@@ -136,8 +148,7 @@ class Checkpoint:
         """After a power loss: nothing counts as in the files but what was synced; written at once, too."""
         for key, packed in self.entries.items():
             entry = Entry._make(_FIELDS.unpack(packed))
-            entry = entry._replace(base_offset=entry.synced_base, flushed=entry.synced)
-            self.entries[key] = _FIELDS.pack(*entry)
+            self.entries[key] = _FIELDS.pack(*entry.only_synced())
         self.distrust()
 
     def _rewritten(self, point: bytes, fresh: dict[bytes, bytes]) -> bool:
@@ -155,6 +166,11 @@ class Checkpoint:
     def forget(self, topic_id: bytes) -> None:
         """The topic is deleted; its entries leave the file when it is rewritten."""
         for key in [key for key in self.entries if key.startswith(topic_id)]:
+            del self.entries[key]
+
+    def forget_others(self, topics: Container[bytes]) -> None:
+        """The same of all topics but ``topics``: frames from before they were deleted are read again."""
+        for key in [key for key in self.entries if _KEY.unpack(key)[0] not in topics]:
             del self.entries[key]
 
     def _append(self, frame: bytes, sync: bool) -> None:

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
 from kproto.disk import NO_SPACE
 from kproto.log.checkpoint import Checkpoint, Found
+from kproto.log.files import parse_name
+from kproto.log.segment import DIRECTORIES_ABOVE
 from kproto.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class Checkpointing:
         "_clock",
         "_closed",
         "_deletions",
+        "_disk",
         "_next",
         "_ports",
         "_released",
@@ -68,6 +71,7 @@ class Checkpointing:
     def __init__(
         self, data_dir: str, disk: Disk, clock: Clock, interval: float, ports: LogPorts, left_as: LeftAs
     ) -> None:
+        self._disk = disk
         self._clock = clock
         self._ports = ports
         self.file = Checkpoint(disk, data_dir)
@@ -82,7 +86,8 @@ class Checkpointing:
         """The files are as their entries say (`checkpoint`)."""
         self._changed: dict[Partition, None] = {}
         self._released: dict[Key, Entry] = {}
-        """Where partitions stood that others lead now: for when they come back, perhaps to a next process."""
+        """Where partitions stood that are not open any more: for when others that lead them now give them
+        back, perhaps to a next process."""
         self._deletions = 0
         self._slices = 0
         self._sync = False
@@ -139,7 +144,7 @@ class Checkpointing:
         self._changed.pop(partition, None)
 
     def released(self, topic_id: bytes, index: int, entry: Entry) -> None:
-        """Another broker leads a partition, which stood where ``entry`` says and is not open any more."""
+        """A partition that is not open (another broker leads it, say) stands where ``entry`` says."""
         self._released[topic_id, index] = entry
 
     def opened(self, topic_id: bytes, index: int) -> None:
@@ -209,12 +214,38 @@ class Checkpointing:
         self.file.write([*self._left(), *_entries(self._changed)], self._ports.scan_point(), sync=True)
         self._deletions = 0
 
+    def sync_others(self, opened: Container[Key], directory_of: Callable[[bytes, int], str]) -> None:
+        """Before a clean stop, which is believed: sync what entries of other partitions than ``opened`` say
+        is in files. A killed process wrote it, or others lead them since. They vouch for no files that are
+        gone. OSError passes."""
+        noted = [one for one in self.file.unsynced() if one[:2] not in self._released]
+        noted += [one for one in self._left() if one[2].unsynced]
+        left = [one for one in noted if one[:2] not in opened]
+        together = len(left) > SYNC_ALL_FROM
+        if together:
+            os.sync()
+        for topic_id, index, entry in left:
+            directory = directory_of(topic_id, index)
+            files = [name for name in self._disk.listdir(directory) if parse_name(name) is not None]
+            if files and not together:
+                _sync_files(self._disk, directory, files)
+            self.released(topic_id, index, entry.all_synced() if files else entry.only_synced())
+
     def _left(self) -> list[tuple[bytes, int, Entry]]:
         return [(*key, entry) for key, entry in self._released.items()]
 
 
 def _entries(partitions: Iterable[Partition]) -> list[tuple[bytes, int, Entry]]:
     return [(one.topic_id, one.index, one.entry()) for one in partitions if not one.deleted]
+
+
+def _sync_files(disk: Disk, directory: str, names: Iterable[str]) -> None:
+    """Of one partition, and that they have their names (rule 36)."""
+    for name in names:
+        disk.sync_file(f"{directory}/{name}")
+    for _ in range(1 + DIRECTORIES_ABOVE):
+        disk.sync_directory(directory)
+        directory = os.path.dirname(directory)
 
 
 def sync_all(partitions: Iterable[Partition]) -> None:

@@ -169,6 +169,7 @@ class LogManager:
         self._known_at_start = {
             topic_id: record.partitions for topic_id, record in image.topics_by_id.items()
         }
+        self.checkpointing.file.forget_others(image.topics_by_id)
         now = self.clock.monotonic()
         known = {topic_id.hex() for topic_id in image.topics_by_id}
         for name in self.disk.listdir(os.path.join(self.data_dir, STREAMS)):
@@ -561,13 +562,13 @@ class LogManager:
 
     def close(self) -> bool:
         """A clean stop: everything into files, synced, a last checkpoint. False, so not to be marked as one,
-        when that failed or an earlier process left journal chunks or unsynced files that nobody opened."""
+        when that failed or an earlier process left journal chunks that nobody opened."""
         left = self.trash.close()
         opened = {(one.topic_id, one.index): one for one in self.partitions_open()}
         clean = self.flushing.flush_all() and not self.unopened.has_runs
-        clean = clean and (self.checkpointing.exact or self.checkpointing.file.proven(opened))
         try:
             sync_all(opened.values())
+            self.checkpointing.sync_others(opened, self.directory_of)
         except OSError as error:
             self.ports.on_poison(f"fdatasync of a segment file: {error}")
             clean = False

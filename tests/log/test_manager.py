@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from kproto.directory import LeftAs
-from kproto.disk import Buffer, Disk
+from kproto.disk import Buffer, Disk, SyncError
 from kproto.errors import ErrorCode, KafkaError
-from kproto.log import due
+from kproto.log import checkpointing, due
 from kproto.log.checkpoint import Checkpoint, Entry
-from tests.log.support import TOPIC_ID, Log, batch, everything
+from tests.log.support import TOPIC_ID, Log, batch, everything, image
 from tests.log.test_segments import files, fill
 
 
@@ -236,19 +236,77 @@ def test_the_checkpoint_is_rewritten_when_most_of_it_is_old(tmp_path: Path) -> N
     assert Checkpoint(Disk(), str(tmp_path)).entries == checkpoint.entries
 
 
-def test_a_clean_stop_does_not_vouch_for_what_a_killed_process_left_unsynced(tmp_path: Path) -> None:
-    """Nobody opened the partition in between: a loss of power may take what its checkpoint entry counts."""
-    log = Log(tmp_path)
+class Syncs(Disk):
+    """Names of files that were synced; ``broken``: no segment file can be."""
+
+    def __init__(self) -> None:
+        self.synced: set[str] = set()
+        self.broken = False
+
+    def sync_file(self, path: str) -> None:
+        if self.broken and path.endswith(".chunks"):
+            raise SyncError(errno.EIO, "made up")
+        super().sync_file(path)
+        self.synced.add(os.path.basename(path))
+
+    def sync_directory(self, path: str) -> None:
+        super().sync_directory(path)
+        self.synced.add(os.path.basename(path))
+
+
+def left_by_a_killed_process(tmp_path: Path, disk: Disk) -> Log:
+    """What was written was not synced, and the journal that is left need not have it."""
+    log = Log(tmp_path, disk=disk)
     fill(log, 3, 100)
     log.partition().flush()
     log.journal.stored.clear()
     log.tick(6.0)
     log.tick(6.0)
     log.restart(LeftAs.KILLED)
-    assert not log.manager.close()
-    log.restart(LeftAs.KILLED)
+    return log
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_clean_stop_syncs_what_a_killed_process_left_and_nobody_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: bool
+) -> None:
+    """A loss of power would take what the checkpoint counts; and no later stop was clean either."""
+    disk, whole = Syncs(), list[str]()
+    monkeypatch.setattr(checkpointing, "SYNC_ALL_FROM", 0 if together else 1)
+    monkeypatch.setattr(os, "sync", lambda: whole.append("sync"))
+    log = left_by_a_killed_process(tmp_path, disk)
+    names = {path.name for path in (tmp_path / "streams").rglob("*") if path.suffix != ".index"}
+    disk.synced.clear()
+    assert log.manager.close()
+    assert whole if together else names <= disk.synced
+    log.restart(LeftAs.POWER_LOST)
+    entry = log.manager.checkpointing.file.get(TOPIC_ID, 0)
+    assert entry is not None
+    assert (entry.flushed, entry.synced) == (os.path.getsize(files(log)[0]),) * 2
     assert log.partition().log_end_offset == 3
-    log.restart(LeftAs.CLEAN)
+
+
+def test_a_stop_is_not_clean_when_what_a_killed_process_left_cannot_be_synced(tmp_path: Path) -> None:
+    disk = Syncs()
+    log = left_by_a_killed_process(tmp_path, disk)
+    disk.broken = True
+    assert not log.manager.close()
+    assert log.poisoned
+    disk.broken = False
+    log.restart(LeftAs.FAILED)
+    entry = log.manager.checkpointing.file.get(TOPIC_ID, 0)
+    assert entry is not None
+    assert (entry.flushed, entry.synced) == (0, 0)
+
+
+def test_stops_are_clean_after_a_crash_though_a_topic_was_deleted_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Frames from before the deletion have its entries, which nobody would ever remove or prove."""
+    log = left_by_a_killed_process(tmp_path, Disk())
+    monkeypatch.setattr(log, "image", lambda: image(topic_id=bytes(range(16, 32))))
+    log.restart(LeftAs.KILLED)
+    assert list(log.manager.checkpointing.file.keys()) == []
     assert log.manager.close()
 
 

@@ -472,6 +472,33 @@ def test_a_look_for_files_of_earlier_processes_leaves_those_their_time_that_were
     assert not directory.exists()
 
 
+@pytest.mark.parametrize("left_as", [None, LeftAs.KILLED])
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_clean_stop_vouches_only_for_synced_files_of_what_others_lead(
+    tmp_path: Path, left_as: LeftAs | None, gone: bool
+) -> None:
+    """The next start would believe them though the machine lost its power in between; and those that are gone
+    stood in the way of every clean stop after a crash."""
+    log = filled(tmp_path)
+    log.take_over(10)
+    log.partition().flush()
+    log.lead(OTHER)
+    log.tick(20.0)
+    if left_as is not None:
+        log.restart(left_as)
+    if gone:
+        log.tick(301.0)
+        log.tick(1.0)
+    noted = log.manager.checkpointing.file.get(TOPIC_ID, 0)
+    assert noted is not None
+    assert noted.unsynced
+    log.run_deferred()
+    assert log.manager.close()
+    log.restart(LeftAs.CLEAN)
+    left = log.manager.checkpointing.file.get(TOPIC_ID, 0)
+    assert left == (noted.only_synced() if gone else noted.all_synced())
+
+
 def test_files_that_are_here_are_not_read_from_others(tmp_path: Path) -> None:
     log = filled(tmp_path)
     log.take_over(0)
