@@ -124,11 +124,8 @@ def recall(partition: Partition) -> None:
 
 def settle(partition: Partition) -> None:
     """It is open. What is of a longer log, which was lost, is nothing that may be met later."""
-    kept = partition.producers.kept
-    if kept is None:
-        return
-    if kept[0] <= partition.log_end_offset:
-        partition.producers.catch_up()
+    partition.producers.reach(partition.log_end_offset)
+    if partition.producers.kept is None:
         return
     partition.producers.kept = None
     partition.disk.unlink(os.path.join(partition.directory, FILE))

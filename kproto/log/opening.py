@@ -333,6 +333,7 @@ def ensure_index(partition: Partition, segment: Segment) -> None:
         return
     if segment.index is None:
         segment.rebuild_index()
+    partition.producers.reach(segment.next_offset)
     segment.footer = (partition.producers.encode(), partition.epochs.encode())
     try:
         segment.write_index()

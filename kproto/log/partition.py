@@ -494,6 +494,7 @@ class Partition:
         segment.closed = True
         segment.next_offset = self.log_end_offset
         segment.group.size += segment.size
+        self.producers.reach(self.log_end_offset)
         segment.footer = (self.producers.encode(), self.epochs.encode())
         if segment.index is None:
             segment.index = SparseIndex()

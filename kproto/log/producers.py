@@ -86,7 +86,7 @@ def last_sequence(first: int, records: int) -> int:
 
 class Producers(dict[int, Producer]):
     """Producer id -> :class:`Producer`. ``kept``: an offset, and the state there (`encode`) as it was written
-    down once; `add` takes it when it gets to that offset.
+    down once; `add` and `reach` take it when they get to that offset.
     """
 
     __slots__ = ("_refused", "kept")
@@ -172,8 +172,8 @@ class Producers(dict[int, Producer]):
 
     def add(self, pid: int, epoch: int, seq: int, records: int, base_offset: int, max_timestamp: int) -> None:
         """A chunk of ``pid`` was appended."""
-        if self.kept is not None and base_offset >= self.kept[0]:
-            self.catch_up()
+        if self.kept is not None:
+            self.reach(base_offset)
         producer = self.get(pid)
         if producer is None:
             producer = self[pid] = Producer(epoch)
@@ -181,9 +181,10 @@ class Producers(dict[int, Producer]):
             producer.begin(epoch)
         producer.add(seq, last_sequence(seq, records), base_offset, max_timestamp)
 
-    def catch_up(self) -> None:
-        """The fold is at the offset of what was kept: that is the state now."""
-        if self.kept is not None:
+    def reach(self, offset: int) -> None:
+        """The fold is at ``offset``. Chunks without a producer id are not told of: if it is at or behind that
+        of what was kept, that is the state now."""
+        if self.kept is not None and offset >= self.kept[0]:
             known, self.kept = Producers.decode(self.kept[1]), None
             self.clear()
             self.update(known)

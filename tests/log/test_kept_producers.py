@@ -53,6 +53,29 @@ def test_what_is_sent_again_after_everything_was_deleted(
     assert append(log, 7, 3) == [(4 + len(later), True)]
 
 
+@pytest.mark.parametrize("flushed", [False, True])
+def test_what_was_kept_is_in_the_indexes_that_a_start_writes(tmp_path: Path, flushed: bool) -> None:
+    """Chunks without a producer id follow: of files whose index is missing, or that the journal has. The next
+    start begins with those indexes."""
+    log = Log(tmp_path, {"file.delete.delay.ms": "0", "kproto.segment.file.bytes": "65536"})
+    append(log, 7, 0, 1, 2)
+    log.partition().delete_records(-1)
+    restart(log, LeftAs.KILLED, 3)
+    for _ in range(6):
+        log.partition().append(batch(30_000))
+    if flushed:
+        log.partition().flush()
+        log.tick(6.0)
+    log.restart(LeftAs.KILLED)
+    for path in tmp_path.rglob("*.index"):
+        path.unlink()
+    assert list(log.partition().producers) == [7]
+    log.partition().flush()
+    assert list(tmp_path.rglob("*.index"))
+    restart(log, LeftAs.KILLED, 9)
+    assert append(log, 7, 2, 3) == [(2, True), (9, False)]
+
+
 def test_a_log_start_within_what_only_the_journal_has(tmp_path: Path) -> None:
     """The file ends before what was deleted, and the journal begins behind it."""
     log = Log(tmp_path)
