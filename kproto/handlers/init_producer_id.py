@@ -3,8 +3,8 @@
 Behaviour: without a transactional id every call gets a new id with epoch 0, whatever id the client had
 before: as in Apache Kafka. There are no transactions yet: a transactional id gets
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED, as from FindCoordinator: clients show it at once and do not try again.
-When ids have to come from another broker, and do not in a second, it is COORDINATOR_LOAD_IN_PROGRESS, as in
-Apache Kafka.
+When no block of ids is to be had, from another broker in a second, or because the metadata cannot be written,
+it is COORDINATOR_LOAD_IN_PROGRESS, as in Apache Kafka: all clients try that again.
 Version notes: v2 flexible, v3 the client's current id and epoch, v4 PRODUCER_FENCED, v5 the same for TV2.
 """
 
@@ -27,9 +27,8 @@ async def handle(ctx: RequestContext, request: InitProducerIdRequest) -> InitPro
         return _refused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     try:
         producer_id = await ctx.broker.controller.next_producer_id()
-    except KafkaError as error:
-        away = error.code is ErrorCode.NOT_CONTROLLER
-        return _refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if away else error.code)
+    except KafkaError:
+        return _refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from kproto.errors import ErrorCode
 from kproto.handlers.authorized import CLUSTER_OPERATIONS, NOT_ASKED
+from kproto.metadata import StoreError
 from kproto.wire.generated.describe_cluster import DescribeClusterRequest
 from kproto.wire.generated.init_producer_id import InitProducerIdRequest
 
@@ -36,6 +37,21 @@ def test_only_brokers_are_found_here(served, version: int, endpoint: int, code: 
 def test_every_idempotent_producer_gets_its_own_id(served, version: int) -> None:
     answers = [served.call(22, version, InitProducerIdRequest(transactional_id=None)) for _ in range(3)]
     assert [(a.error_code, a.producer_id, a.producer_epoch) for a in answers] == [(0, n, 0) for n in range(3)]
+
+
+def test_producers_try_again_when_the_metadata_cannot_be_written(served, monkeypatch) -> None:
+    """A full disk, say. With KAFKA_STORAGE_ERROR not all of them do."""
+
+    async def full(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    request = InitProducerIdRequest(transactional_id=None)
+    with monkeypatch.context() as during:
+        during.setattr(type(served.controller._store), "transact", full)
+        answer = served.call(22, 5, request)
+        assert answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        assert (answer.producer_id, answer.producer_epoch) == (-1, -1)
+    assert served.call(22, 5, request).producer_id == 0
 
 
 @pytest.mark.parametrize("version", range(6))
