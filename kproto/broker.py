@@ -313,7 +313,7 @@ class Broker:
         for (topic_id, index), runs in recovered.runs():
             self._logs.unopened.recovered(topic_id, index, runs)
         self._vlogs.on_flushed = self._logs.checkpointing.write_soon
-        self._vlogs.cleaner.may_forget = lambda: self._logs.checkpointing.starts_known
+        self._vlogs.cleaner.deletions = self._logs.checkpointing.deletions
         self._vlogs.inherit(recovered, self._logs.settled, self._unsynced)
 
     def _is_listed(self, owner_epoch: int, vlog: int, seq: int) -> bool:

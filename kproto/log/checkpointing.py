@@ -14,6 +14,7 @@ from kproto.directory import LeftAs
 from kproto.disk import NO_SPACE
 from kproto.log.checkpoint import Checkpoint, Found
 from kproto.log.files import parse_name
+from kproto.log.ports import Deletions
 from kproto.log.segment import DIRECTORIES_ABOVE
 from kproto.trouble import Trouble
 
@@ -52,16 +53,15 @@ class Checkpointing:
         "_changed",
         "_clock",
         "_closed",
-        "_deletions",
         "_disk",
         "_next",
         "_ports",
         "_released",
         "_retry",
         "_slices",
-        "_sync",
         "_syncing",
         "_trouble",
+        "deletions",
         "exact",
         "file",
         "noted",
@@ -88,14 +88,13 @@ class Checkpointing:
         self._released: dict[Key, Entry] = {}
         """Where partitions stood that are not open any more: for when others that lead them now give them
         back, perhaps to a next process."""
-        self._deletions = 0
+        self.deletions = Deletions()
         self._slices = 0
-        self._sync = False
         self._syncing = False
         """A thread syncs the file: on a slow disk that takes long, and all clients would wait."""
         self._closed = False
         self.on_synced: Callable[[], object] = int
-        """Called when it has, for files that wait for `starts_known`."""
+        """Called when it has, for files that wait for `deletions`."""
         self._retry = 0.0
         self._trouble = Trouble(log, clock, "no checkpoint could be written")
         self._next = clock.monotonic() + interval
@@ -109,11 +108,6 @@ class Checkpointing:
                 raise
             log.warning("the checkpoint cannot be written: %s", error.strerror)
             self.noted = False
-
-    @property
-    def starts_known(self) -> bool:
-        """The synced checkpoint has all log starts: a partition is not missed what lies below its own."""
-        return not self._deletions
 
     def note(self, partition: Partition) -> None:
         """Bytes of ``partition`` went into a file."""
@@ -131,13 +125,8 @@ class Checkpointing:
         """The log start of ``partition`` moved, or files of it go: the next tick writes a checkpoint, and
         syncs it."""
         self._changed[partition] = None
-        self._deletions += 1
+        self.deletions.newest += 1
         self.write_soon()
-
-    def hurry(self, now: float) -> bool:
-        """Files wait for `starts_known`: the next tick writes and syncs. False when it cannot yet."""
-        self._sync = not self._syncing
-        return self._sync and now >= self._retry
 
     def forget(self, partition: Partition) -> None:
         """``partition`` is no longer here, or was never opened."""
@@ -159,7 +148,7 @@ class Checkpointing:
 
     def tick(self, now: float, interval: float) -> bool:
         """Write what is due at monotonic time ``now``; True when more is waiting. Seconds both."""
-        if now < self._retry or (now < self._next and not self._sync):
+        if now < self._retry or now < self._next:
             return False
         return self._write_some(now, interval)
 
@@ -171,7 +160,7 @@ class Checkpointing:
         """
         last = len(self._changed) <= AT_ONCE or self._slices >= SLICES
         batch = list(self._changed) if last else list(self._changed)[:BATCH]
-        sync = bool(self._deletions) and last and not self._syncing
+        sync = last and not (self.deletions.all_known or self._syncing)
         if any(one.look_for_deleted(one.segments[-1]) for one in batch if one.segments):
             return False
         if batch or sync or self._released:
@@ -191,20 +180,22 @@ class Checkpointing:
             self._slices += 1
             return True
         self._slices = 0
-        self._sync = False
         self._next = now + interval
         if sync:
             self._syncing = True
-            self._ports.in_background(self.file.sync, partial(self._synced, self._deletions))
+            self._ports.in_background(self.file.sync, partial(self._synced, self.deletions.newest))
         return False
 
-    def _synced(self, deletions: int, error: BaseException | None) -> None:
-        """The file has the log starts of so many deletions, or it cannot be told what it has (rule 35)."""
+    def _synced(self, newest: int, error: BaseException | None) -> None:
+        """The file has the log starts of all deletions up to ``newest``, or it cannot be told what it has
+        (rule 35)."""
         self._syncing = False
         if error is not None:
             self._ports.on_poison(f"fdatasync of the checkpoint: {error}")
         elif not self._closed:
-            self._deletions -= deletions
+            self.deletions.known = newest
+            if not self.deletions.all_known:
+                self.write_soon()
             self.on_synced()
 
     def close(self, opened: Iterable[Partition]) -> None:
@@ -212,7 +203,7 @@ class Checkpointing:
         self._closed = True
         self._changed.update(dict.fromkeys(opened))
         self.file.write([*self._left(), *_entries(self._changed)], self._ports.scan_point(), sync=True)
-        self._deletions = 0
+        self.deletions.known = self.deletions.newest
 
     def sync_others(self, opened: Container[Key], directory_of: Callable[[bytes, int], str]) -> None:
         """Before a clean stop, which is believed: sync what entries of other partitions than ``opened`` say

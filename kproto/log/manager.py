@@ -61,6 +61,7 @@ class LogManager:
         "_known_at_start",
         "_next_retention",
         "_retaining",
+        "_settling",
         "_static",
         "_sweep_at",
         "checkpointing",
@@ -106,17 +107,21 @@ class LogManager:
         self.indexes = IndexCache(INDEXES_KEPT)
         self.suspects: deque[Segment] = deque(maxlen=SUSPECTS_KEPT)
         """Segments whose files were not as they should be when somebody read them (in any thread)."""
-        self.trash = Trash(disk, ports.in_background, lambda: ports.defer(self._remove_more))
         self.flushing = Flushing(clock, settings, ports)
         self.pool = self.flushing.pool
         interval = settings.kproto_checkpoint_interval_ms / 1000
         self.checkpointing = Checkpointing(data_dir, disk, clock, interval, ports, left_as)
         self.checkpointing.on_synced = lambda: ports.defer(self._remove_more)
+        deletions = self.checkpointing.deletions
+        self.trash = Trash(disk, ports.in_background, lambda: ports.defer(self._remove_more), deletions)
         self.leadership = Leadership(settings.node_id, owner_epoch)
         self.streams: dict[bytes, Stream] = {}
         self.unopened = Unopened()
         self._known_at_start: dict[bytes, int] = {}
         """Topic id -> partitions that may have files from before this process."""
+        self._settling: dict[tuple[bytes, int, int], int] = {}
+        """Chunks in old journals (topic id, partition, end offset) that nobody needs once these deletions are
+        known."""
         self._retaining: Iterator[Partition] | None = None
         now = clock.monotonic()
         for path in left_files(disk, data_dir):
@@ -438,8 +443,13 @@ class LogManager:
         """Old journals need not have what lies below ``end_offset``: it is in synced files, or deleted."""
         partition = self.opened(topic_id, index)
         if partition is not None:
-            end = max(partition.synced_offset, partition.log_start_offset)
-            return self.checkpointing.starts_known and end_offset <= end
+            if end_offset > max(partition.synced_offset, partition.log_start_offset):
+                return False
+            chunk, deletions = (topic_id, index, end_offset), self.checkpointing.deletions
+            if self._settling.setdefault(chunk, deletions.newest) > deletions.known:
+                return False
+            del self._settling[chunk]
+            return True
         streamlet = self.leadership.streamlet(topic_id, index)
         if streamlet is None:
             image = self.leadership.image
@@ -480,8 +490,6 @@ class LogManager:
     def _remove_files(self, now: float, deadline: float) -> bool:
         """True: there is more to do for the loop; while the thread is at it, that goes on by itself."""
         while not self.trash.busy and self.trash.is_due(now):
-            if not self.checkpointing.starts_known:
-                return self.checkpointing.hurry(now)
             self.trash.remove_some()
             if self.clock.monotonic() >= deadline:
                 return not self.trash.busy
@@ -544,13 +552,14 @@ class LogManager:
 
     def discard(self, partition: Partition, segments: list[Segment]) -> None:
         """Segments left ``partition``: remove their files after ``file.delete.delay.ms``."""
+        self.checkpointing.sync_soon(partition)
+        number = self.checkpointing.deletions.newest
         due = self.clock.monotonic() + partition.config.file_delete_delay_ms / 1000
         for segment in segments:
             self.files.close(segment.path)
             # An index without chunks would be found by nobody if the process were killed in between.
-            self.trash.add(due, segment.index_path)
-            self.trash.add(due, segment.path)
-        self.checkpointing.sync_soon(partition)
+            self.trash.add(due, segment.index_path, number)
+            self.trash.add(due, segment.path, number)
 
     def random_below(self, limit: int) -> int:
         """For segment.jitter.ms."""

@@ -9,6 +9,8 @@ The log may not import ``vlog``; ``broker`` wires the two together. The hand-ove
   length). To get there the cleaner calls ``segment.flush`` on the loop and ``segment.sync`` in a thread.
   Segments of deleted data count as synced. For chunks found at start there are no segments yet:
   `LogManager.settled` answers for (topic, partition, offset).
+  A start has to know of what was deleted: a file that needs nothing any more waits until all `Deletions` of
+  that time are known.
 - *Start*: ``Checkpoint.point`` is what ``LogPorts.scan_point`` returned at the last checkpoint:
   everything below that point is in segment files (not necessarily synced: after a power loss scan from the
   oldest journal file). For every partition found, recovery calls `Unopened.recovered` with its
@@ -79,6 +81,22 @@ class RemoteReader(Protocol):
         Raises KafkaError: KAFKA_STORAGE_ERROR when no copy can be read at the moment.
         """
         ...
+
+
+class Deletions:
+    """Each time a log start moves, or segments are given up, has a number. ``newest`` is the last one; up to
+    ``known`` they are in a synced checkpoint, so that no start begins before data that is gone. Others come
+    all the time: who waits does so for the number that was the newest when he began."""
+
+    __slots__ = ("known", "newest")
+
+    def __init__(self) -> None:
+        self.newest = self.known = 0
+
+    @property
+    def all_known(self) -> bool:
+        """Nobody has to wait."""
+        return self.known == self.newest
 
 
 Done = Callable[[BaseException | None], object]

@@ -1,5 +1,6 @@
 """Files of deleted data: removed ``file.delete.delay.ms`` after the deletion, a few at a time, and only once
-a checkpoint that knows of the deletion is on disk (else a restart could begin before data that is gone).
+a checkpoint that knows of the deletion is on disk (`Deletions`: else a restart could begin before data that
+is gone).
 
 A file gets another name first, and goes in a thread then: giving back the pages of a large one takes 20 ms,
 and a third of a second while the disk is busy. Its own name is free at once. What a process that was killed
@@ -22,7 +23,7 @@ from typing import Final
 
 from kproto.disk import Disk
 from kproto.log.files import DELETED
-from kproto.log.ports import InBackground
+from kproto.log.ports import Deletions, InBackground
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +58,7 @@ class Trash:
     """Paths to remove. Files and whole directories; what is missing already is fine."""
 
     __slots__ = (
+        "_deletions",
         "_directories",
         "_disk",
         "_in_background",
@@ -68,15 +70,20 @@ class Trash:
     )
 
     def __init__(
-        self, disk: Disk, in_background: InBackground, on_removed: Callable[[], object] = int
+        self,
+        disk: Disk,
+        in_background: InBackground,
+        on_removed: Callable[[], object] = int,
+        deletions: Deletions | None = None,
     ) -> None:
         self._disk = disk
+        self._deletions = deletions or Deletions()
         self._in_background = in_background
         self._on_removed = on_removed
         self.busy = False
         """The thread is at it; ``on_removed`` is called when it has done what it was given."""
-        self._waiting: dict[str, list[tuple[float, str]]] = {}
-        """By directory."""
+        self._waiting: dict[str, list[tuple[float, int, str]]] = {}
+        """By directory: when it is due, the number of its deletion, path."""
         self._directories: dict[str, float] = {}
         """Those that may be taken back, in order of time."""
         self._now: deque[str] = deque()
@@ -86,9 +93,10 @@ class Trash:
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values())) + len(self._directories) + len(self._now)
 
-    def add(self, due: float, path: str) -> None:
-        """Remove ``path`` at monotonic time ``due`` (seconds)."""
-        self._waiting.setdefault(os.path.dirname(path), []).append((due, path))
+    def add(self, due: float, path: str, deletion: int = 0) -> None:
+        """Remove ``path`` at monotonic time ``due`` (seconds), once the deletion with that number is known (0
+        always is)."""
+        self._waiting.setdefault(os.path.dirname(path), []).append((due, deletion, path))
 
     def lend(self, due: float, directory: str) -> None:
         """Remove ``directory`` at ``due``, unless it is taken back. Times must not fall."""
@@ -112,7 +120,7 @@ class Trash:
     def close(self) -> list[str]:
         """Nothing more is begun. The files that are left: see `leave_files`; directories the next process
         finds by itself."""
-        left = [path for waiting in self._waiting.values() for _, path in waiting]
+        left = [path for waiting in self._waiting.values() for _, _, path in waiting]
         left = [path for path in (*left, *self._now) if not self._disk.is_directory(path)]
         self._waiting.clear()
         self._directories.clear()
@@ -120,11 +128,13 @@ class Trash:
         return left
 
     def is_due(self, now: float) -> bool:
-        """Move what is due to the work list; True when there is work."""
+        """Move what may go now to the work list; True when there is work."""
+        known = self._deletions.known
         for directory, waiting in list(self._waiting.items()):
-            if any(due <= now for due, _ in waiting):
-                self._now.extend(path for due, path in waiting if due <= now)
-                later = [item for item in waiting if item[0] > now]
+            going = [path for due, deletion, path in waiting if due <= now and deletion <= known]
+            if going:
+                self._now.extend(going)
+                later = [item for item in waiting if item[0] > now or item[1] > known]
                 if later:
                     self._waiting[directory] = later
                 else:

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kproto.log.ports import EVERYTHING
+from kproto.log.ports import EVERYTHING, Deletions
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -35,11 +35,6 @@ REST: Final = 4.0
 """After each slice the loop belongs to others for so many times what it took, unless a push waits."""
 BYTES_PER_SYNC: Final = 1 << 20
 """Sync without pressure only when a file sync frees at least so many bytes of journal."""
-
-
-def _always() -> bool:
-    """Before the log is there."""
-    return True
 
 
 def _keep_nothing(_: Closed) -> bool:
@@ -62,6 +57,7 @@ class Cleaner:
 
     __slots__ = (
         "_clock",
+        "_done",
         "_failed",
         "_flushed",
         "_freed",
@@ -74,8 +70,8 @@ class Cleaner:
         "_running",
         "_worker",
         "closed",
+        "deletions",
         "keep",
-        "may_forget",
         "stopped",
         "synced",
     )
@@ -104,12 +100,14 @@ class Cleaner:
         self._job: Iterator[None] = iter(())
         self._needs: dict[VirtualSegment, dict[LogSegment, int]] = {}
         """Of the closed virtual segments that are flushed: which segments have to be synced, up to where."""
+        self._done: dict[VirtualSegment, int] = {}
+        """Up to which deletions have to be known before they may go: the newest when nothing else lacked."""
         self.closed: deque[Closed] = deque()
         self.keep: Callable[[Closed], bool | None] = _keep_nothing
         """Asked before a file is given back: True when it was taken away to be kept; None when it is to be,
         and cannot be now: it is asked again, and later ones wait."""
-        self.may_forget: Callable[[], bool] = _always
-        """Whether a start would know that what was deleted is deleted (`Checkpointing.starts_known`)."""
+        self.deletions = Deletions()
+        """The log's, when it is there."""
         self.stopped = False
         self.synced = 0
         """Segment files synced so far."""
@@ -235,6 +233,9 @@ class Cleaner:
         """Give back the files of the oldest virtual segments that are done; how many. OSError, of a file that
         somebody deleted too, is poison: who can tell what else is gone."""
         count = 0
+        for closed in self.closed:
+            if not self._is_done(closed):
+                break  # those before it wait for the same sync of the checkpoint
         while not self.stopped and self.let_go(self._journal.give_back):
             count += 1
         return count
@@ -242,17 +243,29 @@ class Cleaner:
     def let_go(self, give_back: Callable[[JournalFile], object]) -> bool:
         """Keep or give back the file of the oldest virtual segment, if all of its chunks are in synced
         segment files, or deleted for good. OSError passes through."""
-        if not self.closed or not self.may_forget():
+        if not self.closed or not self._is_done(self.closed[0]):
             return False
         vlog, segment, file = closed = self.closed[0]
-        if file.pins or segment.frames or segment.needed_from("synced") is not None:
+        if self._done[segment] > self.deletions.known:
             return False
         kept = self.keep(closed)
         if kept is None:
             return False
         self.closed.popleft()
         self._needs.pop(segment, None)
+        self._done.pop(segment, None)
         vlog.forget(segment)
         if not kept:
             give_back(file)
+        return True
+
+    def _is_done(self, closed: Closed) -> bool:
+        """Whether all of its chunks are in synced segment files, or deleted."""
+        segment = closed.segment
+        if closed.file.pins or segment.frames:
+            return False
+        if segment not in self._done:
+            if segment.needed_from("synced") is not None:
+                return False
+            self._done[segment] = self.deletions.newest
         return True

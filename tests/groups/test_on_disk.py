@@ -115,7 +115,7 @@ def test_what_was_committed_long_ago_outlives_a_power_loss_after_a_checkpoint(
             await commit(remote, "g", i, 1)
             if partition.log_start_offset:
                 break
-        while not broker._logs.checkpointing.starts_known:
+        while not broker._logs.checkpointing.deletions.all_known:
             await asyncio.sleep(0.01)
         lost, where = tmp_path / "lost", str(tmp_path / "a")
         shutil.copytree(tmp_path / "a", lost)

@@ -155,7 +155,7 @@ def test_a_thread_syncs_what_deleted_files_wait_for(tmp_path: Path, broken: bool
     for _ in range(3):
         log.tick(1)
     assert "checkpoint" not in disk.on_the_loop
-    assert not log.manager.checkpointing.starts_known
+    assert not log.manager.checkpointing.deletions.all_known
     assert len(jobs) == 1
     while jobs:
         job, done = jobs.popleft()
@@ -167,6 +167,6 @@ def test_a_thread_syncs_what_deleted_files_wait_for(tmp_path: Path, broken: bool
         disk.in_thread = False
         done(failure)
         log.run_deferred()
-    assert log.manager.checkpointing.starts_known is not broken
+    assert log.manager.checkpointing.deletions.all_known is not broken
     assert os.path.exists(path) is broken
     assert bool(log.poisoned) is broken

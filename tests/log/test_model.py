@@ -91,7 +91,7 @@ class History:
         for segment in partition.unsynced():
             segment.sync()
         self.log.tick()
-        assert self.log.manager.checkpointing.starts_known
+        assert self.log.manager.checkpointing.deletions.all_known
         key = (partition.topic_id, partition.index)
         kept = [
             run for run in self.log.journal.stored.get(key, []) if not self.log.manager.settled(*key, run[1])

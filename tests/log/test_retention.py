@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from kproto.directory import LeftAs
 from kproto.disk import Disk
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.checkpoint import Checkpoint
+from kproto.log.ports import Done
 from kproto.log.retention import GroupState, new_log_start
 from tests.log.support import TOPIC_ID, Log, batch, everything
 from tests.log.test_segments import START, files, fill
@@ -155,16 +157,48 @@ def test_the_journal_waits_for_the_checkpoint_that_knows_a_log_start(tmp_path: P
     log = Log(tmp_path)
     fill(log, 4, 100)
     partition = log.partition()
-    assert log.manager.checkpointing.starts_known
+    assert log.manager.checkpointing.deletions.all_known
     partition.delete_records(4)
-    assert not log.manager.checkpointing.starts_known
+    assert not log.manager.checkpointing.deletions.all_known
     assert not log.manager.settled(TOPIC_ID, 0, 4)
     log.tick(6.0)
     known = Checkpoint(log.disk, str(tmp_path)).get(TOPIC_ID, 0)
     assert known is not None
     assert known.log_start == 4
-    assert log.manager.checkpointing.starts_known
+    assert log.manager.checkpointing.deletions.all_known
     assert log.manager.settled(TOPIC_ID, 0, 4)
+
+
+def test_neither_files_nor_the_journal_wait_for_deletions_that_come_later(tmp_path: Path) -> None:
+    """While one came during each sync of the checkpoint nothing was ever removed."""
+    jobs: list[tuple[Callable[[], object], Done]] = []
+    log = Log(tmp_path, {"file.delete.delay.ms": "0"}, in_background=lambda *job: jobs.append(job))
+
+    def sync() -> None:
+        while jobs:
+            call, done = jobs.pop(0)
+            call()
+            done(None)
+
+    waited = 0
+    settled = False
+    for number in range(6):
+        fill(log, 1, 100)
+        log.partition().flush()
+        log.partition().delete_records(number + 1)
+        settled = settled or log.manager.settled(TOPIC_ID, 0, 1)
+        waited += not settled
+        sync()
+        log.tick(1.0)
+        assert not log.manager.checkpointing.deletions.all_known
+    assert waited == 2
+    assert len(files(log)) <= 3
+    fill(log, 1, 100)
+    log.partition().delete_records(7)
+    for _ in range(2):
+        log.tick(1.0)
+        sync()
+    assert log.manager.checkpointing.deletions.all_known
 
 
 def test_a_synced_checkpoint_is_found_after_a_power_loss(tmp_path: Path) -> None:

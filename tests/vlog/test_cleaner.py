@@ -134,17 +134,39 @@ def test_one_that_grew_meanwhile_is_not_given_back() -> None:
 
 def test_files_wait_until_a_start_would_know_what_was_deleted() -> None:
     world = World()
-    world.cleaner.may_forget = lambda: False
+    world.cleaner.deletions.newest = 7
     closed = world.closed(0)
     world.add(closed)
     world.journal.bytes = world.journal.limit
     world.loop.run(60)
     assert world.flushed()
     assert world.given_back == []
-    world.cleaner.may_forget = lambda: True
+    world.cleaner.deletions.known = 6
+    world.loop.call_soon(world.cleaner.work)
+    world.loop.run(60)
+    assert world.given_back == []
+    world.cleaner.deletions.known = 7
     world.loop.call_soon(world.cleaner.work)
     world.loop.run(60)
     assert world.given_back == [closed.file]
+
+
+def test_files_do_not_wait_for_deletions_that_come_later() -> None:
+    """Some come all the time: the journal became full. All that was done at one time goes with one sync of
+    the checkpoint."""
+    world = World()
+    deletions, closed = world.cleaner.deletions, [world.closed(number) for number in range(3)]
+    deletions.newest = 7
+    world.journal.bytes = world.journal.limit
+    for one in closed:
+        world.add(one)
+    world.loop.run(60)
+    assert world.given_back == []
+    deletions.known, deletions.newest = 7, 9
+    world.loop.call_soon(world.cleaner.work)
+    world.loop.run(60)
+    assert world.given_back == [one.file for one in closed]
+    assert not world.cleaner._done
 
 
 def test_what_a_partition_has_before_is_synced_first() -> None:

@@ -169,7 +169,7 @@ class FailsOnce(FaultyDisk):
 
 def several_closed(world: World, loop: TestLoop, part: Partition) -> None:
     """More virtual segments than are kept as spares, whose files are all still there."""
-    world.manager.cleaner.may_forget = lambda: False
+    world.manager.cleaner.deletions.newest = 1
     while len(world.manager.cleaner.closed) < 2 * SPARES_KEPT + 1:
         part.append(50_000)
         loop.until(lambda: part.vlog.durable == part.vlog.end)
@@ -186,7 +186,7 @@ def test_a_deletion_that_fails_leaves_no_hole_in_the_journal(
     part = world.partition()
     several_closed(world, loop, part)
     disk.fails = what
-    world.manager.cleaner.may_forget = lambda: True
+    world.manager.cleaner.deletions.known = 1
     world.manager.cleaner.press()
     loop.until(lambda: world.poison)
     everything_is_somewhere(world, part)
@@ -238,7 +238,7 @@ def test_a_journal_file_that_somebody_deleted_before_it_is_given_back(tmp_path: 
     several_closed(world, loop, world.partition())
     oldest = min(Path(world.journal_path()).glob("0*.journal"))
     oldest.unlink()
-    world.manager.cleaner.may_forget = lambda: True
+    world.manager.cleaner.deletions.known = 1
     world.manager.cleaner.press()
     loop.until(lambda: world.poison)
     assert world.poison == [f"{oldest}: somebody deleted it"]
