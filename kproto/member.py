@@ -512,18 +512,18 @@ class ClusterMember:
             rows = [[topic_id.hex(), index, offset] for (topic_id, index), (_, offset) in starts]
             try:
                 known = await self.controller.propose("starts", {"starts": rows})
+                for (key, wanted), is_known in zip(starts, known, strict=True):
+                    if self._starts[key] == wanted:
+                        del self._starts[key]
+                    partition, offset = wanted
+                    if is_known and not partition.deleted and offset > partition.log_start_offset:
+                        partition.start_at(offset)
             except Exception as error:
                 if isinstance(error, KafkaError) and error.code is ErrorCode.STALE_BROKER_EPOCH:
                     return
                 trouble.failed(error, isinstance(error, KafkaError))
                 continue
             trouble.over()
-            for (key, wanted), is_known in zip(starts, known, strict=True):
-                if self._starts[key] == wanted:
-                    del self._starts[key]
-                partition, offset = wanted
-                if is_known and not partition.deleted and offset > partition.log_start_offset:
-                    partition.start_at(offset)
 
     # Ownership
 

@@ -109,7 +109,7 @@ def test_who_waits_for_a_segment_or_a_log_start_goes_on_after_what_nobody_expect
     monkeypatch.setattr(members, "RETRY_SECONDS", 0.0)
     monkeypatch.setattr(members, "STARTS_SECONDS", 0.0)
     answers: list[Any] = [ValueError("what is this?"), {"backups": [[2, "s2"]]}]
-    answers += [ValueError("what is this?"), [True]]
+    answers += [ValueError("what is this?"), [True, True], [True]]
 
     async def propose(kind: str, _: Any) -> Any:
         asked.append(kind)
@@ -120,16 +120,23 @@ def test_who_waits_for_a_segment_or_a_log_start_goes_on_after_what_nobody_expect
 
     asked: list[str] = []
     opened: list[Any] = []
-    partition: Any = SimpleNamespace(deleted=True)
+    started: list[int] = []
+
+    def broken(offset: int) -> None:
+        raise AssertionError(f"the log cannot start at {offset}")
+
+    first: Any = SimpleNamespace(deleted=False, log_start_offset=0, start_at=broken)
+    second: Any = SimpleNamespace(deleted=False, log_start_offset=0, start_at=started.append)
     member: Any = SimpleNamespace(
         controller=SimpleNamespace(propose=propose),
         _clock=ManualClock(),
-        _starts={(b"t" * 16, 3): (partition, 7)},
+        _starts={(b"t" * 16, 3): (first, 7), (b"t" * 16, 4): (second, 8)},
     )
     request = OpenVseg(1, 2, 3, FlushPolicy.MEMORY, 0, frozenset())
     asyncio.run(ClusterMember._open_next(member, request, opened.append))
     assert opened == [(CopyTarget(2, "s2"),)]
     asyncio.run(ClusterMember._propose_starts(member))
     assert not member._starts
-    assert asked == ["open_vseg", "open_vseg", "starts", "starts"]
+    assert started == [8]
+    assert asked == ["open_vseg", "open_vseg", "starts", "starts", "starts"]
     assert sum(record.exc_info is not None for record in caplog.records) == 2
