@@ -119,10 +119,11 @@ class Unneeded:
                 names.discard((node_id, epoch))
 
     def free(self, image: MetadataImage, table: VlogTable, pushed_again: bool = False) -> list[VsegId]:
-        """Closed virtual segments that nobody needs, in order; reports about unknown ones are dropped.
-        ``pushed_again``: see `concerned`."""
+        """Closed virtual segments that nobody needs, in order; reports about unknown ones are dropped, and
+        what is known of leaders that are gone. ``pushed_again``: see `concerned`."""
         by_epoch = concerned(image, pushed_again)
         self._reports = {vseg: names for vseg, names in self._reports.items() if vseg in table.vsegs}
+        self._since = {name: since for name, since in self._since.items() if image.is_member(*name)}
         return [
             vseg.id
             for _, vseg in sorted(table.vsegs.items())

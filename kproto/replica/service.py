@@ -384,6 +384,8 @@ class ReplicaService:
             if error is not None or not found:
                 done(None)
                 return
+            known = self.store.table.vsegs
+            self._journals = {each: one for each, one in self._journals.items() if each in known or one.pins}
             copy = self._journals[vseg] = Copy(vseg, found[0][0])
             copy.take(found[0][1])
             done(copy)

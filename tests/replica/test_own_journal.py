@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from kproto.controller.upkeep import FAULTS_OF_TARGETS
-from kproto.metadata.vlogs import CopyTarget, VsegId
+from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
 from kproto.replica.messages import NOTHING, Look, Raw, Read, Seal, Sealed, StateAnswer, decode_catalog
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
@@ -27,20 +27,34 @@ def left_behind(
     heard: bool = True,
 ) -> tuple[Backup, Owner]:
     """A store whose broker owned a virtual segment in an earlier process, and has ``heard`` of metadata."""
-    backup, owner = Backup(), Owner(VSEG, 5000, policy)
+    backup = Backup()
+    owner, record = leave_one(backup, VSEG, closed, backups, store, policy)
+    metadata = Metadata(9)
+    metadata.put(record)
+    if heard:
+        backup.apply(metadata)
+    return backup, owner
+
+
+def leave_one(
+    backup: Backup,
+    vseg: VsegId,
+    closed: bool = True,
+    backups: Sequence[CopyTarget] = (),
+    store: CopyTarget = ME,
+    policy: FlushPolicy = FlushPolicy.MEMORY,
+) -> tuple[Owner, VsegRecord]:
+    """Its journal file is there; its record is returned."""
+    owner = Owner(vseg, 5000, policy)
     owner.push(PARTS[:2], [100, 200])
     owner.push_state()
     owner.push(PARTS[:1], [300])
     disk = backup.station.disk
-    fd = disk.open(f"data/journal/{file_name(*VSEG)}", create=True)
+    fd = disk.open(f"data/journal/{file_name(*vseg)}", create=True)
     disk.pwritev(fd, [owner.first, *(frame for _, frame in owner.frames), bytes(4096)], 0)
     disk.close(fd)
-    metadata = Metadata(9)
     record = owner.record(owner.end if closed else None, backups)
-    metadata.put(record._replace(node_id=store.node_id, store_id=store.store_id))
-    if heard:
-        backup.apply(metadata)
-    return backup, owner
+    return owner, record._replace(node_id=store.node_id, store_id=store.store_id)
 
 
 def test_it_is_read_like_a_copy() -> None:
@@ -55,6 +69,19 @@ def test_it_is_read_like_a_copy() -> None:
     rows = decode_catalog(memoryview(body))
     assert [(row.bytes, row.frame) for row in rows] == [(400, owner.start), (200, owner.start)]
     assert not [name for name in backup.station.disk.listdir("data/journal") if not name.endswith(".journal")]
+
+
+def test_nothing_is_remembered_of_those_that_are_no_more() -> None:
+    backup, metadata = Backup(), Metadata(9)
+    for seq in range(3):
+        vseg = VSEG._replace(seq=seq)
+        owner, record = leave_one(backup, vseg)
+        metadata.put(record)
+        backup.apply(metadata)
+        assert len(backup.read_all(Read(vseg, owner.start, owner.end, PARTS, 1))) == len(owner.chunks)
+        assert list(backup.service._journals) == [vseg]
+        metadata.delete(record)
+        backup.apply(metadata)
 
 
 def test_it_is_no_copy_of_another_store() -> None:

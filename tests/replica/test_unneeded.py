@@ -188,6 +188,15 @@ def test_nothing_is_reported_of_what_is_to_be_handed_over_since_the_look_began()
     assert world.table.moves
 
 
+def test_nothing_is_remembered_of_leaders_that_are_gone() -> None:
+    world, reports = cluster(2, t=(1, 2, [1])), Unneeded()
+    for node in (1, 2):
+        reports.took_over(node, world.epoch(node), [], world.image.revision)
+    world.fence(1)
+    decide_free(world.image, world.table, reports)
+    assert list(reports._since) == [(2, world.epoch(2))]
+
+
 def test_one_copy_that_cannot_be_asked_costs_its_patience_once_a_look_and_holds_up_no_others() -> None:
     world = cluster(3, t=(1, 3, [1]))
     key = (world.image.topics["t"].topic_id, 0)
