@@ -142,7 +142,9 @@ class Part:
         """State, the chunks behind it in order, and the first missing offset (None: it is all there).
 
         What is missing below the log start was freed, and the state behind it, too, or another source has it:
-        then the state that is returned is not the one that was found, but begins at the log start.
+        then the state that is returned is not the one that was found, but begins at the log start. When there
+        is no other source, nobody knows what producers sent before: a sequence that is taken for wrong would
+        stop its producer for good.
         """
         state = self.state or Base(self.log_start, 0)
         run, missing = ordered(self.chunks, state.end_offset)
@@ -151,7 +153,9 @@ class Part:
         if state.end_offset < self.log_start:
             alive = [chunk for chunk in self.chunks if chunk.next_offset > self.log_start]
             first = min((chunk.base_offset for chunk in alive), default=self.log_start)
-            state = state._replace(end_offset=max(state.end_offset, min(first, self.log_start)))
+            begin = min(first, self.log_start)
+            if begin > state.end_offset:
+                state = state._replace(end_offset=begin, producers=b"")
         run, missing = ordered(self.chunks, state.end_offset)
         return state, run, missing
 

@@ -294,14 +294,19 @@ def test_deleted_records_behind_the_state_still_tell_about_producers() -> None:
     """They are there: what holds them is freed only when a newer state is somewhere else (rules 28b, 40)."""
     part = Part(Claim(bytes(16), 0, 1), (bytes(16), 0), [1], 33)
     assert part.needed_from == 0
-    part.state = Base(0, 28)
+    part.state = Base(0, 28, b"epochs", b"producers")
     assert part.needed_from == 28
     part.chunks = [ReadChunk(0, 30, 33, memoryview(b"")), ReadChunk(0, 28, 30, memoryview(b""))]
     state, run, missing = part.outcome()
     assert (state.end_offset, [chunk.base_offset for chunk in run], missing) == (28, [28, 30], None)
+    assert state.producers
     del part.chunks[1]
     state, run, missing = part.outcome()
     assert (state.end_offset, missing) == (33, None), "freed: then it does not matter"
+    assert (state.epochs, state.producers) == (b"epochs", b""), "where they go on nobody knows"
+    part.chunks[0] = ReadChunk(0, 30, 36, memoryview(b""))
+    state, run, missing = part.outcome()
+    assert (state.end_offset, state.producers, missing) == (30, b"", None), "the log starts amid a batch"
 
 
 def part_of(sources: list[int], newest: int) -> Part:

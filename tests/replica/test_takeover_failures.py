@@ -21,7 +21,9 @@ from kproto.replica.survey import Base
 from kproto.replica.takeover import NotSealedError, Part, Takeover, sources_of
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.side import FIRST_SIDE_ID
+from kproto.wire.records import NO_PRODUCER, Producer
 from tests.log.replicated import ME
+from tests.log.support import batch
 from tests.replica.sealed_world import Chunk, Vlog, World
 from tests.replica.test_takeover import Run
 
@@ -363,6 +365,33 @@ def test_what_was_pushed_again_is_found_before_state_frames_that_tell_of_nobody(
         await run.check()
 
     directed(go, 0, pushed_again)
+
+
+def test_a_producer_goes_on_when_what_it_sent_last_is_deleted_and_the_state_behind_that_is_lost() -> None:
+    """The state that is left is older. By that its next sequence is wrong, which stops it for good; by none
+    it goes on, as any whose records are gone (40)."""
+
+    def prepare(world: World) -> None:
+        written(world, 0)
+        (key, _), vlog = world.keys, Vlog(10, 1)
+        sealed = world.truth[key]
+        for producer in (Producer(7, 0, 0), Producer(7, 0, 1), NO_PRODUCER):
+            sealed.add(batch(b"x", producer=producer), world.log.epoch)
+            vlog.add([Chunk(key, *sealed.chunks[-1])])
+            if sealed.end == 1:
+                vlog.add([], {key: world.state(key)})
+            vlog.starts.append(vlog.end)
+        world.freed.add(vlog.records()[1].id)
+        world.vlogs.append(vlog)
+        sealed.log_start = 2
+
+    async def go(run: Run) -> None:
+        await run.online()
+        await run.check()
+        partition = run.world.log.partition()
+        assert partition.append(batch(b"x", producer=Producer(7, 0, 2)))[0] == 3
+
+    directed(go, 0, prepare)
 
 
 def test_a_topic_that_is_deleted_before_it_is_looked_for_everywhere_is_dropped(
