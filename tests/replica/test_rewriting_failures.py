@@ -345,7 +345,7 @@ def test_of_a_topic_that_is_gone_nothing_is_pushed_nor_is_a_virtual_log_made() -
         asked: list[Partition] = []
         this.side.side = lambda one: asked.append(one) or this.side  # type: ignore[method-assign,func-returns-value]
         with pytest.raises(rewriting.NotHereError):
-            await this.rewriting.push(partition, 0, partition.high_watermark)
+            await this.rewriting.push(Stretch(partition, 0, partition.high_watermark, partition.leader_epoch))
         assert not asked
 
     directed(go)
