@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kproto.log.line import Line
 from kproto.metadata.vlogs import VlogTable
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Services:
     """Has another broker, the controller, answer a client's request; None where the controller is here."""
     suspects: Suspects | None = None
     """Brokers that seem to be dead; None outside a cluster."""
+    look_ups: Line = field(default_factory=Line)
+    """Those by time, a client's address after the other's."""
 
 
 @dataclass(slots=True)

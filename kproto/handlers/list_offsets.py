@@ -8,7 +8,8 @@ nothing is tiered), -5 latest tiered (v9) and -6 earliest pending upload (v11): 
 without tiering. Others, or one of these in an older version, are UNSUPPORTED_VERSION; a partition named
 twice is answered once, with INVALID_REQUEST. v2 brought the isolation level, v4 leader epochs (KIP-320).
 
-Latest and earliest are answered on the spot; look-ups read what the page cache has, the rest in a thread.
+Latest and earliest are answered on the spot; look-ups read what the page cache has, the rest in a thread, and
+go on one at a time (``log.line``).
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ async def _search(
     from kproto.log.reader import complete
 
     pause = Pauses()
+    place = context.broker.look_ups.place(context.peer)
     for partition, wanted, answer in searches:
         await pause()
         if answer.error_code:
@@ -121,7 +123,7 @@ async def _search(
                 lookup = partition.max_timestamp_offset(committed)
             else:
                 lookup = partition.offset_for_time(wanted.timestamp, committed)
-            found = await complete(lookup, context.broker.blocking.run, pause)
+            found = await complete(lookup, context.broker.blocking.run, pause, place)
             if found is not None:
                 answer.timestamp, answer.offset, answer.leader_epoch = found
         except Exception as error:

@@ -10,8 +10,8 @@ Protocols in ``ports``.
   turn of the event loop; `checkpointing` when the checkpoint is told. `retention` rolls nothing but drops
   groups; `trash` removes their files. `scrubbing` reads closed files again, `unused` finds those of
   partitions that are not open.
-- A fetched batch: `partition` (``read``) -> `reader` (pieces from blocks and files). By time: `times`. By
-  epoch: `epochs`.
+- A fetched batch: `partition` (``read``) -> `reader` (pieces from blocks and files). By time: `times`, in
+  `line`. By epoch: `epochs`.
 - A start: `checkpoint` -> `opening` (files first, then journal chunks, `kept_producers`), per partition on
   first use. A partition with several copies: `adopting` (sealed state, files that agree with it, as their
   indexes and the checkpoint tell, last chunks). `leadership` says which may be opened here, `unopened` what

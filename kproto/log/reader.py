@@ -21,6 +21,7 @@ from kproto.memory import buffer_of
 from kproto.wire.batch import chained, hop
 
 if TYPE_CHECKING:
+    from kproto.log.line import Place
     from kproto.log.partition import Partition
     from kproto.log.segment import Segment
 
@@ -445,22 +446,30 @@ async def complete(
         [Callable[[Sequence[FileRange]], list[memoryview]], list[FileRange]], Awaitable[list[memoryview]]
     ],
     pause: Callable[[], Awaitable[None]],
+    place: Place,
 ) -> T:
-    """Run a look-up (`Partition.offset_for_time`): what the page cache has is read at once, the rest by
-    ``await blocking(load_blocking, ranges)`` (`net.threads.BlockingPool.run`); ``pause`` is awaited between
-    the steps."""
+    """Run a look-up (`Partition.offset_for_time`) when its turn comes: what the page cache has is read at
+    once, the rest by ``await blocking(load_blocking, ranges)`` (`net.threads.BlockingPool.run`), while others
+    go on; ``pause`` is awaited between the steps."""
+    await place.enter()
     try:
         wanted = next(lookup)
         while True:
             loaded: list[memoryview] | None
             if isinstance(wanted, RemoteRange):
+                place.leave()
                 loaded = [await wanted.load()]
             else:
                 loaded = load_nowait(wanted)
                 if loaded is None:
+                    place.leave()
                     loaded = await blocking(load_blocking, wanted)
+            await place.enter()
             await pause()
             wanted = lookup.send(loaded)
     except StopIteration as stop:
         result: T = stop.value
         return result
+    finally:
+        lookup.close()
+        place.leave()

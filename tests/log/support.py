@@ -4,7 +4,7 @@ crash.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,9 +15,11 @@ from kproto.config import load
 from kproto.directory import LeftAs
 from kproto.disk import Disk
 from kproto.log.chunk import ChunkRef
+from kproto.log.line import Line
 from kproto.log.manager import LogManager
 from kproto.log.partition import Partition
 from kproto.log.ports import InBackground, JournalRun, LogPorts
+from kproto.log.reader import FileRange, complete
 from kproto.metadata import MetadataImage, StreamletRecord, TopicRecord
 from kproto.vlog.recovery import ordered
 from kproto.vlog.scan import ScannedChunk
@@ -210,7 +212,7 @@ def in_memory(partition: Partition, max_bytes: int = 10_000) -> memoryview:
 
 def everything(partition: Partition, max_bytes: int = 1 << 20) -> bytes:
     """All chunks from the log start to the high watermark, fetched piece by piece as a consumer does."""
-    from kproto.log.reader import FileRange, load_blocking, load_nowait
+    from kproto.log.reader import load_blocking, load_nowait
     from kproto.wire.batch import hop
 
     out = bytearray()
@@ -232,3 +234,18 @@ def everything(partition: Partition, max_bytes: int = 1 << 20) -> bytes:
         assert end == len(data)
         out += data
     return bytes(out)
+
+
+async def in_turn(load: Any, ranges: Sequence[FileRange]) -> list[memoryview]:
+    """Blocks."""
+    loaded: list[memoryview] = load(ranges)
+    return loaded
+
+
+async def no_pause() -> None:
+    """Nobody else has anything to do."""
+
+
+async def looked_up(lookup: Any, blocking: Any = in_turn, pause: Any = no_pause) -> Any:
+    """What a look-up by time finds that is the only one."""
+    return await complete(lookup, blocking, pause, Line().place("it"))

@@ -14,17 +14,16 @@ import pytest
 from kproto.directory import LeftAs
 from kproto.disk import Buffer, Disk
 from kproto.errors import ErrorCode, KafkaError
-from kproto.handlers.turns import Pauses
 from kproto.log import reader
 from kproto.log.blocks import SIZES, size_class_for
 from kproto.log.checks import MOST_UNPACKED, MOST_WALKED
 from kproto.log.files import DELETED
 from kproto.log.index import SparseIndex, Summary, decode, encode
 from kproto.log.partition import Partition
-from kproto.log.reader import FileRange, RemoteRange, complete, load_blocking, load_nowait
+from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.log.times import check_records
 from kproto.wire.crc import crc32c
-from tests.log.support import Log, batch, everything
+from tests.log.support import Log, batch, everything, looked_up
 from tests.log.test_blocks import pool
 
 START = 1_700_000_000_000
@@ -42,12 +41,6 @@ def in_files(tmp_path: Path, **settings: str) -> Log:
 def range_of(partition: Partition, offset: int = 0) -> FileRange:
     (piece,) = [one for one in partition.read(offset, 1 << 20).pieces if isinstance(one, FileRange)]
     return piece
-
-
-async def in_turn(load: Any, ranges: Sequence[FileRange]) -> list[memoryview]:
-    """Blocks: for `complete`."""
-    loaded: list[memoryview] = load(ranges)
-    return loaded
 
 
 def refused(call: Any, *arguments: Any) -> ErrorCode:
@@ -166,7 +159,7 @@ def test_a_look_up_reads_in_a_thread_what_would_block(
         loaded: list[memoryview] = load(ranges)
         return loaded
 
-    found = asyncio.run(complete(log.partition().offset_for_time(START + 7), blocking, Pauses()))
+    found = asyncio.run(looked_up(log.partition().offset_for_time(START + 7), blocking))
     assert found is not None
     assert (found.timestamp, found.offset) == (START + 7, 7)
     assert asked
@@ -192,7 +185,7 @@ def test_an_index_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
     for path in indexes:
         path.unlink()
         path.mkdir()  # EISDIR stands for EIO
-    found = asyncio.run(complete(partition.offset_for_time(START + 7), in_turn, Pauses()))
+    found = asyncio.run(looked_up(partition.offset_for_time(START + 7)))
     assert found is not None
     assert (found.timestamp, found.offset) == (START + 7, 7)
 

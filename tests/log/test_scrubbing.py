@@ -16,14 +16,13 @@ import pytest
 from kproto.directory import LeftAs
 from kproto.disk import Buffer, Disk
 from kproto.errors import ErrorCode, KafkaError
-from kproto.handlers.turns import Pauses
 from kproto.log import scrubbing
-from kproto.log.reader import FileRange, RemoteRange, complete, load_blocking
+from kproto.log.reader import FileRange, RemoteRange, load_blocking
 from kproto.log.scrubbing import Place, Scrub, check_piece, overwrite
 from kproto.log.segment import Segment
 from kproto.wire.batch import hop
 from tests.log.replicated import ME, OTHER, START, Replicated, Sealed, check_all, run
-from tests.log.support import Log, batch
+from tests.log.support import Log, batch, looked_up
 
 CHUNKS = 60
 SMALL = {"kproto.segment.file.bytes": "65536", "index.interval.bytes": "12000"}
@@ -271,16 +270,12 @@ def test_times_behind_what_is_missing_are_found(tmp_path: Path) -> None:
     log = one_copy(tmp_path)
     _, _, end = damage_of(log, cut_in_a_chunk)
 
-    async def blocking(load: Any, ranges: Any) -> list[memoryview]:
-        found: list[memoryview] = load(ranges)
-        return found
-
     consumed(log)
     for offset in (0, end, CHUNKS - 1):
-        found = asyncio.run(complete(log.partition().offset_for_time(START + offset), blocking, Pauses()))
+        found = asyncio.run(looked_up(log.partition().offset_for_time(START + offset)))
         assert found is not None
         assert found.offset == offset
-    found = asyncio.run(complete(log.partition().max_timestamp_offset(), blocking, Pauses()))
+    found = asyncio.run(looked_up(log.partition().max_timestamp_offset()))
     assert found is not None
     assert found.offset == CHUNKS - 1
 

@@ -6,26 +6,24 @@ import asyncio
 import errno
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kproto.directory import LeftAs
 from kproto.disk import Disk, SyncError
-from kproto.handlers.turns import Pauses
 from kproto.log.files import parse_name
 from kproto.log.index import FRONT, SparseIndex, Summary, decode, decode_summary, encode
 from kproto.log.ports import Done
-from kproto.log.reader import FileRange, complete, load_blocking, load_nowait
+from kproto.log.reader import FileRange, load_blocking, load_nowait
 from kproto.log.segment import UNUSED_BYTES, read_file
 from kproto.wire import records
 from kproto.wire.batch import hop
 from kproto.wire.compression import Codec
 from kproto.wire.crc import crc32c
-from tests.log.support import TOPIC_ID, Log, batch, everything
+from tests.log.support import TOPIC_ID, Log, batch, everything, looked_up
 
 SMALL = {"kproto.segment.file.bytes": "65536", "segment.bytes": "1048576"}
 START = 1_700_000_000_000
@@ -252,10 +250,10 @@ def test_no_bit_of_an_index_makes_records_too_old_or_hides_them(
     partition = log.partition()
     assert partition.log_start_offset == 0
     for i in range(12):
-        found = asyncio.run(complete(partition.offset_for_time(START + i), in_turn, Pauses()))
+        found = asyncio.run(looked_up(partition.offset_for_time(START + i)))
         assert found is not None
         assert (found.timestamp, found.offset) == (START + i, i)
-    newest = asyncio.run(complete(partition.max_timestamp_offset(), in_turn, Pauses()))
+    newest = asyncio.run(looked_up(partition.max_timestamp_offset()))
     assert newest is not None
     assert newest.offset == 11
 
@@ -288,7 +286,7 @@ def test_look_ups_by_time_pause_among_the_records_of_a_batch(
     monkeypatch.setattr(records, "iter_times", counted)
     for look_up in (partition.max_timestamp_offset, partial(partition.offset_for_time, START + 5)):
         steps: list[int] = []
-        found = asyncio.run(complete(look_up(), in_turn, pause))
+        found = asyncio.run(looked_up(look_up(), pause=pause))
         assert found == (START + 5, 8500 if start else 50, 0)
         assert max([*steps, walked]) <= 2000
         walked = 0
@@ -309,15 +307,10 @@ def test_a_log_start_that_moves_in_a_pause_is_no_error(tmp_path: Path, number: i
         if number == 0:
             partition.delete_records(3001)
 
-    found = asyncio.run(complete(partition.offset_for_time(START + 5), in_turn, pause))
+    found = asyncio.run(looked_up(partition.offset_for_time(START + 5), pause=pause))
     assert found is not None
     assert found.offset == 3001
     assert number <= 0
-
-
-async def in_turn(load: Any, ranges: Sequence[FileRange]) -> list[memoryview]:
-    loaded: list[memoryview] = load(ranges)
-    return loaded
 
 
 def test_what_older_index_files_know_is_not_read_from_the_chunks(tmp_path: Path) -> None:
@@ -453,7 +446,7 @@ def test_of_what_is_not_durable_yet_the_newest_time_is_found_by_headers(
         return walk(chunk)
 
     monkeypatch.setattr(records, "iter_times", counted)
-    found = asyncio.run(complete(partition.max_timestamp_offset(), in_turn, Pauses()))
+    found = asyncio.run(looked_up(partition.max_timestamp_offset()))
     assert found is not None
     assert (found.timestamp, found.offset) == (START + 119, 119)
     assert len(unpacked) <= 2, "the one that begins below the log start, and the newest"

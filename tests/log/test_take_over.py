@@ -18,7 +18,6 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.log import opening
 from kproto.log.adopting import GapError
 from kproto.log.partition import Partition
-from kproto.log.reader import complete
 from kproto.log.segment import Group, Segment
 from kproto.metadata.records import ONLINE, RECOVERING
 from kproto.wire.batch import hop
@@ -36,7 +35,7 @@ from tests.log.replicated import (
     read,
     run,
 )
-from tests.log.support import TOPIC_ID, batch
+from tests.log.support import TOPIC_ID, batch, looked_up
 
 
 class Stints:
@@ -629,10 +628,6 @@ def test_a_file_without_any_whole_chunk_is_followed_by_others(tmp_path: Path) ->
     check_all(log)
 
 
-async def no_pause() -> None:
-    """Nobody else has anything to do."""
-
-
 async def no_file_read(*_: object) -> list[memoryview]:
     raise AssertionError("no file is read")
 
@@ -644,11 +639,11 @@ def test_times_are_found_in_a_hole(tmp_path: Path) -> None:
     assert list(partition.holes()) == [(0, 30)]
 
     for i in range(20):
-        found = run(complete(partition.offset_for_time(START + 10 * i - 1), no_file_read, no_pause))
+        found = run(looked_up(partition.offset_for_time(START + 10 * i - 1), no_file_read))
         assert found == (START + 10 * i, 2 * i, 1)
     data = bytearray(log.sealed.chunks[7].data)
     assert next(iter(iter_times(memoryview(data))))[0] == START + 70
-    assert run(complete(partition.max_timestamp_offset(), no_file_read, no_pause)) == (START + 190, 38, 1)
+    assert run(looked_up(partition.max_timestamp_offset(), no_file_read)) == (START + 190, 38, 1)
 
 
 def test_the_newest_time_is_found_when_nothing_is_here_yet(tmp_path: Path) -> None:
@@ -656,7 +651,7 @@ def test_the_newest_time_is_found_when_nothing_is_here_yet(tmp_path: Path) -> No
     log.take_over(20)
     partition = log.partition()
     assert list(partition.holes()) == [(0, 40)]
-    assert run(complete(partition.max_timestamp_offset(), no_file_read, no_pause)) == (START + 190, 38, 1)
+    assert run(looked_up(partition.max_timestamp_offset(), no_file_read)) == (START + 190, 38, 1)
 
 
 def test_retention_waits_for_what_is_in_a_hole(tmp_path: Path) -> None:
