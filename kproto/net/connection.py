@@ -88,6 +88,8 @@ class Exchange:
         if connection.pending[0] is self:
             connection.release()
         else:
+            if 0 < size <= JOIN_BYTES:
+                self.answer = b"".join(pieces)  # it may wait for long, and views keep all that they are of
             connection.settle()
 
     def drop(self) -> None:
@@ -438,6 +440,8 @@ class Connection:
             exchange.answer = _QUEUED
             if type(answer) is bytes:
                 out.append(answer)
+            elif self._writing and 0 < exchange.size <= JOIN_BYTES:
+                out.append(b"".join(answer))  # type: ignore[arg-type]
             else:
                 out.extend(answer)  # type: ignore[arg-type]
             self.unsent += exchange.size

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import pytest
 
 from kproto.memory import untouched
-from kproto.net.connection import MAX_HELD, MAX_OPEN_REQUESTS, Connection, Exchange
+from kproto.net.connection import JOIN_BYTES, MAX_HELD, MAX_OPEN_REQUESTS, Connection, Exchange
 from kproto.net.server import Limits
 
 
@@ -134,6 +134,32 @@ def test_who_still_knows_an_answered_request_keeps_none_of_its_memory(serve):
         until(lambda: running.budget.used == 0)
         assert known
         assert running.run(lambda: untouched(shown))
+
+
+@pytest.mark.parametrize("size", [1, JOIN_BYTES - 4, JOIN_BYTES])
+def test_small_answers_that_have_to_wait_keep_no_large_memory(serve, size):
+    """Behind a long poll and behind what the client does not read: fetches of 150 bytes kept 256 KB of memory
+    of segments each, and counted as 150."""
+    opened: list[Exchange] = []
+    running = serve(lambda connection, data, owned: opened.append(connection.begin(len(data))))
+    shown = bytearray(b"z" * 500_000)
+    big = os.urandom(20_000_000)
+
+    def respond(number: int, body: bytes | bytearray, size: int) -> bool:
+        opened[number].respond([struct.pack(">i", size), memoryview(body)[:size]], 4 + size)
+        return untouched(shown)
+
+    joined = size + 4 <= JOIN_BYTES
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"r") * 4)
+        until(lambda: len(opened) == 4)
+        assert running.run(lambda: respond(1, shown, size)) is joined
+        running.run(lambda: respond(0, b"first", 5))
+        assert [receive(sock), receive(sock)] == [b"first", b"z" * size]
+        running.run(lambda: respond(2, big, len(big)))
+        assert running.run(lambda: respond(3, shown, size)) is joined
+        assert receive(sock) == big
+        assert receive(sock) == b"z" * size
 
 
 @pytest.mark.parametrize("prefix", [-1, -(2**31), 0, 1001, 2**31 - 1])
