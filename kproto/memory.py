@@ -70,7 +70,10 @@ class Spares:
         return None
 
     def borrow(self, size: int) -> memoryview:
-        """``size`` bytes, to be used again by others once no view of them exists. Rubbish, as from `take`."""
+        """``size`` bytes, to be used again by others once no view of them exists. Rubbish, as from `take`.
+        Below ``LEAST`` they are new memory: they would keep a large buffer."""
+        if size < self.LEAST:
+            return buffer_of(size)
         view = self.take(size) or buffer_of(-(-size // self.LEAST) * self.LEAST)[:size]
         self.give(view.obj)  # type: ignore[arg-type]
         return view

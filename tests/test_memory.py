@@ -90,3 +90,11 @@ def test_what_is_borrowed_comes_back_by_itself() -> None:
     first.release()
     assert spares.borrow(SIZE).obj is owner
     assert isinstance(spares.borrow(LARGE_BYTES).obj, mmap.mmap)
+
+
+def test_small_ones_are_not_borrowed_from_large_ones() -> None:
+    """An answer of 150 bytes kept 128 KB."""
+    spares = Spares(loose=True)
+    spares.give(bytearray(SIZE))
+    assert [len(spares.borrow(size).obj) for size in (1, 150, SIZE - 1)] == [1, 150, SIZE - 1]
+    assert spares.bytes == SIZE

@@ -12,7 +12,7 @@ import errno
 import os
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence, Sized
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kproto.errors import ErrorCode, KafkaError
@@ -323,7 +323,7 @@ def load_nowait(ranges: Sequence[FileRange]) -> list[memoryview] | None:
         data, whole = _cut(piece, buffer)
         if not whole and piece.followed:
             return None
-        loaded.append(data)
+        loaded.append(_frugal(data))
     return loaded
 
 
@@ -337,7 +337,7 @@ def load_blocking(ranges: Sequence[FileRange]) -> list[memoryview]:
     for wanted in ranges:
         try:
             data, whole = _load(wanted)
-            loaded.append(data)
+            loaded.append(_frugal(data))
             if not whole and ranges[-1].followed:
                 raise _torn(wanted)
         except KafkaError:
@@ -435,6 +435,14 @@ def _cut(piece: FileRange, view: memoryview) -> tuple[memoryview, bool]:
     if begin < 0:
         raise _torn(piece)
     return view[begin:end], True
+
+
+def _frugal(data: memoryview) -> memoryview:
+    """``data`` that was cut, in memory of its own where little is left: an answer keeps all of its buffer
+    until it is sent, and counts as what is in it.
+    """
+    whole: Sized = data.obj  # type: ignore[assignment]
+    return data if 4 * len(data) >= len(whole) else memoryview(bytes(data))
 
 
 # Look-ups that may need files or other brokers

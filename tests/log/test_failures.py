@@ -22,6 +22,7 @@ from kproto.log.index import SparseIndex, Summary, decode, encode
 from kproto.log.partition import Partition
 from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.log.times import check_records
+from kproto.wire.batch import hop
 from kproto.wire.crc import crc32c
 from tests.log.support import Log, batch, everything, looked_up
 from tests.log.test_blocks import pool
@@ -31,7 +32,7 @@ START = 1_700_000_000_000
 
 def in_files(tmp_path: Path, **settings: str) -> Log:
     """A log of 20 records of which none is in memory any more."""
-    log = Log(tmp_path, {"segment.bytes": "1048576"})
+    log = Log(tmp_path, {"segment.bytes": "1048576", **settings})
     for i in range(20):
         log.partition().append(batch(5_000, time=START + i))
     log.restart(LeftAs.CLEAN)
@@ -145,6 +146,22 @@ def test_only_what_the_page_cache_lacks_is_read_in_a_thread(
         assert load_nowait([piece]) is None
     else:
         assert refused(load_nowait, [piece]) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_little_of_much_that_was_read_does_not_keep_all_of_it(tmp_path: Path, prepared: bool) -> None:
+    """It counts as little, for as long as its answer waits for whoever asked."""
+    log = in_files(tmp_path, **{"index.interval.bytes": "1048576"})
+    for max_bytes in (1, 20_000, 30_000, 90_000):
+        (piece,) = log.partition().read(11, max_bytes).pieces
+        assert isinstance(piece, FileRange)
+        if prepared:
+            piece.prepare()
+        for loaded in (load_nowait([piece]), load_blocking([piece])):
+            assert loaded is not None
+            kept: Any = loaded[0].obj
+            assert next(hop(loaded[0]))[2][0] == 11
+            assert len(kept) <= 4 * len(loaded[0])
 
 
 def test_a_look_up_reads_in_a_thread_what_would_block(
