@@ -10,14 +10,11 @@ import struct
 from struct import Struct
 from typing import Final
 
-from kproto.handlers.fetch_sessions import PartitionKey, TopicKey, Wanted
+from kproto.handlers.fetch_sessions import MAX_PARTITIONS, PartitionKey, TopicKey, Wanted
 from kproto.handlers.fetch_wire import FIRST_FLEXIBLE, FIRST_WITH_IDS, FIRST_WITH_SESSIONS
 from kproto.wire import WireError
 from kproto.wire.primitives import read_uvarint, skip_counted_tags
 
-MAX_PARTITIONS: Final = 20_000
-"""And topics, of one request; more are refused: it is handled in one piece, up to 7 us for each. Counts
-are looked at before what they count."""
 FIRST_WITHOUT_REPLICA_ID: Final = 15
 FIRST_WITH_EPOCH: Final = 9
 FIRST_WITH_LOG_START: Final = 5
@@ -192,5 +189,6 @@ def _classic_topic(frame: memoryview, position: int) -> tuple[str, int]:
 
 
 def _check_count(count: int) -> None:
+    """Of partitions, and of topics: counts are looked at before what they count."""
     if count > MAX_PARTITIONS:
         raise WireError(f"a fetch request names {count} topics or partitions")

@@ -6,8 +6,10 @@ might have brought.
 Pure: no clock, no socket. A session lives in one of ``max.incremental.fetch.session.cache.slots`` slots.
 When they are taken, a session unused for two minutes makes room, or else the smallest one that is older
 than that and smaller than the newcomer; if there is none the client is answered without a session (id 0)
-and keeps sending full requests. With names (versions 7-12) and with ids (13 on) are different sessions;
-mixing them is FETCH_SESSION_TOPIC_ID_ERROR.
+and keeps sending full requests. So is who would bring all sessions above `MOST_PARTITIONS`, unless the unused
+make room. A session that changes to more than `MAX_PARTITIONS`, or brings all above their bound, ends with
+FETCH_SESSION_ID_NOT_FOUND: clients send a full request then. With names (versions 7-12) and with ids (13 on)
+are different sessions; mixing them is FETCH_SESSION_TOPIC_ID_ERROR.
 """
 
 from __future__ import annotations
@@ -26,6 +28,10 @@ INITIAL_EPOCH: Final = 0
 FINAL_EPOCH: Final = -1
 MAX_EPOCH: Final = 2**31 - 1
 EVICTION_SECONDS: Final = 120.0
+MAX_PARTITIONS: Final = 20_000
+"""Of one fetch: it is handled in one piece, up to 7 us for each."""
+MOST_PARTITIONS: Final = 1_000_000
+"""Of all sessions: up to 400 bytes for each."""
 
 TopicKey = str | bytes
 """A name, or an id of 16 bytes."""
@@ -228,10 +234,12 @@ class FetchContext:
 class SessionCache:
     """All sessions of a broker, least recently used first. Times are seconds of one monotonic clock."""
 
-    __slots__ = ("_random", "_sessions", "evictions", "slots")
+    __slots__ = ("_random", "_sessions", "evictions", "partitions", "slots")
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
+        self.partitions = 0
+        """Of all sessions together."""
         self.evictions = 0
         self._sessions: dict[int, Session] = {}
         self._random = random.Random()
@@ -254,9 +262,9 @@ class SessionCache:
         FETCH_SESSION_TOPIC_ID_ERROR.
         """
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
-            before = self._sessions.pop(session_id, None)
+            before = self._sessions.get(session_id)
             if before is not None:
-                before.end()
+                self._drop(before)
             session = self._create(with_ids, wanted, now) if epoch == INITIAL_EPOCH else None
             return FetchContext.once(wanted) if session is None else FetchContext(session, incremental=False)
         found = self._sessions.get(session_id)
@@ -266,12 +274,17 @@ class SessionCache:
             raise KafkaError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if found.with_ids != with_ids:
             raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        size = len(found.partitions)
         found.update(wanted, forgotten)
-        del self._sessions[session_id]
+        self.partitions += len(found.partitions) - size
         if not found.partitions:
-            found.end()
+            self._drop(found)
             return FetchContext.once(())
-        self._sessions[session_id] = found
+        if len(found.partitions) > MAX_PARTITIONS or self.partitions > MOST_PARTITIONS:
+            self._drop(found)
+            raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        del self._sessions[session_id]
+        self._sessions[session_id] = found  # the last one used
         found.used = now
         found.epoch = 1 if epoch == MAX_EPOCH else epoch + 1
         return FetchContext(found, incremental=True)
@@ -285,24 +298,33 @@ class SessionCache:
             session_id = self._random.randint(1, 2**31 - 1)
         session = Session(session_id, with_ids, wanted, now)
         self._sessions[session_id] = session
+        self.partitions += len(session.partitions)
         return session
 
     def _make_room(self, size: int, now: float) -> bool:
         if self.slots <= 0:
             return False
-        if len(self._sessions) < self.slots:
+        while len(self._sessions) >= self.slots or self.partitions + size > MOST_PARTITIONS:
+            oldest = next(iter(self._sessions.values()))
+            if now - oldest.used <= EVICTION_SECONDS:
+                break
+            self._evict(oldest)
+        else:
             return True
-        oldest = next(iter(self._sessions.values()))
-        if now - oldest.used > EVICTION_SECONDS:
-            return self._evict(oldest)
+        if self.partitions + size > MOST_PARTITIONS:
+            return False
         settled = (s for s in self._sessions.values() if now - s.created > EVICTION_SECONDS)
         smallest = min(settled, key=lambda session: len(session.partitions), default=None)
         if smallest is not None and len(smallest.partitions) < size:
-            return self._evict(smallest)
+            self._evict(smallest)
+            return True
         return False
 
-    def _evict(self, session: Session) -> bool:
-        del self._sessions[session.id]
-        session.end()
+    def _evict(self, session: Session) -> None:
+        self._drop(session)
         self.evictions += 1
-        return True
+
+    def _drop(self, session: Session) -> None:
+        del self._sessions[session.id]
+        self.partitions -= len(session.partitions)
+        session.end()

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kproto.handlers.fetch_request import MAX_PARTITIONS, parse
+from kproto.handlers.fetch_request import parse
+from kproto.handlers.fetch_sessions import MAX_PARTITIONS
 from kproto.wire import WireError
 from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
 from kproto.wire.messages import codec

@@ -5,11 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from kproto.errors import ErrorCode, KafkaError
+from kproto.handlers import fetch_sessions
 from kproto.handlers.fetch_sessions import (
     EVICTION_SECONDS,
     FINAL_EPOCH,
     INITIAL_EPOCH,
     MAX_EPOCH,
+    MAX_PARTITIONS,
     FetchContext,
     Session,
     SessionCache,
@@ -245,3 +247,43 @@ def test_slots_are_taken_from_the_stale_then_from_the_small():
     assert opened(cache, 0, now=late + EVICTION_SECONDS) > 0, "two was not used for two minutes"
     assert error_of(cache, two, 2) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
     assert (len(cache), cache.evictions) == (2, 2)
+
+
+def test_a_session_does_not_grow_beyond_what_one_request_may_name():
+    cache = SessionCache(10)
+    session, logs = watched(cache)
+    cache.open(session.id, 2, False, wanted(*range(MAX_PARTITIONS)), [], 0.0)
+    assert len(session.partitions) == MAX_PARTITIONS
+    context = cache.open(session.id, 3, False, wanted(MAX_PARTITIONS), [("t", 7)], 0.0)
+    assert len(context.session.partitions) == MAX_PARTITIONS
+    with pytest.raises(KafkaError) as caught:
+        cache.open(session.id, 4, False, wanted(7), [], 0.0)
+    assert caught.value.code is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert error_of(cache, session.id, 5) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert (len(cache), cache.partitions) == (0, 0)
+    assert [log.waiters for log in logs] == [[], []]
+    assert opened(cache, 0) > 0
+
+
+def test_all_sessions_together_have_a_bound(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fetch_sessions, "MOST_PARTITIONS", 6)
+    cache = SessionCache(10)
+    one, two = opened(cache, 0, 1, now=1.0), opened(cache, 0, 1, now=2.0)
+    assert opened(cache, 0, 1, 2) == 0
+    cache.open(two, 1, False, wanted(2, 3), [], 2.0)
+    assert cache.partitions == 6
+    with pytest.raises(KafkaError) as caught:
+        cache.open(one, 1, False, wanted(2), [], 3.0)
+    assert caught.value.code is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert error_of(cache, one, 2) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    three = opened(cache, 0, 1, now=3.0)
+    cache.open(two, 2, False, [], [("t", 3)], 4.0)
+    assert cache.partitions == 5
+    assert opened(cache, 0, 1, now=5.0) == 0
+    assert opened(cache, 0, now=6.0) > 0
+    late = 4.0 + EVICTION_SECONDS
+    assert opened(cache, 0, now=late) > 0, "three was not used for two minutes"
+    assert opened(cache, 0, 1, 2, 3, 4, now=late) == 0, "room is made by the unused only"
+    assert error_of(cache, three, 1) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert opened(cache, 0, 1, 2, 3, 4, now=late + 3) > 0
+    assert (len(cache), cache.partitions, cache.evictions) == (2, 6, 3)
