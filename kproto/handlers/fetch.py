@@ -183,7 +183,9 @@ class _Fetch:
     def _enough(self) -> bool:
         if self._failed or self._size >= self._min_bytes:
             return True
-        return self._size > 0 and self._filled() >= self._min_bytes
+        if self._size:
+            self._size = self._filled()
+        return self._size >= self._min_bytes
 
     def _filled(self) -> int:
         """How large the answer were if chunks were cut at its limits: who asks for about as much as fits is
@@ -465,7 +467,9 @@ class _Fetch:
 
 
 class _Watch:
-    """Counts what becomes readable in one partition for a fetch that waits for many bytes."""
+    """Counts what becomes readable in one partition for a fetch that waits for many bytes: never less than
+    :meth:`_Fetch._filled` would.
+    """
 
     __slots__ = ("_epoch", "_fetch", "_left", "_log_start", "_partition", "_read_committed", "_seen")
 
@@ -493,7 +497,7 @@ class _Watch:
             return
         end = self._end()
         if end > self._seen and self._left > 0:
-            size = partition.read(self._seen, self._left, self._read_committed, True).size
+            size = partition.read(self._seen, ANY_SIZE, self._read_committed).size
             self._seen = end
             self._left -= size
             self._fetch.count(size)

@@ -14,6 +14,7 @@ from kproto.log.partition import Partition
 from kproto.metadata import MetadataImage
 from kproto.net.budget import MemoryBudget
 from kproto.testing import kafka_broker
+from kproto.wire.framing import request_frame
 from kproto.wire.generated.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -354,6 +355,34 @@ def test_no_more_is_waited_for_than_the_answer_may_hold(kafka, limits, sent):
     fields = {"min_bytes": 1 << 20, "max_wait_ms": 600_000, **limits}
     found = kafka.fetch(name, (0, 0), (1, 0), **fields).responses[0].partitions
     assert sum(len(offsets(partition)) for partition in found) == sent
+
+
+def test_what_comes_in_one_push_ends_the_wait_when_it_does_not_fit_whole(broker, kafka):
+    """It was not counted as that: the fetch slept on, though the same one was answered at once."""
+    name, topic_id = kafka.create()
+    produce = produce_request(name, (0, chunk_of(b"x" * 600)))
+    with Kafka(broker.host, broker.port) as consumer:
+        fields = {"partition_max_bytes": 1000, "min_bytes": 900, "max_wait_ms": LONG_MS}
+        consumer.send(1, 18, fetch_request(topic_id, (0, 0), **fields))
+        await_waiters(topic_id, 1)
+        kafka.socket.sendall(b"".join(request_frame(0, 9, produce, i, "both") for i in range(2)))
+        assert offsets(one(consumer.receive())) == [0]
+        assert len(kafka.receive_frame()) == len(kafka.receive_frame())
+
+
+def test_what_does_not_fit_whole_counts_while_more_is_waited_for(broker, kafka):
+    """900 of 1000 bytes were there, and a chunk that did not fit: they counted as 900 until time was over."""
+    name, topic_id = kafka.create(2)
+    for size in (800, 500):
+        kafka.stored(name, chunk_of(b"x" * size))
+    with Kafka(broker.host, broker.port) as consumer:
+        fields = {"partition_max_bytes": 1000, "min_bytes": 1500, "max_wait_ms": LONG_MS}
+        consumer.send(1, 18, fetch_request(topic_id, (0, 0), (1, 0), **fields))
+        await_waiters(topic_id, 2)
+        chunk = chunk_of(b"y" * 450)
+        assert 500 <= len(chunk) < 600
+        kafka.stored(name, chunk, 1)
+        assert [offsets(p) for p in consumer.receive().responses[0].partitions] == [[0], [0]]
 
 
 def test_later_requests_wait_behind_a_long_poll_but_are_handled(broker, kafka):
