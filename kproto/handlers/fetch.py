@@ -402,15 +402,18 @@ class _Fetch:
     def _on_loaded(
         self, by_partition: list[Ranges], reserved: int, future: asyncio.Future[list[Loaded]]
     ) -> None:
-        if not future.cancelled():
-            try:
-                results = future.result()
-            except Exception as error:
-                results = [error if ranges else [] for ranges in by_partition]
-            self._send_loaded(by_partition, results)
-            self._exchange.connection.settle()
-        # Only now: given back earlier, others would take the memory that the answer is about to be charged.
-        self._fetcher.services.budget.change(-reserved)
+        try:
+            if not future.cancelled():
+                try:
+                    results = future.result()
+                except Exception as error:
+                    results = [error if ranges else [] for ranges in by_partition]
+                self._send_loaded(by_partition, results)
+                self._exchange.connection.settle()
+        finally:
+            # Only now: given back earlier, others would take the memory that the answer is about to be
+            # charged.
+            self._fetcher.services.budget.change(-reserved)
 
     def _send_loaded(self, by_partition: list[Ranges], results: list[Loaded]) -> None:
         loaded: dict[int, memoryview] = {}

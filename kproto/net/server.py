@@ -284,18 +284,24 @@ class Server:
         if self._in_flush:
             return
         self._in_flush = self._flush_due = True
-        while self._soon or self._dirty:
-            soon, self._soon = self._soon, []
-            for callback in soon:
-                try:
-                    callback()
-                except Exception:
-                    log.exception("work at the end of a turn failed")
-            if not self._soon:
-                dirty, self._dirty = self._dirty, []
-                for connection in dirty:
-                    connection.flush()
-        self._in_flush = self._flush_due = False
+        try:
+            while self._soon or self._dirty:
+                soon, self._soon = self._soon, []
+                for callback in soon:
+                    try:
+                        callback()
+                    except Exception:
+                        log.exception("work at the end of a turn failed")
+                if not self._soon:
+                    dirty, self._dirty = self._dirty, []
+                    for connection in dirty:
+                        try:
+                            connection.flush()
+                        except Exception:
+                            log.exception("answers to %s cannot be sent", connection.peer)
+                            connection.close("internal error")
+        finally:
+            self._in_flush = self._flush_due = False
 
     # --- memory ------------------------------------------------------------------------------------
 

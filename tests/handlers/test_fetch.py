@@ -226,6 +226,36 @@ def test_without_a_thread_for_files_their_partitions_are_answered_an_error(tmp_p
     assert sum(held) == 0
 
 
+def test_an_answer_that_cannot_be_made_gives_back_its_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("kproto.handlers.fetch.load_nowait", lambda ranges: None)
+    reached = threading.Event()
+
+    def failing(*_: object) -> None:
+        reached.set()
+        raise RuntimeError
+
+    held: list[int] = []
+    change = MemoryBudget.change
+
+    def counted(budget: MemoryBudget, delta: int) -> None:
+        held.append(delta)
+        change(budget, delta)
+
+    monkeypatch.setattr(MemoryBudget, "change", counted)
+    settings = {"kproto.log.memory.bytes": "2097152"}
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        name, topic_id = kafka.create()
+        for _ in range(300):
+            kafka.stored(name, chunk_of(b"x" * 18_000))
+        with monkeypatch.context() as patched, Kafka(broker.host, broker.port) as other:
+            patched.setattr("kproto.handlers.fetch._Fetch._send_loaded", failing)
+            other.send(1, 18, fetch_request(topic_id, (0, 0)))
+            assert reached.wait(60)
+        assert offsets(one(kafka.fetch(topic_id, (0, 0), partition_max_bytes=1))) == [0]
+    assert max(held) > 100_000
+    assert sum(held) == 0
+
+
 def test_not_everything_that_is_in_files_is_loaded_for_one_answer(tmp_path, monkeypatch):
     """Partitions take turns; who waits for more gets more."""
     monkeypatch.setattr("kproto.handlers.fetch.MOST_BYTES_LOADED", 200_000)

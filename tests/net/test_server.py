@@ -136,6 +136,36 @@ def test_who_still_knows_an_answered_request_keeps_none_of_its_memory(serve):
         assert running.run(lambda: untouched(shown))
 
 
+def test_answers_that_cannot_be_sent_end_their_connection_only(serve, monkeypatch):
+    """An error that nobody expects had the broker answer nobody any more."""
+    opened: list[Exchange] = []
+    running = serve(lambda connection, data, owned: opened.append(connection.begin(len(data))))
+    send = Connection._send
+
+    def failing(connection: Connection) -> None:
+        if connection is opened[0].connection:
+            raise RuntimeError
+        send(connection)
+
+    def answer() -> None:
+        for exchange in opened:
+            exchange.reply(frame(b"answer"))
+
+    monkeypatch.setattr(Connection, "_send", failing)
+    with connect(running.port) as bad, connect(running.port) as good:
+        bad.sendall(frame(b"r"))
+        until(lambda: len(opened) == 1)
+        good.sendall(frame(b"r"))
+        until(lambda: len(opened) == 2)
+        running.run(answer)
+        assert receive(good) == b"answer"
+        assert is_closed(bad)
+        good.sendall(frame(b"r"))
+        until(lambda: len(opened) == 3)
+        running.run(answer)
+        assert receive(good) == b"answer"
+
+
 @pytest.mark.parametrize("size", [1, JOIN_BYTES - 4, JOIN_BYTES])
 def test_small_answers_that_have_to_wait_keep_no_large_memory(serve, size):
     """Behind a long poll and behind what the client does not read: fetches of 150 bytes kept 256 KB of memory
