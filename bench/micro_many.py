@@ -144,7 +144,7 @@ class Leader:
         texts = {name.replace("__", "."): value for name, value in FULL_SIZE.items()}
         settings = load(None, {**texts, "node.id": str(ME)})
         disk, clock, image = NoWrite(), SystemClock(), image_of(partitions)
-        vlogs = VlogManager(directory, settings, disk, clock, self.loop, 1, print)
+        vlogs = VlogManager(directory, settings, disk, clock, self.loop, 1, print, bytes(16))
         vlogs.replicate(self.backups, self.backups, lambda *_: 3)
         vlogs.members_changed((2, 3))
         ports = LogPorts(vlogs.assign, self.loop.call_soon, print)

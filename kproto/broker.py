@@ -42,7 +42,7 @@ from kproto.net import descriptors
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Connection, Limits, Server
 from kproto.net.threads import BlockingPool
-from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager, boot_id
+from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager
 from kproto.vlog.recovery import JournalCorruptError, recover
 from kproto.vlog.scan_point import decode_starts
 from kproto.vlog.worker import Worker, in_worker
@@ -271,10 +271,16 @@ class Broker:
     def _open_logs(self, directory: DataDirectory, owner_epoch: int) -> None:
         """Open log and virtual logs, and hand the journal of earlier processes to the partitions."""
         settings, loop = self._settings, asyncio.get_running_loop()
-        boot = boot_id()
         self._removals = Worker(loop, "kproto-removals")
         self._vlogs = VlogManager(
-            directory.path, settings, self._disk, self._clock, loop, owner_epoch, self._on_poison, boot
+            directory.path,
+            settings,
+            self._disk,
+            self._clock,
+            loop,
+            owner_epoch,
+            self._on_poison,
+            directory.boot,
         )
         self._poisoned_together.append(self._vlogs.poison)
         ports = LogPorts(
@@ -303,7 +309,7 @@ class Broker:
             self._disk,
             os.path.join(directory.path, JOURNAL_DIRECTORY),
             decode_starts(self._logs.checkpointing.file.point),
-            boot,
+            directory.boot,
             accept_loss=bool(settings.values["unclean.leader.election.enable"]),
             power_lost=directory.left_as.unsynced_gone,
             listed=self._is_listed,

@@ -3,10 +3,14 @@
 ``LOCK`` is held (flock) while a broker runs. ``identity.json`` names the directory (``store_id``, rule 3):
 a wiped or replaced directory is another store, whatever broker it belongs to. It also says of which cluster
 the directory is: epochs of another one mean nothing here. ``clean`` exists only between
-a clean stop and the next start; it holds the boot id of the machine, so that a start can tell a killed
-process (page cache kept) from a lost power supply (page cache gone). After a failed write or sync the page
-cache is no better than that (rule 35): the kernel says once that a page did not get to the medium, keeps it,
-and has nothing to write at the next sync.
+a clean stop and the next start; ``running`` holds the boot id of the machine, so that a start can tell a
+killed process (page cache kept) from a lost power supply (page cache gone). After a failed write or sync the
+page cache is no better than that (rule 35): the kernel says once that a page did not get to the medium, keeps
+it, and has nothing to write at the next sync.
+
+Not only the next start has to know: what was written before stays what nobody can believe unproven. So
+``running`` also has a number, `DataDirectory.boot`, which is another one after either, and stands in all that
+has to tell what was written since from what was written before.
 
 May import ``disk``, ``errors``, ``check``; knows nothing of what others store in the directory.
 """
@@ -27,6 +31,8 @@ from kproto.disk import Disk
 log = logging.getLogger(__name__)
 FORMAT_VERSION: Final = 1
 IDENTITY_FILE: Final = "identity.json"
+BOOT_SIZE: Final = 16
+UNKNOWN: Final = "unknown"
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 _KAFKA_FILE: Final = "meta.properties"
 """What every data directory of Apache Kafka has."""
@@ -56,13 +62,15 @@ class LeftAs(Enum):
 
 @dataclass(slots=True)
 class DataDirectory:
-    """An open, locked data directory. ``store_id`` is 32 hex digits, made once per directory; ``cluster_id``
-    is empty until a broker with it has been a member of a cluster."""
+    """An open, locked data directory. ``store_id`` is 32 hex digits, made once per directory; ``boot`` is 16
+    bytes: what has the same was written since the machine was started and nothing failed; ``cluster_id`` is
+    empty until a broker with it has been a member of a cluster."""
 
     path: str
     store_id: str
     node_id: int
     left_as: LeftAs
+    boot: bytes
     disk: Disk
     _lock: int
     cluster_id: str = ""
@@ -112,7 +120,7 @@ class DataDirectory:
         if not self.left_as.unsynced_gone:
             return
         try:
-            self.disk.write_atomically(self._at("running"), boot_id().encode())
+            self.disk.write_atomically(self._at("running"), _noted(self.boot))
             if os.path.exists(self._at("failed")):
                 self.disk.unlink(self._at("failed"))
         except OSError as error:
@@ -137,7 +145,8 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
     try:
         _lock(lock, path)
         store_id, cluster_id, new = _identity(path, node_id, disk)
-        return DataDirectory(path, store_id, node_id, _how_left(path, new, disk), disk, lock, cluster_id)
+        left, boot = _how_left(path, new, disk)
+        return DataDirectory(path, store_id, node_id, left, boot, disk, lock, cluster_id)
     except BaseException:
         os.close(lock)
         raise
@@ -178,29 +187,46 @@ def _write_identity(disk: Disk, file: str, node_id: int, store_id: str, cluster_
     disk.write_atomically(file, json.dumps(document).encode())
 
 
-def _how_left(path: str, new: bool, disk: Disk) -> LeftAs:
+def _how_left(path: str, new: bool, disk: Disk) -> tuple[LeftAs, bytes]:
     """Read and remove the markers; note the boot under which the directory is in use from now on, unless what
     was not synced is gone: see `DataDirectory.distrusted`."""
     running, clean, failed = (os.path.join(path, name) for name in ("running", "clean", "failed"))
-    boot = boot_id()
+    boot = _boot_of(_read(running))
     left = LeftAs.NEW if new else LeftAs.POWER_LOST
     if os.path.exists(clean):
         left = LeftAs.CLEAN
         disk.unlink(clean)
-    elif boot in (_read(running), _read(failed)):
-        left = LeftAs.FAILED if os.path.exists(failed) else LeftAs.KILLED
+    elif os.path.exists(failed) and (boot or _boot_of(_read(failed))):
+        left = LeftAs.FAILED
+    elif boot:
+        left = LeftAs.KILLED
     if left.unsynced_gone:
-        return left
-    if _read(running) != boot:
-        try:
-            disk.write_atomically(running, boot.encode())
-        except (
-            OSError
-        ) as error:  # a full disk: the next start knows of no boot, and believes less than it could
-            log.warning("%s: this start cannot be noted: %s", path, error.strerror)
-    else:
+        return left, os.urandom(BOOT_SIZE)
+    if boot:
         disk.sync_directory(path)
-    return left
+        return left, boot
+    boot = os.urandom(BOOT_SIZE)
+    try:
+        disk.write_atomically(running, _noted(boot))
+    except OSError as error:  # a full disk: the next start knows of no boot, and believes less than it could
+        log.warning("%s: this start cannot be noted: %s", path, error.strerror)
+    return left, boot
+
+
+def _noted(boot: bytes) -> bytes:
+    """What ``running`` says of a boot."""
+    return f"{boot_id()} {boot.hex()}".encode()
+
+
+def _boot_of(noted: str) -> bytes:
+    """The number in ``running``, if that is of the machine's present boot; else nothing."""
+    boot, _, number = noted.partition(" ")
+    if boot != boot_id() or boot == UNKNOWN:
+        return b""
+    try:
+        return bytes.fromhex(number or boot.replace("-", ""))  # older versions had the boot's own
+    except ValueError:
+        return b""
 
 
 def _read(path: str) -> str:
@@ -212,5 +238,5 @@ def _read(path: str) -> str:
 
 
 def boot_id() -> str:
-    """What tells one start of the machine from the next; "unknown" where the system does not say."""
-    return _read(_BOOT_ID) or "unknown"
+    """What tells one start of the machine from the next; `UNKNOWN` where the system does not say."""
+    return _read(_BOOT_ID) or UNKNOWN

@@ -47,7 +47,7 @@ from kproto.replica.takeover import Takeover
 from kproto.replica.unneeded import UnneededReports
 from kproto.replica.widening import Widening
 from kproto.trouble import Trouble
-from kproto.vlog.manager import JOURNAL_DIRECTORY, boot_id
+from kproto.vlog.manager import JOURNAL_DIRECTORY
 from kproto.vlog.peer_backups import PeerBackups
 from kproto.vlog.worker import Worker
 from kproto.wire.internal import Api, InternalError
@@ -118,7 +118,7 @@ class ClusterMember:
             clock,
             loop,
             Workers(*self._workers),
-            boot_id(),
+            directory.boot,
             CopyTarget(self.node_id, directory.store_id),
             on_poison,
             new_directory=directory.left_as is LeftAs.NEW,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kproto import directory
 from kproto.directory import DirectoryError, LeftAs, open_directory
 from kproto.disk import Disk
 
@@ -106,6 +107,57 @@ def test_a_failed_sync_in_another_boot_is_a_loss_of_power(tmp_path: Path) -> Non
     lost.distrusted()
     lost.close(clean=False)
     assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
+
+
+def test_what_was_written_before_a_failed_sync_is_told_from_what_was_written_since(tmp_path: Path) -> None:
+    def opened(left_as: LeftAs, clean: bool = False, fails: bool = False) -> bytes:
+        found = open_directory(str(tmp_path), 1, Disk())
+        assert found.left_as is left_as
+        found.distrusted()
+        if fails:
+            found.doubt()
+        found.close(clean=clean)
+        return found.boot
+
+    first = opened(LeftAs.NEW)
+    assert len(first) == 16
+    assert opened(LeftAs.KILLED, clean=True) == first
+    assert opened(LeftAs.CLEAN, fails=True) == first
+    second = opened(LeftAs.FAILED)
+    assert second != first
+    assert opened(LeftAs.KILLED) == second, "also when the start after the failure was killed at once"
+    (tmp_path / "running").write_text(f"another-boot {second.hex()}")
+    third = opened(LeftAs.POWER_LOST)
+    assert third not in (first, second)
+    assert opened(LeftAs.KILLED) == third
+
+
+def test_a_start_that_did_not_get_far_leaves_nothing_to_believe(tmp_path: Path) -> None:
+    """What it wrote has a number that no later start has."""
+    open_directory(str(tmp_path), 1, Disk()).close(clean=False)
+    (tmp_path / "running").write_text("another boot")
+    numbers = set()
+    for _ in range(3):
+        lost = open_directory(str(tmp_path), 1, Disk())
+        numbers.add(lost.boot)
+        lost.close(clean=False)
+    assert len(numbers) == 3
+
+
+def test_a_directory_of_an_older_version_has_the_boot_of_the_machine(tmp_path: Path) -> None:
+    open_directory(str(tmp_path), 1, Disk()).close(clean=False)
+    (tmp_path / "running").write_text(directory.boot_id())
+    found = open_directory(str(tmp_path), 1, Disk())
+    found.close(clean=False)
+    assert (found.left_as, found.boot.hex()) == (LeftAs.KILLED, directory.boot_id().replace("-", ""))
+
+
+def test_where_the_system_does_not_tell_its_boot_nothing_is_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory, "boot_id", lambda: directory.UNKNOWN)
+    open_directory(str(tmp_path), 1, Disk()).close(clean=False)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.POWER_LOST
 
 
 def test_the_clean_marker_holds_for_one_start_only(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,69 @@ def test_nothing_is_lost_when_a_file_was_never_written_though_the_kernel_shows_i
     for path in tmp_path.rglob("*.chunks"):  # the medium has nothing; the memory is needed elsewhere
         path.write_bytes(bytes(path.stat().st_size))
     assert asyncio.run(asyncio.wait_for(second(), PATIENCE_S)) >= acked
+
+
+def test_nothing_is_lost_when_the_start_after_that_is_killed_at_once(tmp_path: Path) -> None:
+    """Found by simulation (seed 30051209): the one after it took the journal of the process that failed for
+    one of a process that was killed, and did not read what its checkpoint vouched for."""
+    killed = tmp_path / "killed"
+
+    async def first() -> int:
+        broker = broker_on(tmp_path / "a", BrokenDisk())
+        await broker.start()
+        acked = await asyncio.to_thread(produce, broker.port, broker)
+        await broker.stop()
+        return acked
+
+    async def second() -> None:
+        broker = broker_on(tmp_path / "a", Disk())
+        await broker.start()
+        shutil.copytree(tmp_path / "a", killed)  # as kill -9 would leave it
+        await broker.stop()
+
+    async def third() -> tuple[LeftAs, int]:
+        broker = broker_on(killed, Disk())
+        await broker.start()
+        found = await asyncio.to_thread(records_in, broker.port)
+        left_as = broker._directory.left_as
+        await broker.stop()
+        return left_as, found
+
+    acked = asyncio.run(asyncio.wait_for(first(), PATIENCE_S))
+    for path in tmp_path.rglob("*.chunks"):
+        path.write_bytes(bytes(path.stat().st_size))
+    asyncio.run(asyncio.wait_for(second(), PATIENCE_S))
+    left_as, found = asyncio.run(asyncio.wait_for(third(), PATIENCE_S))
+    assert left_as is LeftAs.KILLED
+    assert found >= acked > 100
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_copies_count_as_after_a_loss_of_power(tmp_path: Path, full: bool) -> None:
+    """Also when the disk has no room for a mark that says so, and the next start takes it for one."""
+
+    class Full(Disk):
+        def rename(self, source: str, target: str) -> None:
+            if target.endswith("failed"):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), target)
+            super().rename(source, target)
+
+    async def start(disk: Disk, fails: bool) -> tuple[LeftAs, bool, bytes]:
+        broker = broker_on(tmp_path, disk, **{"kproto.internal.listen": "127.0.0.1:0"})
+        await broker.start()
+        assert broker._member is not None
+        store = broker._member.replicas.store
+        if fails:
+            store.poison("it failed")
+        found = broker._directory.left_as, store.thorough, broker._directory.boot
+        await broker.stop()
+        return found
+
+    _, _, boot = asyncio.run(start(Full() if full else Disk(), True))
+    left_as, thorough, later = asyncio.run(start(Disk(), False))
+    assert left_as is (LeftAs.POWER_LOST if full else LeftAs.FAILED)
+    assert thorough
+    assert later != boot
 
 
 def test_what_the_start_cannot_sync_is_not_believed_by_the_next_one(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ class ReplicaStore:
     ) -> None:
         """Reads names only; files are looked at when somebody asks. OSError passes through.
 
-        ``boot`` is 16 bytes that tell one start of the machine from the next. ``new_directory``: nobody has
+        ``boot`` is `DataDirectory.boot`. ``new_directory``: nobody has
         used the data directory before, so nothing can be missing from it. ``cut_off_s``: how long the process
         may go on without hearing of metadata.
         """

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from kproto import directory
 from kproto.check import check
 from kproto.disk import NO_SPACE
 from kproto.log.ports import EVERYTHING
@@ -104,14 +103,6 @@ def _sync_all(segments: Sequence[LogSegment]) -> None:
         segment.sync()
 
 
-def boot_id() -> bytes:
-    """16 bytes that differ between two starts of the machine (zeros where the system does not tell)."""
-    try:
-        return bytes.fromhex(directory.boot_id().replace("-", ""))
-    except ValueError:
-        return bytes(16)
-
-
 class VlogManager:
     """See the module docstring. ``owner_epoch`` is this process's broker epoch (rule 2).
 
@@ -139,7 +130,7 @@ class VlogManager:
         loop: Loop,
         owner_epoch: int,
         on_poison: Callable[[str], object],
-        boot: bytes | None = None,
+        boot: bytes,
         make_worker: Callable[[Loop, str], Works] = Worker,
     ) -> None:
         self._disk = disk
@@ -156,7 +147,7 @@ class VlogManager:
             disk,
             os.path.join(data_dir, JOURNAL_DIRECTORY),
             owner_epoch,
-            boot_id() if boot is None else boot,
+            boot,
             settings.kproto_journal_bytes,
         )
         self.journal.remove, self.journal.sync_names = self._remove, self._sync_names

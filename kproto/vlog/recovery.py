@@ -175,10 +175,10 @@ def recover(
     power_lost: bool = False,
     listed: Callable[[int, int, int], bool] = _nowhere,
 ) -> Recovered:
-    """Read all journal files in ``directory``; ``starts`` come from the checkpoint, ``boot`` from `boot_id`.
-    After ``power_lost`` a file may have lost the header of what was never acknowledged, and segment files
-    what was not synced. ``listed``: whether the store has a virtual segment, by owner epoch, virtual log and
-    number.
+    """Read all journal files in ``directory``; ``starts`` come from the checkpoint, ``boot`` from the data
+    directory. After ``power_lost`` a file may have lost the header of what was never acknowledged, and
+    segment files what was not synced. ``listed``: whether the store has a virtual segment, by owner epoch,
+    virtual log and number.
 
     Raises `JournalCorruptError` for damage that only a broken medium or a stranger's hand explains, unless
     ``accept_loss`` (unclean.leader.election.enable): then, as for data lost with the page cache, what is
