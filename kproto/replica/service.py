@@ -182,10 +182,9 @@ class ReplicaService:
 
         def never_begun(one: Inspection, vseg: VsegId) -> bool:
             """The store recorded it, but its owner ended before it heard of that: no journal file was made,
-            and none was lost with the power."""
+            and none was lost with the power, nor what tells that it was one by a failed sync."""
             store = self.store
-            kept = store.names_kept or vseg not in store.limbo
-            return one.presence is Presence.MISSING and not store.suspect and kept
+            return one.presence is Presence.MISSING and not store.suspect and vseg not in store.limbo
 
         def done(error: BaseException | None) -> None:
             if error is not None or not (found[0].header or never_begun(found[0], request.vseg)):

@@ -223,6 +223,26 @@ def test_one_with_a_damaged_header_was_begun() -> None:
     assert error == InternalError.UNKNOWN
 
 
+@pytest.mark.parametrize("damage", ["its first page", "all of it", "its name"])
+def test_after_a_failed_sync_it_was_perhaps_begun(damage: str) -> None:
+    """All that tells that a file is one can be gone then, or a start has deleted it since. That nothing was
+    ever in it closed the virtual segment, and gave up what others, who were only away, had."""
+    backup, owner = left_behind(closed=False)
+    disk, name = backup.station.disk, f"data/journal/{file_name(*VSEG)}"
+    if damage == "its name":
+        disk.unlink(name)
+    else:
+        data = disk.content(name)
+        size = 4096 if damage == "its first page" else len(data)
+        data[:size] = bytes(size)
+    backup.station.store.doubt(True)
+    metadata = Metadata(9)
+    metadata.put(owner.record(None, ())._replace(node_id=ME.node_id, store_id=ME.store_id))
+    backup.apply(metadata)
+    error, _ = backup.ask(Api.SEAL, Seal(VSEG, 6, ME.store_id, True).encode())
+    assert error == InternalError.UNKNOWN
+
+
 @pytest.mark.parametrize("policy", [FlushPolicy.MEMORY, FlushPolicy.SYNCED])
 @pytest.mark.parametrize("lost", [False, True], ids=["killed", "power lost"])
 @pytest.mark.parametrize("backups", [(), (OTHER,)], ids=["alone", "with backups"])
