@@ -171,7 +171,7 @@ class Partition:
             or config.timestamp_before_max_ms < NEVER
             or self.handing_over
         )
-        self._max_bytes = -1 if careful else config.max_message_bytes
+        self._max_bytes = -1 if careful else min(config.max_message_bytes, config.segment_bytes)
         self._ceiling = -NEVER
         if self.segments:
             self._schedule_roll(self.segments[-1].group)
@@ -315,6 +315,11 @@ class Partition:
         config = self.config
         now = self.manager.now_ms()
         examine(chunk, config, now)
+        if len(chunk) > config.segment_bytes:  # what is there already was let in by another config
+            raise KafkaError(
+                ErrorCode.RECORD_LIST_TOO_LARGE,
+                f"{len(chunk)} bytes, segment.bytes is {config.segment_bytes}",
+            )
         self._ceiling = now + config.timestamp_after_max_ms
         self.manager.latest_ms = max(self.manager.latest_ms, now)
         if config.validate_records:
@@ -325,10 +330,6 @@ class Partition:
         """The block the next chunk goes to; rolls segment and group when they are full or old."""
         segment = self.segments[-1]
         group, config = segment.group, self.config
-        if size > config.segment_bytes:
-            raise KafkaError(
-                ErrorCode.RECORD_LIST_TOO_LARGE, f"{size} bytes, segment.bytes is {config.segment_bytes}"
-            )
         block = self._new_block(chunk, size, owned)
         filled = group.size + segment.size
         if filled and (filled + size > config.segment_bytes or max_ts > self._roll_ts):

@@ -267,6 +267,20 @@ class Stubborn(Disk):
         super().unlink(path)
 
 
+def test_what_a_smaller_segment_would_not_take_any_more_is_there_after_a_crash(tmp_path: Path) -> None:
+    """It could not be restored: the partition was not to be opened until somebody raised the config again."""
+    log = Log(tmp_path, {"max.message.bytes": "10000000"})
+    large = batch(3_000_000)
+    assert log.partition().append(large)[0] == 0
+    log.configs = {**log.configs, "segment.bytes": "1048576"}
+    log.restart(LeftAs.KILLED)
+    assert log.partition().log_end_offset == 1
+    with pytest.raises(KafkaError) as caught:
+        log.partition().append(batch(3_000_000))
+    assert caught.value.code is ErrorCode.RECORD_LIST_TOO_LARGE
+    assert log.partition().append(batch(1_000_000))[0] == 1
+
+
 def test_a_file_that_cannot_be_removed_keeps_no_other_one(tmp_path: Path) -> None:
     disk = Stubborn()
     configs = {"segment.ms": "1000", "file.delete.delay.ms": "0"}
