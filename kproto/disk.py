@@ -45,7 +45,8 @@ def rest_of_page(begin: int, length: int, limit: int) -> memoryview:
 
 
 class SyncError(OSError):
-    """A sync failed: what it was for may be gone with the power, whatever the page cache shows (rule 35)."""
+    """A sync failed: what it was for may be gone with the power, whatever the page cache shows (rule 35). Its
+    number is EIO: that there is no room, as thin volumes say, is found out too late for another try."""
 
 
 class Disk:
@@ -120,7 +121,7 @@ class Disk:
         try:
             os.fdatasync(fd)
         except OSError as error:
-            raise SyncError(error.errno, error.strerror) from error
+            raise SyncError(errno.EIO, error.strerror) from error
 
     def sync_file(self, path: str) -> None:
         """`datasync` of a file that is not open; in a thread. OSError passes through, but for want of a
@@ -186,7 +187,7 @@ class Disk:
         try:
             os.fsync(fd)
         except OSError as error:
-            raise SyncError(error.errno, error.strerror, path) from error
+            raise SyncError(errno.EIO, error.strerror, path) from error
         finally:
             os.close(fd)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kproto.disk import NO_DATA, Disk
+from kproto.disk import NO_DATA, Disk, SyncError
 from tests.descriptors import NoDescriptor, no_descriptor
 
 __all__ = ["no_descriptor"]
@@ -32,6 +32,24 @@ class Crowded(Disk):
 
     def datasync(self, fd: int) -> None:
         self.synced += 1
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
+def test_whatever_a_sync_fails_with_it_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Thin volumes say that there is no room then. A second try has nothing left to write, and works."""
+
+    def fail(_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fdatasync", fail)
+    monkeypatch.setattr(os, "fsync", fail)
+    (tmp_path / "file").write_bytes(b"x")
+    for sync, path in ((Disk().sync_file, tmp_path / "file"), (Disk().sync_directory, tmp_path)):
+        with pytest.raises(SyncError) as caught:
+            sync(str(path))
+        assert caught.value.errno == errno.EIO
 
 
 def test_a_sync_waits_for_a_descriptor(tmp_path: Path) -> None:

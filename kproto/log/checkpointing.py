@@ -37,6 +37,8 @@ AT_ONCE: Final = 600
 SLICES: Final = 40
 """After so many slices the rest is written at once, lest partitions that change all the time hold it up."""
 SYNC_ALL_FROM: Final = 100
+"""More files than that get to the medium together first, with sync(2): then each of their own syncs, which
+alone say whether one failed, takes little."""
 _DOUBTFUL: Final = {
     LeftAs.NEW: (),
     LeftAs.CLEAN: (Found.MISSING, Found.EMPTY, Found.TORN),
@@ -212,13 +214,12 @@ class Checkpointing:
         noted = [one for one in self.file.unsynced() if one[:2] not in self._released]
         noted += [one for one in self._left() if one[2].unsynced]
         left = [one for one in noted if one[:2] not in opened]
-        together = len(left) > SYNC_ALL_FROM
-        if together:
+        if len(left) > SYNC_ALL_FROM:
             os.sync()
         for topic_id, index, entry in left:
             directory = directory_of(topic_id, index)
             files = [name for name in self._disk.listdir(directory) if parse_name(name) is not None]
-            if files and not together:
+            if files:
                 _sync_files(self._disk, directory, files)
             self.released(topic_id, index, entry.all_synced() if files else entry.only_synced())
 
@@ -242,11 +243,7 @@ def _sync_files(disk: Disk, directory: str, names: Iterable[str]) -> None:
 def sync_all(partitions: Iterable[Partition]) -> None:
     """Sync all files of all ``partitions``. OSError passes."""
     unsynced = [segment for partition in partitions for segment in partition.unsynced()]
-    if len(unsynced) <= SYNC_ALL_FROM:
-        for segment in unsynced:
-            segment.sync()
-        return
-    # One sync(2) instead of an fdatasync for each of perhaps thousands of files.
-    os.sync()
+    if len(unsynced) > SYNC_ALL_FROM:
+        os.sync()
     for segment in unsynced:
-        segment.mark_synced()
+        segment.sync()

@@ -278,12 +278,29 @@ def test_a_clean_stop_syncs_what_a_killed_process_left_and_nobody_opened(
     names = {path.name for path in (tmp_path / "streams").rglob("*") if path.suffix != ".index"}
     disk.synced.clear()
     assert log.manager.close()
-    assert whole if together else names <= disk.synced
+    assert whole == ["sync"] * together
+    assert names <= disk.synced, "sync(2) does not say whether it failed"
     log.restart(LeftAs.POWER_LOST)
     entry = log.manager.checkpointing.file.get(TOPIC_ID, 0)
     assert entry is not None
     assert (entry.flushed, entry.synced) == (os.path.getsize(files(log)[0]),) * 2
     assert log.partition().log_end_offset == 3
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_stop_is_not_clean_when_a_file_cannot_be_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: bool
+) -> None:
+    """With many files it was: nobody asked whether one had failed, and nothing was verified ever after."""
+    monkeypatch.setattr(checkpointing, "SYNC_ALL_FROM", 0 if together else 1)
+    disk = Syncs()
+    log = Log(tmp_path, disk=disk)
+    for _ in range(3):
+        log.partition().append(batch(100))
+    log.partition().flush()
+    disk.broken = True
+    assert not log.manager.close()
+    assert log.poisoned
 
 
 def test_a_stop_is_not_clean_when_what_a_killed_process_left_cannot_be_synced(tmp_path: Path) -> None:
