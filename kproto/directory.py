@@ -50,7 +50,8 @@ class LeftAs(Enum):
     KILLED = "killed"
     """The process died, the machine went on: everything written is there, synced or not."""
     POWER_LOST = "power lost"
-    """The machine started anew since: bytes that were not synced may be missing or torn."""
+    """The machine started anew since: bytes that were not synced may be missing or torn. Or a write failed,
+    and there was no room to note it."""
     FAILED = "failed"
     """A write or sync had failed: the same, but that all files have their names."""
 
@@ -117,7 +118,7 @@ class DataDirectory:
     def distrusted(self) -> None:
         """After `LeftAs.unsynced_gone`: nothing relies on unsynced bytes any more. A process that ends before
         this leaves the directory as it found it, whoever starts next; so does one on a full disk."""
-        if not self.left_as.unsynced_gone:
+        if self._doubted or not self.left_as.unsynced_gone:
             return
         try:
             self.disk.write_atomically(self._at("running"), _noted(self.boot))
@@ -195,6 +196,8 @@ def _how_left(path: str, new: bool, disk: Disk) -> tuple[LeftAs, bytes]:
     left = LeftAs.NEW if new else LeftAs.POWER_LOST
     if os.path.exists(clean):
         left = LeftAs.CLEAN
+        if os.path.exists(failed):  # of a start that could not note that it had heard of it
+            disk.unlink(failed)
         disk.unlink(clean)
     elif os.path.exists(failed) and (boot or _boot_of(_read(failed))):
         left = LeftAs.FAILED

@@ -132,6 +132,29 @@ def test_what_was_written_before_a_failed_sync_is_told_from_what_was_written_sin
     assert opened(LeftAs.KILLED) == third
 
 
+def test_a_failure_before_the_start_has_looked_at_its_log_is_not_forgotten(tmp_path: Path) -> None:
+    failed = open_directory(str(tmp_path), 1, Disk())
+    failed.doubt()
+    failed.close(clean=False)
+    again = open_directory(str(tmp_path), 1, Disk())
+    again.doubt()  # a copy, say, while it waits for its cluster
+    again.distrusted()
+    again.close(clean=False)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.FAILED
+
+
+def test_a_failure_that_a_clean_stop_followed_is_over(tmp_path: Path) -> None:
+    """A full disk kept the mark; it made a failed sync of some later kill."""
+    failed = open_directory(str(tmp_path), 1, Disk())
+    failed.doubt()
+    failed.close(clean=False)
+    open_directory(str(tmp_path), 1, Disk()).close(clean=True)
+    clean = open_directory(str(tmp_path), 1, Disk())
+    assert clean.left_as is LeftAs.CLEAN
+    clean.close(clean=False)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.KILLED
+
+
 def test_a_start_that_did_not_get_far_leaves_nothing_to_believe(tmp_path: Path) -> None:
     """What it wrote has a number that no later start has."""
     open_directory(str(tmp_path), 1, Disk()).close(clean=False)

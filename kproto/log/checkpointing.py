@@ -216,12 +216,18 @@ class Checkpointing:
         left = [one for one in noted if one[:2] not in opened]
         if len(left) > SYNC_ALL_FROM:
             os.sync()
+        above: set[str] = set()
         for topic_id, index, entry in left:
             directory = directory_of(topic_id, index)
             files = [name for name in self._disk.listdir(directory) if parse_name(name) is not None]
-            if files:
-                _sync_files(self._disk, directory, files)
+            for name in files:
+                self._disk.sync_file(f"{directory}/{name}")
+            for _ in range(1 + DIRECTORIES_ABOVE if files else 0):
+                above.add(directory)
+                directory = os.path.dirname(directory)
             self.released(topic_id, index, entry.all_synced() if files else entry.only_synced())
+        for directory in sorted(above):  # they have their names (rule 36)
+            self._disk.sync_directory(directory)
 
     def _left(self) -> list[tuple[bytes, int, Entry]]:
         return [(*key, entry) for key, entry in self._released.items()]
@@ -229,15 +235,6 @@ class Checkpointing:
 
 def _entries(partitions: Iterable[Partition]) -> list[tuple[bytes, int, Entry]]:
     return [(one.topic_id, one.index, one.entry()) for one in partitions if not one.deleted]
-
-
-def _sync_files(disk: Disk, directory: str, names: Iterable[str]) -> None:
-    """Of one partition, and that they have their names (rule 36)."""
-    for name in names:
-        disk.sync_file(f"{directory}/{name}")
-    for _ in range(1 + DIRECTORIES_ABOVE):
-        disk.sync_directory(directory)
-        directory = os.path.dirname(directory)
 
 
 def sync_all(partitions: Iterable[Partition]) -> None:

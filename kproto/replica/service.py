@@ -9,6 +9,7 @@ answers: ``UNKNOWN`` (nothing of this vseg here), ``LIMBO``, ``GAP`` (the copy e
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+INSPECTED_S: Final = 30.0
+"""So long a journal that was found to be whole is taken for that, by who makes a copy of it, too: waiting for
+its turn it asks again and again."""
 PUSH_ERRORS: Final = {
     Push.STORE: InternalError.NONE,
     Push.REPEATED: InternalError.NONE,
@@ -84,6 +88,8 @@ class ReplicaService:
         self.repairer = Repairer(store, peers, journal_directory, self.pace)
         self._journals: dict[VsegId, Copy] = {}
         """Journals of this broker that are read like copies."""
+        self._inspected: dict[VsegId, float] = {}
+        """When (monotonic seconds)."""
         self._unsound: set[VsegId] = set()
         """Those that turned out not to have all that they should, or damaged."""
         self.pushes = 0
@@ -266,7 +272,9 @@ class ReplicaService:
         """Api.RAW: bytes of the file, never beyond the copy's end; perhaps fewer than were asked for."""
         request = Raw.decode(body)
         if request.begin == 0 and request.vseg not in self._unsound:
-            self._journals.pop(request.vseg, None)  # damage since it was read would be copied again and again
+            looked_at = self._inspected.get(request.vseg, -math.inf)
+            if self.store.clock.monotonic() > looked_at + INSPECTED_S:
+                self._journals.pop(request.vseg, None)  # damage since would be copied again and again
 
         def found(copy: Copy, extent: Extent) -> None:
             length = self.pace.turn(max(min(request.length, copy.base + extent.end - request.begin), 0))
@@ -385,6 +393,9 @@ class ReplicaService:
                 return
             known = self.store.table.vsegs
             self._journals = {each: one for each, one in self._journals.items() if each in known or one.pins}
+            self._inspected = {each: at for each, at in self._inspected.items() if each in self._journals}
+            self._inspected[vseg] = self.store.clock.monotonic()
+            self._unsound &= known.keys()
             copy = self._journals[vseg] = Copy(vseg, found[0][0])
             copy.take(found[0][1])
             done(copy)

@@ -4,13 +4,13 @@ Everything is called on the loop. A push of class ``MEMORY`` or ``TIMED`` is ans
 (the page cache is the promise), one of class ``SYNCED`` after a group fdatasync in a worker. A frame of tens
 of megabytes takes several turns, so that others get theirs. Nothing loops over chunks.
 ``kproto.replica.rules`` decides; this class acts, and keeps in ``state`` (a small synced file) what a start
-must know: the boot of the machine, whether the last stop was clean, which virtual segments are in limbo, and
+must know: `DataDirectory.boot`, whether the last stop was clean, which virtual segments are in limbo, and
 of which files a power loss may have torn any frame, not only the last one. A name too many in it only costs
 reading, so it is written when there are more of them, when none is left, and at the end.
 
-After a power loss (another boot, no clean stop) the first metadata table says which copies may have lost what
-they acknowledged. The earlier it is given to `apply`, the better: a segment opened after this process started
-cannot have lost anything, but one in the first table is not believed.
+After a power loss or a failed sync (another one, no clean stop) the first metadata table says which copies
+may have lost what they acknowledged. The earlier it is given to `apply`, the better: a segment opened after
+this process started cannot have lost anything, but one in the first table is not believed.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ from kproto.wire.crc import crc32c
 FILE_MAGIC: Final = b"KPROTOJ1"
 FRAME_MAGIC: Final = 0x4B504652
 FILE_HEADER: Final = Struct(">8sQQIQQHH16sI")
-"""magic, vlog, owner epoch, vseg, start position, file bytes, copies, flush policy, boot id, checksum."""
+"""magic, vlog, owner epoch, vseg, start position, file bytes, copies, flush policy, boot, checksum."""
 FILE_HEADER_SIZE: Final = 128
 FRAME: Final = Struct(">IIQQIQIIQII")
 ENTRY: Final = Struct(">16sIQIIqiiIIII")
@@ -55,7 +55,8 @@ _CHECKED_FROM: Final = 8
 
 
 class FileHeader(NamedTuple):
-    """Who wrote a journal file and when. ``boot_id`` (16 B) tells a restart from a power loss."""
+    """Who wrote a journal file and when. ``boot_id`` (16 B) is `DataDirectory.boot`: it tells
+    a restart from a power loss or a failed sync."""
 
     vlog: int
     owner_epoch: int

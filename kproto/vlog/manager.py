@@ -183,6 +183,8 @@ class VlogManager:
         self._unsynced: Callable[[bytes, int], Sequence[LogSegment] | None] = _nothing_open
         self._next_settle = self._next_look = 0.0
         self._syncing_inherited = False
+        self._releasing: dict[tuple[bytes, int], int] = {}
+        """Partitions that old journal files need not wait for once so many deletions are known."""
         self._copies_of: Callable[[bytes, int], int] = _one_copy
         self._outgrown: dict[int, int] = {}
         self._retiring = False
@@ -596,7 +598,7 @@ class VlogManager:
             unsynced = self._unsynced(*partition)
             if unsynced is None:
                 continue
-            if not unsynced:
+            if not unsynced and self._knows_deletions(partition):
                 recovered.release(partition)
             for segment in unsynced:
                 try:
@@ -612,6 +614,14 @@ class VlogManager:
         if segments:
             self._syncing_inherited = True
             self._clean_worker.submit(partial(_sync_all, segments), self._inherited_synced)
+
+    def _knows_deletions(self, partition: tuple[bytes, int]) -> bool:
+        """A start would know of all that was deleted when nothing of the partition was unsynced any more."""
+        deletions = self.cleaner.deletions
+        if self._releasing.setdefault(partition, deletions.newest) > deletions.known:
+            return False
+        del self._releasing[partition]
+        return True
 
     def _inherited_synced(self, error: BaseException | None) -> None:
         self._syncing_inherited = False

@@ -296,9 +296,15 @@ class Pusher:
     def wind_up(self) -> bool:
         """Nobody appends here any more. True once nothing is left of it: with backups the journal keeps the
         last file until the store knows where that ends."""
-        if self.idle:
-            self.roll()
-        return self.idle and not self.vlog.segments
+        if not self._at_rest:
+            return False
+        self.roll()
+        return not self.vlog.segments
+
+    @property
+    def _at_rest(self) -> bool:
+        """Nothing is pending, nor on its way, nor wanted."""
+        return self.idle
 
     # Sending it
 

@@ -185,6 +185,10 @@ class ReplicatedPusher(Pusher):
         return self._proposed is not None
 
     @property
+    def _at_rest(self) -> bool:
+        return self.idle and not (self.opening or self._renewing)
+
+    @property
     def wants_room(self) -> bool:
         """Call `wake` when there is room."""
         return self._renewing or self._recorded is not None or not self.idle

@@ -141,7 +141,7 @@ class JournalReader:
         return first is not None and (first.owner_epoch, first.vlog, first.vseg) == (owner_epoch, vlog, vseg)
 
     def survives(self, boot: bytes) -> bool:
-        """Whether everything acked must still be there, given the machine's present boot id."""
+        """Whether everything acked must still be there, ``boot`` being the data directory's number now."""
         header = self.header
         return header is not None and (
             header.policy == FlushPolicy.SYNCED or (header.boot_id == boot and any(boot))

@@ -9,7 +9,10 @@ import pytest
 
 from kproto.controller.upkeep import FAULTS_OF_TARGETS
 from kproto.metadata.vlogs import CopyTarget, VsegId, VsegRecord
+from kproto.replica import service
 from kproto.replica.messages import NOTHING, Look, Raw, Read, Seal, Sealed, StateAnswer, decode_catalog
+from kproto.replica.service import INSPECTED_S
+from kproto.replica.stored_file import inspect
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
 from kproto.vlog.journal import file_name
@@ -150,6 +153,7 @@ def test_one_that_is_not_sound_does_not_count_once_a_copy_was_to_be_made_from_it
     first = Raw(VSEG, 0, 4096).encode()
     if read_before:
         assert backup.ask(Api.RAW, first)[0] == InternalError.NONE
+        backup.station.loop.run(INSPECTED_S + 1)
     damage(disk.content(name))
     assert backup.service.in_journal([record]) == {VSEG}, "nobody has read it"
     for _ in range(2):
@@ -164,6 +168,7 @@ def test_a_copy_that_is_begun_does_not_make_a_read_under_way_take_it_for_a_liste
     name = f"data/journal/{file_name(*VSEG)}"
     read, first = Read(VSEG, owner.start, owner.end, PARTS, 1).encode(), Raw(VSEG, 0, 4096).encode()
     assert backup.ask(Api.READ, read)[0] == InternalError.NONE
+    backup.station.loop.run(INSPECTED_S + 1)
     answers: list[int] = []
     backup.service.read(CALLER, memoryview(read), lambda error, *_: answers.append(error))
     backup.service.raw(CALLER, memoryview(first), lambda error, *_: answers.append(error))
@@ -171,6 +176,21 @@ def test_a_copy_that_is_begun_does_not_make_a_read_under_way_take_it_for_a_liste
     backup.station.loop.run()
     assert answers == [InternalError.WAIT, InternalError.NONE]
     assert not backup.damage
+
+
+def test_who_waits_for_a_turn_to_copy_it_does_not_have_it_read_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All of it, each time, which the limit on reads did not count."""
+    backup, _ = left_behind(backups=(OTHER,))
+    looks: list[int] = []
+    monkeypatch.setattr(service, "inspect", lambda *args: looks.append(1) or inspect(*args))
+    for _ in range(4):
+        assert backup.ask(Api.RAW, Raw(VSEG, 0, 4096).encode())[0] == InternalError.NONE
+    assert len(looks) == 1
+    backup.station.loop.run(INSPECTED_S + 1)
+    assert backup.ask(Api.RAW, Raw(VSEG, 0, 4096).encode())[0] == InternalError.NONE
+    assert len(looks) == 2
 
 
 @pytest.mark.parametrize("kept", [False, True])

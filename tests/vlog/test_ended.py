@@ -73,6 +73,24 @@ def test_with_backups_they_end_in_the_store_first() -> None:
     world.check()
 
 
+def test_a_segment_that_is_being_opened_when_the_topic_is_deleted_ends_as_well() -> None:
+    """Nothing was on its way, so the virtual log was forgotten; then the answer came, and its segment stayed
+    open in the store: a broker that was to stop, and had one it did not know of, gave nothing away."""
+    world = ClusterWorld.begin()
+    part = world.partition(topic=2, kproto__vlogs="1")
+    vlog: Any = part.vlog
+    world.manager.write_down(part)  # type: ignore[arg-type]
+    delete(world, part)
+    world.manager.tick()
+    assert vlog.vlog_id in vlogs_of(world)
+    world.flow()
+    world.pass_time(3)
+    close(world)
+    world.pass_time(3)
+    assert vlog.vlog_id not in vlogs_of(world)
+    assert [record.end is None for record in records_of(world, vlog.vlog_id)] == [False]
+
+
 def test_what_is_on_its_way_when_the_topic_is_deleted_comes_first() -> None:
     world = ClusterWorld.begin()
     part = world.partition(topic=2, kproto__vlogs="1")

@@ -352,6 +352,30 @@ def test_the_segments_that_old_files_wait_for_are_synced(
     second.manager.close()
 
 
+def test_an_old_file_stays_until_a_start_would_know_what_was_deleted(
+    tmp_path: Path, loop: TestLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of the partition is unsynced, because it was deleted: the file went before the log start was
+    on the medium."""
+    monkeypatch.setattr(manager, "SETTLE_S", 0.0)
+    monkeypatch.setattr(manager, "FIRST_SETTLE_S", 0.0)
+    first = World.start(str(tmp_path), loop, epoch=1, **INLINE)
+    pushes(first, loop, first.partition(), 2)
+    old = only_file(first)
+    second = World.start(str(tmp_path), loop, epoch=2, **INLINE)
+    deletions = second.manager.cleaner.deletions
+    deletions.newest = 1
+    second.manager.inherit(second.recover(), lambda *_: False, lambda *_: [])
+    for _ in range(3):
+        second.manager.tick()
+        assert os.path.exists(old)
+    deletions.newest, deletions.known = 2, 1
+    for _ in range(2):
+        second.manager.tick()
+    assert not os.path.exists(old), "later ones do not matter"
+    second.manager.close()
+
+
 def test_a_file_that_never_began_is_deleted(tmp_path: Path, loop: TestLoop) -> None:
     world = World.start(str(tmp_path), loop, **INLINE)
     stray = Path(world.journal_path(), "0000000000000009-0000000000000001-00000001.journal")
