@@ -39,6 +39,9 @@ class Counter:
         self.blocked = self.lost = self.retiring = False
         self.copies = self.live_copies = 1
 
+    def places(self) -> list[tuple[int, int, int]]:
+        return []
+
     def append(self, ref: tuple) -> None:  # type: ignore[type-arg]
         self.end += 1
         ref[0].on_durable(ref[4])

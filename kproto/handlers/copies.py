@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kproto.metadata.vlogs import VsegRecord
+from kproto.metadata.vlogs import VsegId
 
 if TYPE_CHECKING:
     from kproto.log.partition import Partition
@@ -28,56 +28,43 @@ def copies_short(partition: Partition, topic: TopicRecord, image: MetadataImage)
     return (live if vlog is None else min(live, vlog.live_copies)) < needed
 
 
-class Repetitions:
-    """Batches that are there already, because their first answer was an error or lost: what was short of
-    copies then has no more by being sent again, whatever new ones get now.
+class TooFew:
+    """Partitions that appended something which got fewer copies than acks=all asks for, its producer being
+    told so.
 
-    Where in its virtual logs a chunk is nobody knows any more: all that may have it count. They are looked
-    through once per revision, and few are ever short.
+    As in Apache Kafka, where a follower counts when it has caught up, they take nothing with acks=all before
+    what they have so is on others, too: that it was sent again, or that something behind it was stored, would
+    be taken for the copies that it has not. Another leader does not know of it.
     """
 
-    __slots__ = ("_node_id", "_short", "_table")
+    __slots__ = ("_known", "_table")
 
-    def __init__(self, node_id: int, table: VlogTable) -> None:
-        self._node_id = node_id
+    def __init__(self, table: VlogTable) -> None:
         self._table = table
-        self._short: dict[int, tuple[int, list[VsegRecord]]] = {}
-        """By the number of copies: the revision, and the virtual segments that have fewer."""
+        self._known: dict[Partition, set[VsegId]] = {}
+        """Virtual segments that may have it."""
 
-    def are_short(self, partition: Partition, topic: TopicRecord, image: MetadataImage) -> bool:
-        """Whether a virtual segment that may have chunks of ``partition`` has fewer copies than acks=all
-        asks for. It gets others, or is given up (rules 17, 45)."""
-        streamlet = image.partition_streamlet(topic, partition.index)
-        needed = min(partition.config.min_insync_replicas, len(streamlet.replicas))
-        if needed <= 1:
+    def note(self, partition: Partition) -> None:
+        """The last thing that ``partition`` appended is on too few."""
+        vlog = partition.vlog
+        if vlog is not None:
+            self._known = {one: vsegs for one, vsegs in self._known.items() if not one.deleted}
+            self._known.setdefault(partition, set()).update(VsegId(*place) for place in vlog.places())
+
+    def has(self, partition: Partition) -> bool:
+        """Whether it is yet, as far as the metadata tells. It gets copies, or is given up (rules 17, 45)."""
+        vsegs = self._known.get(partition)
+        if vsegs is None:
             return False
-        sources = streamlet.sources
-        return any(
-            record.id.owner_epoch in sources and record.may_hold(topic.floor)
-            for record in self._with_fewer(needed, image)
-        )
+        needed = partition.config.min_insync_replicas
+        left = {vseg for vseg in vsegs if self._is_short(vseg, needed)}
+        if left:
+            self._known[partition] = left
+        else:
+            del self._known[partition]
+        return bool(left)
 
-    def _with_fewer(self, copies: int, image: MetadataImage) -> list[VsegRecord]:
-        revision, short = self._short.get(copies, (-1, []))
-        if revision != self._table.revision:
-            vsegs = self._table.vsegs.values()
-            short = [one for one in vsegs if not one.empty and self._copies(one, image) < copies]
-            self._short[copies] = self._table.revision, short
-        return short
-
-    def _copies(self, record: VsegRecord, image: MetadataImage) -> int:
-        """Members that have one: who is listed and has not said that it has none, and its owner, if that is
-        this broker."""
-        denied = record.deniers(image.is_member)
-        brokers = image.brokers
-        having = {
-            target.node_id
-            for target in record.backups
-            if target.node_id not in denied
-            and target.node_id in brokers
-            and brokers[target.node_id].store_id == target.store_id
-        }
-        me = brokers.get(self._node_id)
-        if me is not None and me.epoch == record.id.owner_epoch:
-            having.add(self._node_id)
-        return len(having)
+    def _is_short(self, vseg: VsegId, needed: int) -> bool:
+        record = self._table.vsegs.get(vseg)
+        wanted = min(needed, record.copies) if record is not None else 0
+        return record is not None and not record.empty and 1 + len(record.backups) < wanted

@@ -410,6 +410,9 @@ class _Fetch:
                     results = [error if ranges else [] for ranges in by_partition]
                 self._send_loaded(by_partition, results)
                 self._exchange.connection.settle()
+        except Exception:
+            log.exception("an answer could not be made")
+            self._exchange.connection.close("internal error")
         finally:
             # Only now: given back earlier, others would take the memory that the answer is about to be
             # charged.

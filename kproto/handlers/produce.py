@@ -6,8 +6,8 @@ is in the journal of this broker, which for replication factor 1 is the same. ac
 closes its connection, as in Kafka, because nothing else can tell the client.
 
 acks=-1 with fewer copies than ``min.insync.replicas`` is NOT_ENOUGH_REPLICAS before anything is appended, and
-NOT_ENOUGH_REPLICAS_AFTER_APPEND when copies went missing before it was durable (rule 18); sent again, it is
-NOT_ENOUGH_REPLICAS until what may hold it has got its copies. When this broker
+NOT_ENOUGH_REPLICAS_AFTER_APPEND when copies went missing before it was durable (rule 18); then the partition
+takes no more before what it has so has got its copies. When this broker
 turns out not to own the virtual log any more, whatever waits gets NOT_LEADER_OR_FOLLOWER: what was appended
 may or may not survive (rules 10 and 16). While a partition is being handed over, the answer waits until it
 has another leader, and names that (see ``holding``).
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kproto.errors import TABLE, ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
-from kproto.handlers.copies import Repetitions, copies_short
+from kproto.handlers.copies import TooFew, copies_short
 from kproto.handlers.holding import Holding
 from kproto.handlers.keyed import AboutRecords, record_errors, refuse_without_key
 from kproto.handlers.leading import changes_leader, error_of, leader_told, led_here
@@ -155,10 +155,10 @@ class Producer:
         "_journaled",
         "_loop",
         "_names",
-        "_repetitions",
         "_seal_due",
         "_services",
         "_sweep",
+        "_too_few",
     )
 
     def __init__(self, services: Services) -> None:
@@ -169,7 +169,7 @@ class Producer:
         self._ids: dict[Key, _Route] = {}
         """Routes of the current image, by key of a request with names and with ids."""
         self._early = RefusedEarly()
-        self._repetitions = Repetitions(services.node_id, services.table)
+        self._too_few = TooFew(services.table)
         services.controller.subscribe(self._on_image)
         self._batches: dict[VirtualLogPort, list[Waiting]] = {}
         """What this loop iteration appended, by virtual log."""
@@ -195,6 +195,7 @@ class Producer:
         owned: bool,
     ) -> None:
         """One request; see :data:`kproto.handlers.context.RawHandle`."""
+        services = self._services
         transactional, acks, timeout_ms, wanted = parse(version, frame, position)
         refused = _refusal(transactional, acks)
         failed = refused is not None or not wanted
@@ -205,6 +206,7 @@ class Producer:
             route = routes.get(key)
             outcomes: list[Outcome] = []
             for index, records in parts:
+                partition = None
                 try:
                     if refused is not None:
                         raise refused
@@ -217,16 +219,17 @@ class Producer:
                         _refuse_zstd(records)
                     if partition.config.keyed:
                         refuse_without_key(partition, records)
-                    base_offset, time_ms, log_start, repeated = partition.append(records, owned)
-                    if repeated and acks == ALL and self._are_short(partition, route):
-                        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+                    base_offset, time_ms, log_start, _ = partition.append(records, owned)
                     vlog = partition.vlog
                     if vlog not in touched:
                         touched.append(vlog)  # type: ignore[arg-type]
                     outcomes.append((index, base_offset, time_ms, log_start, _NONE, None))
                 except Exception as error:
                     failed = True
-                    outcomes.append(self._refused(error, key, route, index, records))
+                    outcomes.append(self._refused(error, route, index))
+                    if partition is None:  # else it remembers that itself
+                        now_ms = services.clock.wall_ms()
+                        self._early.note(key, index, outcomes[-1][4], records, now_ms)
             if parts:
                 topics.append((key, outcomes))
             else:
@@ -261,7 +264,7 @@ class Producer:
         """
         services = self._services
         partition = led_here(services, route.record, index)
-        if copies_short(partition, route.record, services.image()):
+        if copies_short(partition, route.record, services.image()) or self._too_few.has(partition):
             if acks == ALL:
                 raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
         else:
@@ -269,14 +272,8 @@ class Producer:
         self._early.tell(key, index, partition)
         return partition
 
-    def _are_short(self, partition: Partition, route: _Route) -> bool:
-        return self._repetitions.are_short(partition, route.record, self._services.image())
-
-    def _refused(
-        self, error: Exception, key: Key, route: _Route | None, index: int, records: memoryview | None
-    ) -> Outcome:
+    def _refused(self, error: Exception, route: _Route | None, index: int) -> Outcome:
         code, message = error_of(error)
-        self._early.note(key, index, code, records, self._services.clock.wall_ms())
         log_start = -1
         told = code in _TELLS_LOG_START or isinstance(message, AboutRecords)
         if route is not None and told:
@@ -363,20 +360,26 @@ class Producer:
         """The outcomes of one topic, with the error where its partition has too few copies by now."""
         counted: list[Outcome] = []
         for outcome in outcomes:
-            if outcome[4] is _NONE and self._is_short(version, key, outcome[0]):
+            if outcome[4] is _NONE and self._has_too_few(version, key, outcome[0]):
                 outcome = _as_failed(outcome, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)  # noqa: PLW2901
             counted.append(outcome)
         return counted
 
-    def _is_short(self, version: int, key: Key, index: int) -> bool:
-        """Whether acks=-1 is refused for a partition now; if so the next request sees it, too."""
+    def _has_too_few(self, version: int, key: Key, index: int) -> bool:
+        """Whether acks=-1 is refused for a partition that has just stored something; if so the next request
+        sees it, too, until that has its copies."""
         routes = self._ids if version >= FIRST_WITH_IDS else self._names
         try:
             route = routes.get(key) or self._route(version, key)
             route.partitions.pop(index, None)
             self._partition(key, route, index, ALL)
         except KafkaError as error:
-            return error.code is ErrorCode.NOT_ENOUGH_REPLICAS
+            if error.code is not ErrorCode.NOT_ENOUGH_REPLICAS:
+                return False
+            partition = self._services.logs.opened(route.record.topic_id, index)
+            if partition is not None:
+                self._too_few.note(partition)
+            return True
         return False
 
     def _check_timeouts(self) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 KEPT: Final = 1_000
 """Batches that are remembered; more are forgotten together."""
+LONGEST_KEY: Final = 256
+"""No topic has a longer name, however large a request may be."""
 _COMES_AGAIN: Final = frozenset(
     (
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -45,7 +47,9 @@ class RefusedEarly:
 
     def note(self, key: Key, index: int, code: ErrorCode, batch: Buf | None, now_ms: int) -> None:
         """``batch`` was refused with ``code``."""
-        if code not in _COMES_AGAIN or batch is None or len(batch) < _PRODUCER_AT + _PRODUCER.size:
+        if code not in _COMES_AGAIN or len(key) > LONGEST_KEY:
+            return
+        if batch is None or len(batch) < _PRODUCER_AT + _PRODUCER.size:
             return
         pid, epoch, sequence = _PRODUCER.unpack_from(batch, _PRODUCER_AT)
         if pid < 0:

@@ -191,6 +191,10 @@ class VirtualLogPort(Protocol):
         """Copies that new appends get: fewer while backups lack (rule 18)."""
         ...
 
+    def places(self) -> list[tuple[int, int, int]]:
+        """Virtual segments (owner epoch, virtual log, number) that may have what was appended last."""
+        ...
+
     def append(self, ref: ChunkRef) -> None:
         """Take a reference; it is pushed with everything else of this turn of the event loop."""
         ...

@@ -67,6 +67,10 @@ class Crossing:
     def live_copies(self) -> int:
         return self.ahead.live_copies
 
+    def places(self) -> list[tuple[int, int, int]]:
+        """See `VirtualLogPort`."""
+        return [*self.source.places(), *self.ahead.places()]
+
     def append(self, ref: ChunkRef) -> None:
         """See `VirtualLogPort`."""
         self.refs.append(ref)

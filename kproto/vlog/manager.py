@@ -143,13 +143,8 @@ class VlogManager:
         self._sync_worker = make_worker(loop, "kproto-journal-sync")
         self._timed_worker = make_worker(loop, "kproto-timed-sync")
         self._clean_worker = make_worker(loop, "kproto-segment-sync")
-        self.journal = Journal(
-            disk,
-            os.path.join(data_dir, JOURNAL_DIRECTORY),
-            owner_epoch,
-            boot,
-            settings.kproto_journal_bytes,
-        )
+        directory = os.path.join(data_dir, JOURNAL_DIRECTORY)
+        self.journal = Journal(disk, directory, owner_epoch, boot, settings.kproto_journal_bytes)
         self.journal.remove, self.journal.sync_names = self._remove, self._sync_names
         self.space = Space(
             self.journal,
@@ -183,8 +178,7 @@ class VlogManager:
         self._unsynced: Callable[[bytes, int], Sequence[LogSegment] | None] = _nothing_open
         self._next_settle = self._next_look = 0.0
         self._syncing_inherited = False
-        self._releasing: dict[tuple[bytes, int], int] = {}
-        """Partitions that old journal files need not wait for once so many deletions are known."""
+        self._releasing: dict[tuple[bytes, int], int] = {}  # see `_knows_deletions`
         self._copies_of: Callable[[bytes, int], int] = _one_copy
         self._outgrown: dict[int, int] = {}
         self._retiring = False
@@ -616,7 +610,8 @@ class VlogManager:
             self._clean_worker.submit(partial(_sync_all, segments), self._inherited_synced)
 
     def _knows_deletions(self, partition: tuple[bytes, int]) -> bool:
-        """A start would know of all that was deleted when nothing of the partition was unsynced any more."""
+        """Old files need not wait for a partition of which nothing is unsynced once a start would know of all
+        that was deleted by then."""
         deletions = self.cleaner.deletions
         if self._releasing.setdefault(partition, deletions.newest) > deletions.known:
             return False

@@ -94,6 +94,11 @@ class VirtualLog:
 
     # What partitions call
 
+    def places(self) -> list[tuple[int, int, int]]:
+        """See `VirtualLogPort`: the one before may have been closed since."""
+        numbers = range(max(self.numbered - 1, 1), self.numbered + 1)
+        return [(self.owner_epoch, self.vlog_id, number) for number in numbers]
+
     def append(self, ref: ChunkRef) -> None:
         """Add a reference; it is pushed with everything else of this turn of the loop."""
         pending = self.pending

@@ -41,6 +41,14 @@ def test_only_what_its_producer_sends_again_is_waited_for(code: ErrorCode, comes
 
 def test_what_is_no_batch_of_a_producer_is_not_remembered() -> None:
     early = RefusedEarly()
+    name = bytes(10_000_000)
+    early.note(
+        name,
+        0,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        memoryview(chunk_of(b"x", producer=producer(1, 0, 0))),
+        NOW,
+    )
     for batch in (None, memoryview(b"short"), memoryview(chunk_of(b"x"))):
         early.note(b"t", 0, ErrorCode.NOT_LEADER_OR_FOLLOWER, batch, NOW)
     assert not early._known

@@ -245,9 +245,9 @@ class GroupCoordinator:
         return list(self._shards.values())
 
     @property
-    def all_loaded(self) -> bool:
-        """Whether every shard this broker coordinates is loaded."""
-        return self._terms.keys() <= self._shards.keys()
+    def loads(self) -> bool:
+        """Whether some shard is being loaded."""
+        return bool(self._loading)
 
     def _topic_id(self, name: str) -> bytes | None:
         topic = self._image().topics.get(name)
@@ -353,7 +353,7 @@ class GroupCoordinator:
         interval_s = self.settings.offsets_retention_check_interval_ms / 1000
         while True:
             await self._load_one_by_one()
-            if not self.all_loaded:
+            if not self._terms.keys() <= self._shards.keys():
                 log.warning("not all groups can be loaded yet")
             await self.expire_offsets()
             await asyncio.sleep(interval_s)

@@ -1,7 +1,8 @@
 """ListGroups: key 16, versions 0-5.
 
 All groups this broker coordinates; COORDINATOR_LOAD_IN_PROGRESS beside them when some are not loaded in time,
-at which clients ask again. Filters match without regard to case; an unknown state or type matches nothing.
+at which clients ask again. What cannot be loaded is left out, as in Apache Kafka: else no client would ever
+see the others. Filters match without regard to case; an unknown state or type matches nothing.
 
 Version notes: v4 (KIP-518) states and a filter by state; v5 (KIP-848) types and a filter by type.
 """
@@ -26,7 +27,7 @@ async def handle(ctx: RequestContext, request: ListGroupsRequest) -> ListGroupsR
         return ListGroupsResponse()
     coordinator = ctx.broker.groups
     shards = await coordinator.all_shards()
-    error = ErrorCode.NONE if coordinator.all_loaded else ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if coordinator.loads else ErrorCode.NONE
     return ListGroupsResponse(error_code=error, groups=_listed(shards, states))
 
 
