@@ -90,7 +90,7 @@ def _checked(
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
     partition = led_here(services, topic, wanted.partition_index)
     high_watermark = partition.high_watermark
-    if "delete" not in partition.config.cleanup_policy:
+    if partition.config.keyed and "delete" not in partition.config.cleanup_policy:
         raise KafkaError(ErrorCode.POLICY_VIOLATION)
     before = high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
     if not 0 <= before <= high_watermark:
