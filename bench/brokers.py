@@ -254,7 +254,7 @@ class Kproto(BrokerProcess):
 
     def command(self) -> Sequence[str]:
         places = ["--listen", self.bootstrap, "--data-dir", str(self.directory / "data")]
-        return [sys.executable, "-m", "kproto.cli.main", "serve", *places]
+        return [sys.executable, "-P", "-m", "kproto.cli.main", "serve", *places]
 
 
 class ApacheKafka(BrokerProcess):

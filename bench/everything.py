@@ -96,7 +96,7 @@ def run_step(
     began, late = time.monotonic(), ""
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "bench.cli", step.suite, *asked, *places],
+            [sys.executable, "-P", "-m", "bench.cli", step.suite, *asked, *places],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -156,7 +156,7 @@ def command(
         (out / STATUS).write_text(json.dumps([asdict(one) for one in outcomes], indent=1))
         end = "FAILED" if outcomes[-1].failed else "done"
         _say(screen, f"  {end} after {outcomes[-1].seconds / 60:.1f} minutes")
-    report = [sys.executable, "-m", "bench.cli", "report", str(out), "--html", str(out / "report.html")]
+    report = [sys.executable, "-P", "-m", "bench.cli", "report", str(out), "--html", str(out / "report.html")]
     code = subprocess.run(report, check=False).returncode
     if code or any(one.failed for one in outcomes):
         raise SystemExit(1)

@@ -181,7 +181,7 @@ def _worker() -> None:
 class _Process:
     def __init__(self, role: str, share: int, target: Target, load: Load, topics: Topics) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.librdkafka"],
+            [sys.executable, "-P", "-m", "bench.librdkafka"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -124,7 +124,9 @@ def measure_start(kind: str, work: Path, pair: int) -> dict[str, float]:
 
 def measure_fixture() -> dict[str, float]:
     """Seconds to enter `kproto.testing.kafka_broker()`: with the imports, and again."""
-    done = subprocess.run([sys.executable, "-c", FIXTURE_PROGRAM], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", FIXTURE_PROGRAM], capture_output=True, text=True, check=True
+    )
     first, again = map(float, done.stdout.split())
     return {"fixture_first_s": first, "fixture_again_s": again}
 

@@ -291,7 +291,7 @@ class LocalCluster:
             for each in nodes
         ]
         launched = subprocess.run(
-            [sys.executable, "-m", "kproto.cli.launch", str(os.getpid())],
+            [sys.executable, "-P", "-m", "kproto.cli.launch", str(os.getpid())],
             input=json.dumps(brokers).encode(),
             capture_output=True,
             check=False,

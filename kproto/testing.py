@@ -241,7 +241,7 @@ class SubprocessBroker(_TestBroker):
         when somebody else has its port: who answers there would be taken for it."""
         if not is_free(self.port):
             raise RuntimeError(f"the broker did not start: somebody listens on port {self.port} already")
-        command = [sys.executable, "-m", "kproto.cli.main", "serve", "--quiet", "--stop-with-stdin"]
+        command = [sys.executable, "-P", "-m", "kproto.cli.main", "serve", "--quiet", "--stop-with-stdin"]
         for name, value in self._told().items():
             command += ["--set", f"{name}={value}"]
         os.makedirs(self.data_dir, exist_ok=True)

@@ -72,6 +72,25 @@ def test_brokers_are_started_together_and_apart(tmp_path: Path) -> None:
     assert [cluster.state(node) for node in cluster.nodes] == [DEAD, DEAD]
 
 
+def test_files_of_the_current_directory_are_not_taken_for_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever starts it may have some of any name there; in a process within another command, too."""
+
+    class Within(LocalCluster):
+        def within(self, node: Node) -> list[str]:
+            return ["env"] if node.node == 2 else []
+
+    (tmp_path / "queue.py").write_text("raise SystemExit('of somebody else')")
+    monkeypatch.chdir(tmp_path)
+    cluster = Within.create(str(tmp_path / "cluster"), 2, 0, {})
+    try:
+        cluster.start()
+        assert [cluster.state(node) for node in cluster.nodes] == [RUNNING, RUNNING]
+    finally:
+        cluster.stop()
+
+
 def test_commands_at_the_same_time_keep_each_others_processes(tmp_path: Path) -> None:
     """Both have read the file before either writes it; so has a third one, which takes a broker out."""
     directory = str(tmp_path / "cluster")

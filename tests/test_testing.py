@@ -50,6 +50,15 @@ def test_a_broker_starts_empty_and_leaves_nothing(subprocess: bool) -> None:
         Client("127.0.0.1", broker.port)
 
 
+def test_files_of_the_current_directory_are_not_taken_for_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "queue.py").write_text("raise SystemExit('of somebody else')")
+    monkeypatch.chdir(tmp_path)
+    with kafka_broker(subprocess=True) as broker:
+        assert produce_one(broker.port, "t") == 0
+
+
 def test_a_killed_broker_starts_again_with_its_data(tmp_path: Path) -> None:
     broker = SubprocessBroker(data_dir=str(tmp_path))
     broker.start()

@@ -100,7 +100,7 @@ def _redirect(streams: Sequence[int], files: Sequence[int]) -> None:
 def _become(broker: dict[str, Any]) -> NoReturn:
     """In the child: serve, without a terminal, until a signal."""
     os.setsid()
-    command = [sys.executable, "-m", "kproto.cli.main", *broker["arguments"]]
+    command = [sys.executable, "-P", "-m", "kproto.cli.main", *broker["arguments"]]
     if broker["within"]:
         _run([*broker["within"], *command])
     sys.orig_argv = command  # a broker that is fenced starts itself anew with it
