@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
@@ -74,9 +74,15 @@ class ConfigChange(NamedTuple):
 
 
 def decide_alter(
-    image: MetadataImage, changes: Sequence[ConfigChange], settings: Settings
+    image: MetadataImage,
+    changes: Sequence[ConfigChange],
+    settings: Settings,
+    fenced: Collection[int] = (),
 ) -> Decision[list[KafkaError | None]]:
-    """Change configs; one entry of the answer per change, in order. A fault in one does not stop others."""
+    """Change configs; one entry of the answer per change, in order. A fault in one does not stop others.
+
+    ``fenced`` are brokers that are away but registered: as in Apache Kafka they have configs, too.
+    """
     decision: Decision[list[KafkaError | None]] = Decision([])
     times = Counter((change.resource_type, change.resource_name) for change in changes)
     for change in changes:
@@ -85,7 +91,7 @@ def decide_alter(
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "A resource may be in the request only once.")
             if any(count > 1 for count in Counter(op.name for op in change.ops).values()):
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "A config key may be in a change only once.")
-            decision.puts.update(_decide_one(image, change, settings))
+            decision.puts.update(_decide_one(image, change, settings, fenced))
         except KafkaError as error:
             decision.answer.append(error)
             continue
@@ -93,11 +99,13 @@ def decide_alter(
     return decision
 
 
-def _decide_one(image: MetadataImage, change: ConfigChange, settings: Settings) -> dict[str, bytes]:
+def _decide_one(
+    image: MetadataImage, change: ConfigChange, settings: Settings, fenced: Collection[int]
+) -> dict[str, bytes]:
     if change.resource_type == ResourceType.TOPIC:
         return _alter_topic(image, change)
     if change.resource_type == ResourceType.BROKER:
-        return _alter_broker(image, change, settings)
+        return _alter_broker(image, change, settings, fenced)
     raise KafkaError(
         ErrorCode.INVALID_REQUEST, f"Configs of resource type {change.resource_type} cannot be changed here."
     )
@@ -133,8 +141,10 @@ def _fixed_value(configs: Mapping[str, str], name: str) -> ConfigValue:
     return definition.parse(configs[name]) if name in configs else definition.default
 
 
-def _alter_broker(image: MetadataImage, change: ConfigChange, settings: Settings) -> dict[str, bytes]:
-    node_id = _node_id(image, change.resource_name)
+def _alter_broker(
+    image: MetadataImage, change: ConfigChange, settings: Settings, fenced: Collection[int]
+) -> dict[str, bytes]:
+    node_id = _node_id(change.resource_name, {*image.brokers, *fenced})
     current = image.configs.get(DEFAULT_BROKER if node_id is None else str(node_id), UNSET)
     for op in change.ops:
         definition = BROKER_CONFIGS.get(op.name)
@@ -155,13 +165,13 @@ def _alter_broker(image: MetadataImage, change: ConfigChange, settings: Settings
     return {} if wanted == current else {config_key(node_id): encode_configs(wanted)}
 
 
-def _node_id(image: MetadataImage, resource_name: str) -> int | None:
+def _node_id(resource_name: str, registered: Collection[int]) -> int | None:
     """Node id a broker resource names, None for the default of all brokers."""
     if not resource_name:
         return None
     if not NODE_ID.fullmatch(resource_name):
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"{resource_name!r} is not the id of a broker.")
-    if int(resource_name) not in image.brokers:
+    if int(resource_name) not in registered:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"There is no broker {resource_name}.")
     return int(resource_name)
 

@@ -273,7 +273,8 @@ class Controller:
         """Change configs of topics and brokers; one entry per change, None where it worked."""
         try:
             return await self.decide(
-                lambda: decide_alter(self._image, changes, self._settings), validate_only
+                lambda: decide_alter(self._image, changes, self._settings, self._table.fenced),
+                validate_only,
             )
         except KafkaError as error:
             return [error for _ in changes]

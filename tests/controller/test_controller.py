@@ -21,6 +21,8 @@ from kproto.controller import (
     ResourceType,
     TopicRef,
 )
+from kproto.controller.fencing import decide_fence
+from kproto.controller.leader_choice import decide_unregister
 from kproto.controller.registration import Registration
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata import MetadataImage, StoreError
@@ -44,6 +46,31 @@ def test_images_are_published_in_order_before_the_call_returns() -> None:
         assert all(after.base_revision == before.revision for before, after in itertools.pairwise(seen))
         assert seen[-1] is controller.image
         assert seen[-1].topics["b"].partitions == 3
+
+    run(body)
+
+
+def test_a_broker_that_is_away_has_configs() -> None:
+    """Until it is forgotten: what was said about it can be taken back meanwhile."""
+
+    async def body() -> None:
+        controller = await started(brokers=2)
+
+        async def change(op: int, value: str | None) -> KafkaError | None:
+            ops = [ConfigOp("kproto.drain", op, value)]
+            (error,) = await controller.alter_configs([ConfigChange(ResourceType.BROKER, "2", ops)])
+            return error
+
+        assert await change(OpType.SET, "true") is None
+        epoch = controller.image.brokers[2].epoch
+        await controller.decide(lambda: decide_fence(controller.image, 2, epoch))
+        assert 2 not in controller.image.brokers
+        assert await change(OpType.DELETE, None) is None
+        assert not controller.image.broker_configs(2)
+        await controller.decide(lambda: decide_unregister(controller.image, controller.table, 2))
+        error = await change(OpType.DELETE, None)
+        assert error is not None
+        assert error.code is ErrorCode.INVALID_REQUEST
 
     run(body)
 
