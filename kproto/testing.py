@@ -139,7 +139,10 @@ class InProcessBroker(_TestBroker):
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start and return once clients can connect. Raises what the broker's start raised, TimeoutError."""
+        """Start and return once clients can connect. Raises what the broker's start raised, TimeoutError,
+        RuntimeError when it runs already."""
+        if self._thread is not None and self._thread.is_alive():
+            raise RuntimeError("the broker is running already")
         self._ready.clear()
         self._failure = None
         self._thread = threading.Thread(target=self._run, name="kproto-broker", daemon=True)

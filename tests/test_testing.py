@@ -111,6 +111,17 @@ def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
         SubprocessBroker({"no.such.key": "1"}, str(tmp_path)).start()
 
 
+def test_a_broker_that_runs_is_not_started_again() -> None:
+    """It goes on, and can be stopped."""
+    with kafka_broker() as broker:
+        port = broker.port
+        with pytest.raises(RuntimeError, match="is running already"):
+            broker.start()
+        assert produce_one(port, "t") == 0
+    assert not os.path.exists(broker.data_dir)
+    assert not serves(port)
+
+
 def test_a_start_that_fails_when_its_port_is_bound_says_why() -> None:
     """The kernel takes connections then, and nobody will ever answer."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
