@@ -14,6 +14,9 @@ further members (``group.initial.rebalance.delay.ms`` = 0). With pytest the fixt
 A test process that ends before it has stopped its brokers (SIGKILL, ``os._exit``) takes them along; their
 data then stays, in ``kproto-test-*`` of the directory for temporary files.
 
+A process that is forked beside an in-process broker (``multiprocessing`` with ``fork``) keeps its port and
+the lock of its data directory as long as it lives, also when the broker has stopped.
+
 May import everything but ``cli`` (which it starts as a command).
 """
 
