@@ -415,7 +415,6 @@ _ACCEPTED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("log.flush.offset.checkpoint.interval.ms", INT, 60_000),
     ("log.flush.start.offset.checkpoint.interval.ms", INT, 60_000),
     ("max.connection.creation.rate", INT, INT_MAX),
-    ("max.connections.per.ip.overrides", STRING, ""),
     ("metadata.log.max.record.bytes.between.snapshots", LONG, 20_971_520),
     ("metadata.log.max.snapshot.interval.ms", LONG, 3_600_000),
     ("metadata.log.segment.bytes", INT, 1_073_741_824),
@@ -487,7 +486,8 @@ _ACCEPTED_LIVE: Final = frozenset(
         "transaction.partition.verification.enable",
     }
 )
-"""Of `_ACCEPTED`, those that Apache Kafka changes while it runs: scripts that do so need not know better."""
+"""Of `_ACCEPTED` and `_FIXED`, those that Apache Kafka changes while it runs: scripts that do so need not
+know better."""
 
 SHOWN_WHEN_SET: Final = frozenset(
     {
@@ -505,6 +505,7 @@ _FIXED: Final[tuple[tuple[str, ConfigType, ConfigValue], ...]] = (
     ("client.quota.callback.class", CLASS, None),
     ("create.topic.policy.class.name", CLASS, None),
     ("delegation.token.secret.key", PASSWORD, None),
+    ("max.connections.per.ip.overrides", STRING, ""),
     ("process.roles", LIST, ("broker", "controller")),
     ("remote.log.storage.system.enable", BOOLEAN, False),
     ("replica.selector.class", STRING, None),
@@ -583,6 +584,7 @@ def _table() -> dict[str, ConfigDef]:
             "kproto has only what the default says.",
             only(default),
             enforced=False,
+            dynamic=name in _ACCEPTED_LIVE,
         )
         for name, kind, default in _FIXED
     )

@@ -109,6 +109,7 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
         ("retention.ms = 2\n", "(topic create --set), log.retention.ms for those without"),
         ("log.dirs = '/a,/b'\n", "log.dirs: kproto stores everything in one directory"),
         ("replica.selector.class = 'x'\n", "replica.selector.class: 'x' is not supported"),
+        ("max.connections.per.ip.overrides = 'a:1'\n", "overrides: 'a:1' is not supported; only '' is"),
         ("group.min.session.timeout.ms = 2000000\n", "group.min.session.timeout.ms: 2000000 is above"),
         ("broker.id = 1\nnode.id = 2\n", "broker.id: '1' contradicts node.id = '2'"),
         ("kproto.journal.bytes = 4194304\n", "is above kproto.journal.bytes"),

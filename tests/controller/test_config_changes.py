@@ -105,6 +105,8 @@ def test_a_change_to_the_same_values_writes_nothing() -> None:
         (broker(("num.io.threads", SET, "16"), name=""), ErrorCode.NONE),
         (broker(("num.io.threads", SET, "many")), ErrorCode.INVALID_REQUEST),
         (broker(("background.threads", DELETE, None)), ErrorCode.NONE),
+        (broker(("max.connections.per.ip.overrides", SET, "10.0.0.1:5")), ErrorCode.INVALID_REQUEST),
+        (broker(("max.connections.per.ip.overrides", DELETE, None)), ErrorCode.NONE),
         (broker(("queued.max.requests", SET, "600")), ErrorCode.INVALID_REQUEST),
         (broker(("kproto.drain", SET, "true")), ErrorCode.NONE),
         (broker(("kproto.drain", SET, "true"), name=""), ErrorCode.INVALID_REQUEST),
