@@ -207,7 +207,8 @@ class ClusterMember:
     def _reached_at(self) -> Address:
         """Where other brokers find the internal listener."""
         advertised = self._settings.kproto_internal_advertise
-        return host_and_port(advertised) if advertised else (self.host, self.port)
+        host, port = host_and_port(advertised) if advertised else (self.host, self.port)
+        return host, port or self.port
 
     async def register(self, host: str, port: int, rack: str | None) -> int:
         """Become a member under a new epoch (rule 2), which is the answer. Clients reach it at ``host``,

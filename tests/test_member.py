@@ -24,6 +24,15 @@ from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.ports import OpenVseg
 
 
+@pytest.mark.parametrize(("advertised", "told"), [("", ("h", 7)), ("b:5", ("b", 5)), ("b:0", ("b", 7))])
+def test_where_other_brokers_reach_one(advertised: str, told: tuple[str, int]) -> None:
+    """Advertised port 0 is the one that was bound."""
+    member: Any = SimpleNamespace(
+        _settings=load(None, {"kproto.internal.advertise": advertised}), host="h", port=7
+    )
+    assert ClusterMember._reached_at(member) == told
+
+
 def test_a_log_start_that_waits_to_be_stored_does_not_go_back() -> None:
     """Who tells the present one while a later one waits took that from the store, for as long as nobody asked
     for it again (44)."""

@@ -355,6 +355,11 @@ def test_the_address_may_be_a_setting(subprocess: bool, port: int | None) -> Non
         assert [(each.host, each.port) for each in answer.brokers] == [("localhost", broker.port)]
 
 
+def test_clients_are_never_told_port_0() -> None:
+    with kafka_broker({"advertised.listeners": "PLAINTEXT://localhost:0"}) as broker:
+        assert produce_one(broker.port, "t") == 0
+
+
 @pytest.mark.parametrize("subprocess", [False, True])
 @pytest.mark.parametrize("name", ["log.dirs", "log.dir"])
 def test_the_directory_may_be_a_setting(tmp_path: Path, subprocess: bool, name: str) -> None:

@@ -64,7 +64,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         LIST,
         None,
         _one_listener,
-        "Address told to clients; by default the listener's.",
+        "Address told to clients; by default the listener's. Port 0: the one that is bound.",
     ),
     (
         "log.dirs",
@@ -206,7 +206,7 @@ _ROWS: Final[tuple[tuple[str, ConfigType, ConfigValue, Validator | None, str], .
         STRING,
         "",
         _address_problem,
-        "host:port at which other brokers reach that listener; empty: the one that is bound.",
+        "host:port at which other brokers reach that listener; empty, or port 0: the one that is bound.",
     ),
     (
         "kproto.join",

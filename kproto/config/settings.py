@@ -95,8 +95,9 @@ class Settings(NamedTuple):
 
     def told_address(self, port: int) -> tuple[str, int]:
         """Host and port told to clients by a broker that has bound ``port``; of a listener without host this
-        machine's own address."""
-        return self.advertised_address() or (self.listen_address()[0] or THIS_MACHINE, port)
+        machine's own address. Advertised port 0 is the one that is bound, as in Apache Kafka."""
+        host, told = self.advertised_address() or (self.listen_address()[0] or THIS_MACHINE, port)
+        return host, told or port
 
     @property
     def keeps_metadata(self) -> bool:

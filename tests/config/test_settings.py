@@ -161,6 +161,15 @@ def test_everywhere_may_be_bound_when_others_are_told_an_address(bound: str) -> 
     assert settings.advertised_address() == ("broker", 1)
 
 
+def test_advertised_port_0_is_the_one_that_is_bound() -> None:
+    settings = load(None, {"listeners": "PLAINTEXT://h:0", "advertised.listeners": "PLAINTEXT://broker:0"})
+    assert settings.told_address(7) == ("broker", 7)
+    assert settings.with_texts({"advertised.listeners": "PLAINTEXT://broker:5"}).told_address(7) == (
+        "broker",
+        5,
+    )
+
+
 def test_what_is_set_while_a_broker_runs_may_be_what_it_cannot_start_with() -> None:
     started = load(None, {"kproto.drain": "false"})
     assert started.with_texts({"kproto.drain": "true"}).values["kproto.drain"] is True
