@@ -64,6 +64,8 @@ def test_the_plans_of_many_seeds_have_everything() -> None:
         assert {getattr(plan, name) for plan in plans} == {False, True}, name
     assert {plan.kind for plan in plans} == {"disks", "synced", "kills"}
     assert {plan.nodes for plan in plans} == {3, 4, 5}
+    assert {plan.journal for plan in plans} == {0, 150_000, 400_000}
+    assert {plan.journal for plan in plans if plan.hasty} == {0, 400_000}, "their states are large"
     fewest = {(topic.copies, topic.fewest) for plan in plans for topic in plan.topics}
     assert fewest == {(3, 0), (3, 1), (3, 2), (2, 0), (2, 1), (2, 2), (1, 0), (1, 1)}
     assert all(topic.fewest == 0 for plan in plans if plan.kind == "disks" for topic in plan.topics)
