@@ -251,7 +251,7 @@ def test_an_answer_that_cannot_be_made_gives_back_its_memory(tmp_path, monkeypat
             patched.setattr("kproto.handlers.fetch._Fetch._send_loaded", failing)
             other.send(1, 18, fetch_request(topic_id, (0, 0)))
             assert reached.wait(60)
-            with pytest.raises(ConnectionError, match="closed|reset"):
+            with pytest.raises(ConnectionError, match=r"closed|reset"):
                 other.receive()  # nobody waits for an answer that does not come
         assert offsets(one(kafka.fetch(topic_id, (0, 0), partition_max_bytes=1))) == [0]
     assert max(held) > 100_000
