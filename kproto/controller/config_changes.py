@@ -33,6 +33,8 @@ from kproto.metadata.records import DEFAULT_BROKER, config_key, encode_configs
 from kproto.vlog.classes import least_policy
 
 UNSET: Final[Mapping[str, str]] = {}
+VALUE_BYTES_MAX: Final = 32_767
+"""Of a value that a client sets, as in Apache Kafka: old versions of DescribeConfigs could not show more."""
 NODE_ID: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 """As one writes it: else one broker had several names."""
 
@@ -200,7 +202,15 @@ def _applied(
             wanted[op.name] = _changed_list(before, op.op, op.value)
         else:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"{op.name}: there is no operation {op.op}.")
+        check_size(op.name, wanted.get(op.name))
     return wanted
+
+
+def check_size(name: str, value: str | None) -> None:
+    """Raise :class:`KafkaError` INVALID_CONFIG for a value beyond `VALUE_BYTES_MAX`."""
+    if value is not None and len(value.encode()) > VALUE_BYTES_MAX:
+        problem = f"{name}: a value has at most {VALUE_BYTES_MAX} bytes, not {len(value.encode())}."
+        raise KafkaError(ErrorCode.INVALID_CONFIG, problem)
 
 
 def _changed_list(current: str, op: int, value: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from kproto.config import ACTIVE_GROUPS, ConfigError, Settings, validate_topic_configs
+from kproto.controller.config_changes import check_size
 from kproto.controller.decision import Decision
 from kproto.controller.names import OFFSETS_TOPIC, PROHIBITED_TOPIC, folded, is_internal, name_problem
 from kproto.controller.placement import placeable, rack_order, racks_of, spread
@@ -227,6 +228,8 @@ def _new_topic(
 
 
 def _checked_configs(configs: Mapping[str, str | None]) -> dict[str, str]:
+    for name, value in configs.items():
+        check_size(name, value)
     try:
         return validate_topic_configs(configs)
     except ConfigError as error:

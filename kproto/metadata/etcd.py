@@ -240,7 +240,12 @@ class EtcdStore:
     # --- transactions that are too large for one of etcd's ---------------------------------------------
 
     async def _write_parts(self, new: Head, writes: Writes) -> Head:
-        """Write what the transaction will do to keys of its own; the head that makes it count."""
+        """Write what the transaction will do to keys of its own; the head that makes it count.
+
+        :class:`StoreError` for a record that :meth:`_finish` could not write: nobody could go on after it.
+        """
+        if writes.largest > BYTES_MAX:
+            raise StoreError(f"etcd takes no record of {writes.largest} bytes, {BYTES_MAX} at most")
         count = 0
         where = self._layout.parts_of(new)
         for part in writes.split(writes.operations, BYTES_MAX):

@@ -118,6 +118,11 @@ class Writes(NamedTuple):
         return sum(map(_put_size, self.puts.items())) + sum(map(_delete_size, self.deletes))
 
     @property
+    def largest(self) -> int:
+        """As :attr:`size`, of the one put that has most; it cannot be split."""
+        return max(map(_put_size, self.puts.items()), default=0)
+
+    @property
     def fits(self) -> bool:
         """One of etcd's transactions can take it."""
         return self.operations <= OPS_MAX and self.size <= BYTES_MAX

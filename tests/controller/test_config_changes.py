@@ -15,6 +15,9 @@ from .worlds import applied, image_of
 
 SETTINGS = load()
 SET, DELETE, APPEND, SUBTRACT = OpType.SET, OpType.DELETE, OpType.APPEND, OpType.SUBTRACT
+THROTTLED = "leader.replication.throttled.replicas"
+PAIRS = "1:1," * 8191 + "1:1"
+"""32,767 bytes."""
 
 
 def image(**configs: str) -> MetadataImage:
@@ -95,11 +98,15 @@ def test_a_change_to_the_same_values_writes_nothing() -> None:
             topic(("min.compaction.lag.ms", SET, "77"), ("max.compaction.lag.ms", SET, "7")),
             ErrorCode.INVALID_CONFIG,
         ),
+        (topic((THROTTLED, SET, PAIRS)), ErrorCode.NONE),
+        (topic((THROTTLED, SET, PAIRS + ","), replace=True), ErrorCode.INVALID_CONFIG),
+        (topic((THROTTLED, APPEND, PAIRS + ",2:1")), ErrorCode.INVALID_CONFIG),
         (topic(("kproto.active.groups", SET, "2")), ErrorCode.INVALID_CONFIG),
         (topic(("kproto.active.groups", SET, "1")), ErrorCode.NONE),
         (broker(("log.retention.ms", SET, "123")), ErrorCode.NONE),
         (broker(("log.retention.ms", SET, "123"), name=""), ErrorCode.NONE),
         (broker(("log.retention.ms", SET, "z")), ErrorCode.INVALID_REQUEST),
+        (broker(("log.retention.ms", SET, "1".rjust(32_768)), name=""), ErrorCode.INVALID_CONFIG),
         (broker(("num.partitions", SET, "3")), ErrorCode.INVALID_REQUEST),
         (broker(("log.cleaner.backoff.ms", SET, "16000")), ErrorCode.NONE),
         (broker(("num.io.threads", SET, "16"), name=""), ErrorCode.NONE),

@@ -258,7 +258,7 @@ def test_a_full_store_is_an_error_code_for_every_item_and_the_next_call_works(tm
             await store._submit(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0]),
         )
         big = NewTopic("big", 2000, 1)
-        throttled = ConfigOp("leader.replication.throttled.replicas", OpType.SET, ",".join(["0:1"] * 30_000))
+        throttled = ConfigOp("leader.replication.throttled.replicas", OpType.SET, ",".join(["0:1"] * 8_000))
         change = ConfigChange(ResourceType.TOPIC, "old", [throttled])
         outcomes = await controller.create_topics([big, NewTopic("other")])
         outcomes += await controller.create_partitions([NewPartitions("old", 2000)])

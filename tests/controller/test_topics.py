@@ -73,6 +73,10 @@ def manual(*members: tuple[int, tuple[int, ...]], **configs: str) -> NewTopic:
         (NewTopic("t", configs={"retention.ms": None}), ErrorCode.INVALID_CONFIG),
         (NewTopic("t", configs={"remote.storage.enable": "true"}), ErrorCode.INVALID_CONFIG),
         (NewTopic("t", configs={"retention.bytes": "-7"}), ErrorCode.NONE),
+        (
+            NewTopic("t", configs={"leader.replication.throttled.replicas": "1:1," * 8192}),
+            ErrorCode.INVALID_CONFIG,
+        ),
         (manual((0, (1,)), (1, (2,))), ErrorCode.NONE),
         (manual((1, (1,)), (0, (2,))), ErrorCode.NONE),
         (manual((0, (1,)), (2, (1,))), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
