@@ -33,6 +33,9 @@ PASSWORD: Final = ConfigType.PASSWORD
 MEGABYTE: Final = 1_048_576
 
 
+NO_NAME: Final = "has a host that is no host name"
+
+
 def _listener_problem(entry: str) -> str | None:
     scheme, separator, address = entry.partition("://")
     host, colon, port = address.rpartition(":")
@@ -40,13 +43,20 @@ def _listener_problem(entry: str) -> str | None:
         return "must be PLAINTEXT://host:port"
     if not colon or not port.isdecimal() or int(port) > 65_535:
         return "must end in :port, a number up to 65535"
-    return None if not host.startswith("[") or host.endswith("]") else "has an unfinished IPv6 address"
+    if host.startswith("[") and not host.endswith("]"):
+        return "has an unfinished IPv6 address"
+    try:
+        host.encode("idna")
+    except UnicodeError:  # an empty or a too long part, above all
+        return NO_NAME
+    return None
 
 
 def _address_problem(value: ConfigValue) -> str | None:
     """An address of host:port, or nothing."""
     text = str(value or "")
-    return _listener_problem(f"PLAINTEXT://{text}") and "must be host:port" if text else None
+    problem = _listener_problem(f"PLAINTEXT://{text}") if text else None
+    return "must be host:port" if problem not in (None, NO_NAME) else problem
 
 
 def _one_listener(value: ConfigValue) -> str | None:

@@ -413,7 +413,9 @@ class _Link:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 sock = await self.peers.connect(self.node_id)
-        except (OSError, TimeoutError, WireError, PeerError) as error:
+        except Exception as error:
+            if not isinstance(error, OSError | TimeoutError | WireError | PeerError):
+                log.exception("there was no way to connect to broker %d", self.node_id)
             self._connecting = None
             self.problem = _problem(error)
             self.end(f"no connection: {self.problem}", lost=False)
@@ -483,15 +485,18 @@ async def _open(loop: asyncio.AbstractEventLoop, address: Address) -> socket.soc
 async def _resolve(
     loop: asyncio.AbstractEventLoop, address: Address
 ) -> tuple[int, tuple[str, int] | tuple[str, int, int, int]]:
-    """Family and socket address; only a host name costs a look-up (in a thread)."""
+    """Family and socket address; only a host name costs a look-up (in a thread). Raises OSError."""
     host, port = address
-    for family in (socket.AF_INET, socket.AF_INET6):
-        try:
-            socket.inet_pton(family, host)
-        except OSError:
-            continue
-        return family, (host, port)
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    try:
+        for family in (socket.AF_INET, socket.AF_INET6):
+            try:
+                socket.inet_pton(family, host)
+            except OSError:
+                continue
+            return family, (host, port)
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except ValueError:  # no name of DNS can be made of it (UnicodeError)
+        raise OSError(f"{host!r} is no host name") from None
     return found[0][0], found[0][4]  # type: ignore[return-value]
 
 

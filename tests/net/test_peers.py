@@ -611,6 +611,44 @@ def test_why_there_is_no_connection_is_told_with_the_address(monkeypatch):
     run(test)
 
 
+@pytest.mark.parametrize("host", ["b..example", "b" * 64, "b\0", "\ud800"])
+def test_a_host_that_is_no_name_is_a_peer_that_cannot_be_reached(host: str) -> None:
+    """And one that can be, once the address is another one."""
+
+    async def test() -> None:
+        listener, port = listening()
+        address = [(host, port)]
+        link = Peers(1, SECRET, lambda _: address[0], lambda: 7)
+        with pytest.raises(PeerError, match="is not reachable"):
+            await link.call(2, Api.PING)
+        assert link.problem(2) == f"{host}:{port}: {host!r} is no host name"
+        assert await link.refused(2) is False
+        address[0] = ("127.0.0.1", port)
+        assert bytes((await link.call(2, Api.PING, b"x")).body) == b"x"
+        link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_what_nobody_foresaw_while_connecting_does_not_end_the_link(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test() -> None:
+        listener, port = listening()
+        ports = [1 << 40, port]
+        link = Peers(1, SECRET, lambda _: ("127.0.0.1", ports[0]), lambda: 7)
+        with pytest.raises(PeerError, match="is not reachable"):
+            await link.call(2, Api.PING)
+        del ports[0]
+        assert bytes((await link.call(2, Api.PING, b"x")).body) == b"x"
+        link.close()
+        listener.close()
+
+    run(test)
+    assert "there was no way to connect to broker 2" in caplog.text
+
+
 def test_a_connection_that_works_again_has_no_problem():
     async def test() -> None:
         listener, port = listening()
