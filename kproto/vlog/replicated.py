@@ -658,10 +658,11 @@ class ReplicatedPusher(Pusher):
         if self._flight is None or segment is None or self._stopped:
             return
         frame = segment.frames[0]
-        stall = stall_of(frame.length, self._shared.stall_s)
+        usual = self._shared.stall_s
+        stall = stall_of(frame.length, usual)
         waited = self._clock.monotonic() - self._flying_since
-        if not stalled(waited, stall):
-            self._stall_look.ask(max(stall - waited, LEAST_LOOK_S))
+        if not stalled(waited, stall):  # however large this one is, the next one may be small
+            self._stall_look.ask(min(max(stall - waited, LEAST_LOOK_S), usual))
             return
         if self._doubted is not frame:
             self._doubted = frame
@@ -672,10 +673,10 @@ class ReplicatedPusher(Pusher):
             target.node_id for copy, target in enumerate(self._targets, 1) if segment.copies[copy].acked < end
         ]
         if not late:
-            self._stall_look.ask(stall)  # it is the own disk
+            self._stall_look.ask(usual)  # it is the own disk
             return
         if self._hopes(late, waited):
-            self._stall_look.ask(stall)
+            self._stall_look.ask(usual)
             return
         self.stalls += 1
         self._replace(late, waited)

@@ -124,6 +124,27 @@ def test_a_slow_backup_that_gets_on_is_not_replaced() -> None:
     assert world.pushers[0].replaced == 0
 
 
+def test_a_backup_that_hangs_after_a_large_frame_is_replaced_after_the_usual_time() -> None:
+    """32 MiB may take 4 s, the next frame may not."""
+    sizes = {"kproto__virtual__segment__bytes": str(64 << 20), "kproto__journal__bytes": str(512 << 20)}
+    world, part = begun(others=3, **sizes)
+    (pusher,) = world.pushers
+    part.append(size=32 << 20)
+    world.loop.turn()
+    world.loop.advance(0.8)
+    world.flow()
+    assert (part.high_watermark, pusher.stalls) == (part.log_end_offset, 0)
+    world.nodes[backups_of(world, 1)[0]].silent = True
+    part.append()
+    world.flow()
+    world.loop.advance(0.49)
+    assert pusher.stalls == 0
+    world.loop.advance(0.07)
+    world.flow()
+    assert (part.high_watermark, pusher.stalls) == (part.log_end_offset, 1)
+    world.check()
+
+
 def test_who_waits_for_the_journal_is_told_when_ownership_is_lost() -> None:
     world, part = both_silent()
     told: list[int] = []
