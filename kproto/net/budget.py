@@ -9,7 +9,8 @@ last eighth is for connections that hold nothing: peers that do not read their a
 Somebody can always go on. While half frames alone hold more than their half and nobody is privileged, the
 first of them that asks is. A frame that does not fit into the bound waits until nothing else is held, but
 others may always hold something (a long poll is enough): after a while one is let in all the same (`lend`).
-So ``used`` is at most the limit, one frame of the largest size, and one read.
+So ``used`` is at most the limit, one frame of the largest size, and one read; where connections that hold
+little are read all the same (``Server.light``), that little and one read of each.
 """
 
 from collections.abc import Callable
@@ -78,7 +79,7 @@ class MemoryBudget:
 
         True with ``privileged is owner`` means that it should reserve all of ``rest`` at once.
         """
-        if self.partial + extra <= self.partial_limit:
+        if self.partial + extra <= self.partial_limit and self.used < self.limit:
             return True
         others = self.used - self.partial
         if self.used + rest <= self.limit or others == 0:

@@ -254,7 +254,7 @@ class Connection:
                 break
             if self.unsent >= MAX_UNSENT or self.held >= MAX_HELD:
                 break
-            if position and budget.used >= budget.soft:
+            if position and budget.used >= budget.soft and self.held >= server.light:
                 held_back = True
                 break
             position = stop
@@ -298,7 +298,7 @@ class Connection:
 
     def _wait_unless_allowed(self) -> bool:
         """Memory is used up. True: this one is read all the same."""
-        if self.server.budget.may_go_on(self, self._partial):
+        if self.held < self.server.light or self.server.budget.may_go_on(self, self._partial):
             return True
         self._wait_for_memory()
         return False

@@ -48,6 +48,9 @@ MAX_STRANGERS: Final = 128
 NETWORK_BYTES: Final = 8
 """Who has an IPv6 address can have all those that begin with these bytes, too."""
 MEMORY_BYTES: Final = 64 * 1024 * 1024
+LIGHT_BYTES: Final = 64 * 1024
+"""Connections that hold less are read though the memory is used up: brokers that take their answers, or cost
+nothing, do not stand behind those that do not."""
 REQUEST_COST: Final = 512
 """What a request being handled counts against the memory besides its bytes."""
 LIMITS: Final = Limits(max_frame_bytes=MAX_FRAME_BYTES, idle_ms=-1)
@@ -97,7 +100,8 @@ class InternalListener:
         self.on_closed: Callable[[Caller], object] | None = None
         """Called with the last caller of every greeted connection that ends; it may have others."""
         self.memory = MemoryBudget(memory_bytes)
-        """Bytes of requests and answers of all connections; beyond its limit they are not read."""
+        """Bytes of requests and answers of all connections; beyond its limit those that hold some of it are
+        not read."""
         limits = replace(limits, first_frame_bytes=HELLO_BYTES)
         self._server = _Server(self._dispatch, self.memory, limits, self._on_closed)
 
@@ -241,6 +245,7 @@ class _Server(Server):
     ) -> None:
         super().__init__(dispatch, budget, limits)
         self.spares = Spares(loose=True)
+        self.light = LIGHT_BYTES
         self._on_closed = on_closed
         self._strangers: dict[Connection, float] = {}
         """Who has not said HELLO, and until when there is time for it; first come first."""

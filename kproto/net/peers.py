@@ -1,5 +1,8 @@
 """Connections to other brokers: one each, made on demand, requests pipelined, answers in any order.
 
+Heartbeats have a connection of their own: whatever is under way on the other one, and however long the peer
+does not read that, they are not behind it.
+
 A request costs one ``sendmsg`` when nothing is queued, and its ``done`` is called straight from the reader:
 no task, no future, no copy of the pieces. What the socket does not take waits in a bounded queue. The first
 request on a connection is HELLO, which shows the cluster's secret; nothing else is sent before its answer.
@@ -53,6 +56,7 @@ SCRATCH_BYTES: Final = 64 * 1024
 OWN_BUFFER_BYTES: Final = 16 * 1024
 """An unfinished answer of so many bytes gets memory of its own; shorter ones leave room to read the rest."""
 PIECES_PER_SEND: Final = 512
+HEARTBEAT: Final = int(Api.HEARTBEAT)
 RESET_LOOK_SECONDS: Final = 0.02
 """So long after a read it is asked whether the connection was reset with it."""
 HELLO_CORRELATION: Final = 0
@@ -74,6 +78,7 @@ class Peers:
         "_address_of",
         "_closed",
         "_links",
+        "_pulses",
         "_queue_bytes",
         "_secret",
         "epoch",
@@ -106,16 +111,19 @@ class Peers:
         self._address_of = address_of
         self._queue_bytes = queue_bytes
         self._links: dict[int, _Link] = {}
+        self._pulses: dict[int, _Link] = {}
+        """Those for heartbeats."""
         self._closed = False
 
     def request(self, node_id: int, api: int, pieces: Sequence[Buffer], done: Done) -> None:
         """See :class:`PeersPort`. Raises WireError for a body beyond the largest frame."""
-        link = self._links.get(node_id)
+        links = self._links if api != HEARTBEAT else self._pulses
+        link = links.get(node_id)
         if link is None:
             if self._closed:
                 self.loop.call_soon(done, None)
                 return
-            link = self._links[node_id] = _Link(self, node_id, self._queue_bytes)
+            link = links[node_id] = _Link(self, node_id, self._queue_bytes)
         link.request(api, pieces, done)
 
     async def call(self, node_id: int, api: int, body: Buffer = b"", timeout: float = 10.0) -> Answer:
@@ -166,8 +174,9 @@ class Peers:
     def close(self) -> None:
         """End all connections; what has no answer yet gets ``done(None)`` before this returns."""
         self._closed = True
-        links, self._links = self._links, {}
-        for link in links.values():
+        links = [*self._links.values(), *self._pulses.values()]
+        self._links, self._pulses = {}, {}
+        for link in links:
             link.end("closed", lost=False)
 
     async def connect(self, node_id: int) -> socket.socket:

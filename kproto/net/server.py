@@ -97,6 +97,7 @@ class Server:
         "dispatch",
         "first_frame",
         "first_view",
+        "light",
         "loop",
         "max_frame",
         "now",
@@ -111,6 +112,8 @@ class Server:
         self.budget = budget
         self.spares = Spares()
         """Buffers for large frames."""
+        self.light = 0
+        """Connections that hold less are read though memory is used up; only large frames of theirs wait."""
         self._limits = limits or Limits()
         self.max_frame = self._limits.max_frame_bytes
         self.first_frame = self._limits.first_frame_bytes or self.max_frame

@@ -9,12 +9,12 @@ import threading
 import pytest
 from talking import SECRET, Fake, is_closed, listening, peers_to, run, until
 
-from kproto.net import internal, silence
-from kproto.net.connection import SCRATCH_BYTES
+from kproto.net import internal, server, silence
+from kproto.net.connection import MAX_HELD, SCRATCH_BYTES
 from kproto.net.internal import Caller, InternalListener
 from kproto.net.peers import Answer, PeerError, Peers
 from kproto.wire import WireError
-from kproto.wire.internal import Api, InternalError, encode_json
+from kproto.wire.internal import REQUEST, REQUEST_OVERHEAD, Api, InternalError, encode_json
 
 
 def test_callers_are_named_and_answers_overtake_each_other():
@@ -528,6 +528,79 @@ def test_memory_for_requests_is_bounded_and_given_back():
         assert listener.memory.used == 0
         assert listener.memory.partial == 0
         link.close()
+        listener.close()
+
+    run(test)
+
+
+def test_heartbeats_are_not_behind_requests_that_take_long():
+    """A broker's connection is read no more while what it asked holds so much."""
+
+    async def test() -> None:
+        listener, port = listening()
+        held: list[internal.Reply] = []
+        listener.serve(Api.FORWARD, lambda caller, body, reply: held.append(reply))
+        listener.serve(
+            Api.HEARTBEAT, lambda caller, body, reply: reply(InternalError.NONE, b"%d" % caller.node_id)
+        )
+        link = peers_to(port)
+        done: list[Answer | None] = []
+        for _ in range(8):
+            link.request(2, Api.FORWARD, [bytes(MAX_HELD // 2)], done.append)
+        await until(lambda: len(held) == 2)
+        assert (await link.call(2, Api.HEARTBEAT)).body == b"1"
+        link.request(2, Api.HEARTBEAT, [b""], done.append)
+        link.close()
+        assert done == [None] * 9
+        for reply in held:
+            reply(InternalError.NONE)
+        await until(lambda: listener.memory.used == 0)
+        listener.close()
+
+    run(test)
+
+
+def test_a_broker_that_holds_little_is_heard_though_others_hold_all_the_memory(monkeypatch):
+    """One takes its answers, but slowly. The other one waits for changes, as brokers always do."""
+    monkeypatch.setattr(server, "RELIEF_SECONDS", 600.0)  # it takes enough
+
+    async def test() -> None:
+        listener, port = listening(memory_bytes=4_000_000)
+        size = 64_000_000  # more than the kernel takes
+        listener.serve(Api.READ, lambda caller, body, reply: reply(InternalError.NONE, bytes(size)))
+        waiting: list[internal.Reply] = []
+        listener.serve(Api.CHANGES, lambda caller, body, reply: waiting.append(reply))
+        pushed: list[internal.Reply] = []
+        listener.serve(Api.PUSH, lambda caller, body, reply: pushed.append(reply))
+        link = peers_to(port)
+        link.request(2, Api.CHANGES, [b""], lambda _: None)
+        await until(lambda: len(waiting) == 1)
+        loop = asyncio.get_running_loop()
+        slow = socket.socket()
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        slow.setblocking(False)
+        await loop.sock_connect(slow, ("127.0.0.1", port))
+        hello = encode_json({"secret": SECRET, "to": 2})
+        await loop.sock_sendall(
+            slow, REQUEST.pack(REQUEST_OVERHEAD + len(hello), Api.HELLO, 0, 0, 3, 7) + hello
+        )
+        assert len(await loop.sock_recv(slow, 10)) == 10
+        await loop.sock_sendall(slow, REQUEST.pack(REQUEST_OVERHEAD, Api.READ, 0, 1, 3, 7))
+        await until(lambda: listener.memory.used > listener.memory.limit)
+        link.request(2, Api.CHANGES, [b""], lambda _: None)  # its next frame comes with the same read
+        assert (await link.call(2, Api.PING, b"x")).body == b"x"
+        link.request(2, Api.PUSH, [bytes(1_000_000)], lambda _: None)
+        assert (await peers_to(port).call(2, Api.PING, b"y")).body == b"y", "a new connection"
+        assert (len(waiting), len(pushed)) == (2, 0), "large frames wait"
+        assert listener.memory.partial < 1_000_000
+        taken = 10
+        while taken < size:
+            received = await loop.sock_recv(slow, 1_000_000)
+            assert received
+            taken += len(received)
+        await until(lambda: len(pushed) == 1)
+        link.close()
+        slow.close()
         listener.close()
 
     run(test)
