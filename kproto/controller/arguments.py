@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from kproto.errors import ErrorCode, KafkaError
-
-ITEMS_MAX: Final = 10_000
-"""Entries in a list of a proposal."""
+from kproto.metadata.exchange import ITEMS_MAX
 
 
 def malformed(what: str) -> KafkaError:

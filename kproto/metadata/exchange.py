@@ -25,10 +25,10 @@ Proposals that the handlers of every broker make (kind: args -> value)::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from struct import Struct
 from struct import error as StructError
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from kproto.errors import ErrorCode, KafkaError
 from kproto.metadata.records import BrokerRecord
@@ -37,12 +37,22 @@ from kproto.wire import WireError
 from kproto.wire.internal import decode_json, decode_mixed, encode_json, encode_mixed
 from kproto.wire.primitives import Buf
 
+T = TypeVar("T")
+
+ITEMS_MAX: Final = 10_000
+"""Entries in a list of a proposal; more are refused."""
 SNAPSHOT: Final = "snapshot"
 _CHANGE: Final = Struct(">QII")
 """Revision, number of puts, number of deletes."""
 _ENTRY: Final = Struct(">QI")
 """Revision of an entry, length of its key."""
 _SIZE: Final = Struct(">I")
+
+
+def parts(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """``rows`` as lists that proposals may have; none for none."""
+    for at in range(0, len(rows), ITEMS_MAX):
+        yield rows[at : at + ITEMS_MAX]
 
 
 class Update(NamedTuple):

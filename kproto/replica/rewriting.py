@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kproto.errors import KafkaError
 from kproto.log.reader import RemoteRange, load_blocking, load_nowait
+from kproto.metadata.exchange import parts
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica.looking import Looking, LostError, Waits, if_changed
 from kproto.replica.messages import Look, PartitionKey, StateAnswer, decode_catalog
@@ -389,7 +390,8 @@ class Rewriting:
         rows = list(self._speakable(self._led())) if self._done else []
         side = self._vlogs.side_vlogs()
         if rows and self.is_copied(lambda vlog: vlog in side, self._done):
-            await self._metadata.propose("rewritten", {"vsegs": rows, "revision": revision})
+            for some in parts(rows):
+                await self._metadata.propose("rewritten", {"vsegs": some, "revision": revision})
 
     def _speakable(self, led: dict[int, frozenset[PartitionKey]]) -> Iterator[list[int]]:
         """Those of which the controller may be told; those that are to be pushed again once more are done no

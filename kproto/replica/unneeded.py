@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from kproto.metadata import MetadataImage
+from kproto.metadata.exchange import parts
 from kproto.metadata.records import Floor
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord
 from kproto.replica.looking import Looking
@@ -102,9 +103,8 @@ class UnneededReports:
         present = {vseg[:2] for vseg in seen}
         self._stopped_at = {vlog: seq for vlog, seq in self._stopped_at.items() if vlog in present}
         found = [vseg for keys, some in dead if not self._is_handed_over(keys) for vseg in some]
-        if found:
-            rows = [list(vseg) for vseg in found]
-            await self._metadata.propose("unneeded", {"vsegs": rows, "revision": revision})
+        for some in parts([list(vseg) for vseg in found]):
+            await self._metadata.propose("unneeded", {"vsegs": some, "revision": revision})
         return len(found)
 
     async def _dead(self, closed: Sequence[VsegRecord], keys: frozenset[PartitionKey]) -> list[VsegId]:

@@ -11,9 +11,11 @@ import pytest
 from conftest import chunk_of, produce_request
 from simulated_backups import ME, Owner, owner
 
+from kproto.controller import Controller, arguments
 from kproto.disk import Disk
-from kproto.errors import ErrorCode
+from kproto.errors import ErrorCode, KafkaError
 from kproto.log.checkpoint import FILE, Checkpoint
+from kproto.metadata import exchange
 from kproto.wire.generated.create_topics import CreatableReplicaAssignment, CreatableTopic
 from kproto.wire.generated.delete_records import DeleteRecordsPartition, DeleteRecordsTopic
 from kproto.wire.generated.describe_configs import DescribeConfigsResource
@@ -72,6 +74,50 @@ def test_a_new_log_start_is_in_the_metadata_first(tmp_path: Path) -> None:
             assert await delete_records(world, "t", 4) == (ErrorCode.REQUEST_TIMED_OUT, -1)
             assert world.partition("t").log_start_offset == 3
             assert await delete_records(world, "alone", 5) == (ErrorCode.NONE, 5)
+
+    run(scenario)
+
+
+def test_more_log_starts_than_a_proposal_takes_are_proposed_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (exchange, arguments):
+        monkeypatch.setattr(module, "ITEMS_MAX", 2)
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (1, 2, 3), 5)
+            wanted = [DeleteRecordsPartition(partition_index=index, offset=-1) for index in range(5)]
+            topics = [DeleteRecordsTopic(name="t", partitions=wanted)]
+            answer = await world.call(DELETE_RECORDS, 2, topics=topics, timeout_ms=1000)
+            told = [(each.error_code, each.low_watermark) for each in answer.topics[0].partitions]
+            assert told == [(ErrorCode.NONE, 0)] * 5
+
+    run(scenario)
+
+
+def test_what_the_controller_took_before_it_was_lost_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "ITEMS_MAX", 2)
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.create("t", (1, 2, 3), 3)
+            propose, asked = world.controller.propose, list[object]()
+
+            async def once(kind: str, args: object) -> object:
+                asked.append(args)
+                if len(asked) > 1:
+                    raise KafkaError(ErrorCode.NOT_CONTROLLER, "gone")
+                return await propose(kind, args)
+
+            monkeypatch.setattr(Controller, "propose", lambda _self, kind, args: once(kind, args))
+            wanted = [DeleteRecordsPartition(partition_index=index, offset=-1) for index in range(3)]
+            topics = [DeleteRecordsTopic(name="t", partitions=wanted)]
+            answer = await world.call(DELETE_RECORDS, 2, topics=topics, timeout_ms=1000)
+            told = [(each.error_code, each.low_watermark) for each in answer.topics[0].partitions]
+            assert told == [(ErrorCode.NONE, 0)] * 2 + [(ErrorCode.REQUEST_TIMED_OUT, -1)]
 
     run(scenario)
 

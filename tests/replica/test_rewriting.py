@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kproto.clock import ManualClock, SystemClock
+from kproto.metadata import exchange
 from kproto.metadata.vlogs import CopyTarget, VsegId
 from kproto.replica import rewriting
 from kproto.replica.messages import PartitionKey
@@ -94,6 +95,7 @@ class Case:
 
     async def propose(self, kind: str, args: Any) -> Any:
         assert kind == "rewritten"
+        assert 0 < len(args["vsegs"]) <= exchange.ITEMS_MAX
         self.reported += [VsegId(*row) for row in args["vsegs"]]
         return len(args["vsegs"])
 
@@ -422,6 +424,19 @@ def test_nothing_is_reported_before_it_is_durable_and_written_down() -> None:
         await this.rewriting.look()
         assert this.reported == lost * 2, "the controller may have forgotten"
         assert len(this.side.refs) == pushed, "once is enough"
+
+    directed(go)
+
+
+def test_more_than_a_proposal_takes_is_reported_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "ITEMS_MAX", 2)
+
+    async def go(this: Case) -> None:
+        lost = sorted(vseg for vseg, record in this.metadata.table.vsegs.items() if not record.empty)
+        assert len(lost) > 2
+        this.lose(lost)
+        assert await this.look() == len(lost)
+        assert sorted(set(this.reported)) == lost
 
     directed(go)
 

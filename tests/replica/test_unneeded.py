@@ -13,7 +13,7 @@ from kproto.controller.decision import Decision
 from kproto.controller.freeing import Unneeded, decide_free
 from kproto.controller.moves import Wish, decide_moves
 from kproto.controller.topics import TopicRef, decide_delete
-from kproto.metadata import MetadataImage
+from kproto.metadata import MetadataImage, exchange
 from kproto.metadata.records import StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord, start_key
 from kproto.replica import unneeded as module
@@ -68,6 +68,7 @@ class Leader:
 
     async def propose(self, kind: str, args: Any) -> Any:
         assert kind == "unneeded"
+        assert 0 < len(args["vsegs"]) <= exchange.ITEMS_MAX
         vsegs = [VsegId(*row) for row in args["vsegs"]]
         self.reports.report(self.node, self.world.epoch(self.node), vsegs, args["revision"])
         self.world.commit(decide_free(self.world.image, self.world.table, self.reports))
@@ -113,6 +114,17 @@ def test_what_lies_below_the_log_start_is_freed_from_the_front() -> None:
     start(world, b, 30)
     assert leader.look() == 1
     assert seqs(world) == [3], "the open one stays"
+
+
+def test_more_than_a_proposal_takes_is_reported_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "ITEMS_MAX", 4)
+    world = cluster(3, t=(1, 3, [1]))
+    key = (world.image.topics["t"].topic_id, 0)
+    leader = Leader(world, 1, Unneeded())
+    leader.copies.ends = written(world, 1, *({key: seq} for seq in range(9)))
+    start(world, key, 9)
+    assert leader.look() == 9
+    assert seqs(world) == [9]
 
 
 def test_one_old_record_does_not_keep_the_copies_of_what_came_later() -> None:

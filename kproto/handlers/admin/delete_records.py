@@ -23,6 +23,7 @@ from kproto.handlers.leading import led_here
 from kproto.handlers.turns import Steps
 from kproto.log.partition import Partition
 from kproto.metadata import TopicRecord
+from kproto.metadata.exchange import parts
 from kproto.wire.generated.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsPartitionResult,
@@ -112,19 +113,21 @@ async def _delete_copied(
     services: Services, deletions: Sequence[_Deletion], response: DeleteRecordsResponse
 ) -> DeleteRecordsResponse:
     """Have the log starts written down, then delete where that was done."""
-    rows = [[one.partition.topic_id.hex(), one.partition.index, one.before] for one in deletions]
+    done = 0
     try:
-        known = await services.controller.propose("starts", rows)
+        for some in parts(deletions):
+            rows = [[one.partition.topic_id.hex(), one.partition.index, one.before] for one in some]
+            known = await services.controller.propose("starts", rows)
+            for deletion, is_known in zip(some, known, strict=True):
+                if is_known:
+                    _delete(deletion)
+                else:
+                    deletion.result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+            done += len(some)
     except KafkaError as error:
         log.warning("the controller did not take new log starts: %s", error)
-        for deletion in deletions:
+        for deletion in deletions[done:]:
             deletion.result.error_code = ErrorCode.REQUEST_TIMED_OUT
-        return response
-    for deletion, is_known in zip(deletions, known, strict=True):
-        if is_known:
-            _delete(deletion)
-        else:
-            deletion.result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
     _note_down(services, deletions)
     return response
 
