@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.metadata import StoreError
+from kproto.trouble import Trouble
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -158,9 +159,14 @@ class Election:
 
     async def run(self) -> None:
         """Take part until cancelled."""
+        trouble = Trouble(log, self._clock, "a round of the election failed")
         try:
             while True:
-                await self._round()
+                try:
+                    await self._round()
+                    trouble.over()
+                except Exception as error:
+                    trouble.failed(error, expected=False)
                 await self._pause()
         finally:
             if self._standing.acting:
@@ -181,10 +187,12 @@ class Election:
             async with asyncio.timeout(max(limit, 0.0)):
                 ours = await self._store.lease(CONTROLLER_LEASE, text, int(self._ttl * 1000))
                 holder = text if ours else await self._store.holder(CONTROLLER_LEASE)
-        except (StoreError, TimeoutError) as error:
+        except Exception as error:
             now = self._clock.monotonic()
             reason = f"the lease could not be renewed: {error or 'no answer'}"
             await self._change(unanswered(self._standing, now), reason)
+            if not isinstance(error, StoreError | TimeoutError):
+                raise
             return
         now = self._clock.monotonic()
         after = granted(self._standing, sent, self._ttl, now) if ours else refused(self._standing)

@@ -233,6 +233,37 @@ def test_who_cannot_begin_gives_the_lease_back() -> None:
     run_virtual(body())
 
 
+def test_what_nobody_foresaw_ends_a_term_in_time_but_not_the_election(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Store(MemoryStore):
+        broken = False
+
+        async def lease(self, name: str, holder: str, ttl_ms: int) -> bool:
+            if self.broken:
+                raise RuntimeError("a bug")
+            return await super().lease(name, holder, ttl_ms)
+
+    async def body() -> None:
+        clock = virtual_clock()
+        store = Store(clock)
+        events: list[tuple[str, int, int]] = []
+        node = Node(1, store, events, clock=clock)
+        await until(lambda: acting([node]))
+        store.broken = True
+        until_then = node.election._standing.until
+        await until(lambda: not node.election.acting)
+        assert clock.monotonic() <= until_then + 0.1
+        await asyncio.sleep(10)
+        store.broken = False
+        await until(lambda: acting([node]))
+        assert events == [("elected", 1, 1), ("deposed", 1, 0), ("elected", 1, 2)]
+        await node.stop()
+
+    run_virtual(body())
+    assert "a round of the election failed: a bug" in caplog.text
+
+
 def test_a_silent_store_ends_the_term_in_time() -> None:
     """The store hangs: the term ends when the lease does, also while the controller is still starting. On
     virtual time, so that it does not matter how busy the machine is."""
