@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.controller import rules
-from kproto.controller.decision import carry_out
+from kproto.controller.decision import Decision, carry_out
 from kproto.controller.fencing import decide_fence
 from kproto.controller.recovery import (
     awaited,
@@ -56,6 +56,7 @@ TROUBLE_SECONDS: Final = 0.5
 START_SECONDS: Final = 1.0
 """How long a controller that starts waits for brokers that start with it, before others lead for them."""
 STUCK_LOG_SECONDS: Final = 30.0
+SILENT: Final = "it was silent for a whole session"
 
 Refused = Callable[[int], Awaitable[bool]]
 
@@ -225,18 +226,23 @@ class ControllerLoop:
             now = self._clock.monotonic()
             for node_id, epoch in self.sessions.expired(now):
                 try:
-                    await self._fence(node_id, epoch, "it was silent for a whole session", now)
+                    await self._fence(node_id, epoch, SILENT, now)
                     trouble.over()
                 except Exception as error:
                     trouble.failed(error, expected=False)
 
     async def _fence(self, node_id: int, epoch: int, cause: str, noticed: float) -> None:
-        """Declare a broker dead (rule 19). May be wrong; then it learns that from the next answer it gets."""
+        """Declare a broker dead (rule 19). May be wrong; then it learns that from the next answer it gets.
+        Who was heard while the decision waited for a slow store is not silent."""
+
+        def decide() -> Decision[BrokerRecord | None]:
+            if cause == SILENT and not self.sessions.is_silent(node_id, epoch, self._clock.monotonic()):
+                return Decision(None)
+            return decide_fence(self._controller.image, node_id, epoch)
+
         self._causes[node_id, epoch] = (cause, noticed)
         try:
-            broker = await self._controller.decide(
-                lambda: decide_fence(self._controller.image, node_id, epoch)
-            )
+            broker = await self._controller.decide(decide)
         except KafkaError as error:
             log.error("broker %d could not be fenced: %s", node_id, error)
             return

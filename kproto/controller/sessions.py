@@ -98,8 +98,15 @@ class Sessions:
         return [
             (node_id, session.epoch)
             for node_id, session in sorted(self._sessions.items())
-            if node_id != self._pinned and now - session.heard >= self._timeout
+            if self.is_silent(node_id, session.epoch, now)
         ]
+
+    def is_silent(self, node_id: int, epoch: int, now: float) -> bool:
+        """It was not heard for a whole session. False for what is no member."""
+        session = self._sessions.get(node_id)
+        if session is None or session.epoch != epoch or node_id == self._pinned:
+            return False
+        return now - session.heard >= self._timeout
 
     @property
     def interval(self) -> float:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from kproto.controller import rules
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from kproto.config import load
+from kproto.controller import Controller, NewTopic, rules
 from kproto.controller.fencing import decide_fence
+from kproto.controller.loop import SILENT, ControllerLoop
 from kproto.controller.registration import Registration, decide_register
+from kproto.metadata.memory import MemoryStore
 from kproto.metadata.records import streamlet_key
+from kproto.metadata.store import Transacted
+from kproto.net.ports import Buffer, Done
 
 from .cluster_world import cluster
+from .virtual_time import VirtualClock, VirtualLoop, run_virtual
 
 
 def test_a_fence_is_one_transaction_on_the_brokers_key() -> None:
@@ -79,3 +91,58 @@ def test_a_second_registration_supersedes_the_first() -> None:
     assert (first.epoch, second.epoch) == (2, 3)
     assert rules.is_current(world.image, 2, 3)
     assert not rules.is_current(world.image, 2, 2)
+
+
+class SlowStore(MemoryStore):
+    """Writes wait while ``ready`` is cleared."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__(clock)
+        self.ready = asyncio.Event()
+        self.ready.set()
+
+    async def transact(self, *args: Any) -> Transacted:
+        await self.ready.wait()
+        return await super().transact(*args)
+
+
+class NoPeers:
+    """Nobody answers."""
+
+    def request(self, node_id: int, api: int, pieces: Sequence[Buffer], done: Done) -> None:
+        asyncio.get_running_loop().call_soon(done, None)
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_who_is_heard_while_the_store_is_slow_is_not_fenced_for_its_silence(heard: bool) -> None:
+    async def body() -> None:
+        virtual = asyncio.get_running_loop()
+        assert isinstance(virtual, VirtualLoop)
+        clock = VirtualClock(virtual)
+        store = SlowStore(clock)
+        settings = load(None, {"broker.session.timeout.ms": "3000"})
+        controller = Controller(store, settings, 1)
+        await controller.start()
+        for node in (1, 2):
+            await controller.register_broker(Registration(node, "h", 1, None, "h", 2, f"store-{node}", False))
+        two = controller.image.brokers[2]
+
+        async def nobody_knows(node_id: int) -> bool:
+            return False
+
+        loop = ControllerLoop(controller, NoPeers(), nobody_knows, clock, settings)  # type: ignore[arg-type]
+        loop.start()
+        await asyncio.sleep(2.5)
+        store.ready.clear()
+        creating = asyncio.ensure_future(controller.create_topics([NewTopic("t", 1, 1)]))
+        await asyncio.sleep(1.5)
+        assert loop._causes == {(2, two.epoch): (SILENT, loop._causes[2, two.epoch][1])}
+        if heard:
+            assert loop.heard(2, two.epoch)
+        store.ready.set()
+        await creating
+        await asyncio.sleep(0.5)
+        assert (2 in controller.image.brokers) is heard
+        await loop.close()
+
+    run_virtual(body())

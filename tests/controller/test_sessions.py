@@ -140,3 +140,14 @@ def test_a_broker_that_a_new_controller_has_not_heard_may_be_replaced() -> None:
     assert sessions.in_use(1, 99.0)
     assert sessions.heard(2, 2, 0.2)
     assert sessions.in_use(2, 0.3)
+
+
+def test_who_is_heard_is_not_silent_nor_is_who_is_no_member() -> None:
+    sessions = started((1, 1), (2, 2))
+    assert not sessions.is_silent(2, 2, 2.9)
+    assert sessions.is_silent(2, 2, 3.0)
+    assert not sessions.is_silent(2, 1, 3.0)
+    assert not sessions.is_silent(3, 3, 3.0)
+    assert not sessions.is_silent(1, 1, 9.0), "the controller's own broker"
+    assert sessions.heard(2, 2, 3.0)
+    assert not sessions.is_silent(2, 2, 5.9)
