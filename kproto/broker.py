@@ -283,6 +283,8 @@ class Broker:
             directory.boot,
         )
         self._poisoned_together.append(self._vlogs.poison)
+        if self.failed.is_set():  # a copy did while this broker was joining its cluster
+            self._stop_acks("storage failed before")
         ports = LogPorts(
             assign_vlog=self._vlogs.assign,
             defer=loop.call_soon,

@@ -13,7 +13,7 @@ import pytest
 
 from kproto.broker import Broker, StartError
 from kproto.config import load
-from kproto.directory import LeftAs
+from kproto.directory import DataDirectory, LeftAs
 from kproto.disk import Disk, SyncError
 from kproto.net.client import Client
 from kproto.testing import SubprocessBroker, kafka_broker
@@ -227,6 +227,25 @@ def test_whatever_fails_nothing_in_the_directory_acks_any_more(tmp_path: Path, f
         return before, after
 
     assert asyncio.run(asyncio.wait_for(acks(), PATIENCE_S)) == (True, False)
+
+
+def test_what_fails_while_a_broker_joins_is_not_forgotten_when_its_log_is_opened(tmp_path: Path) -> None:
+    """Found by simulation (seed 30053865): it served, and acknowledged, until its process had ended."""
+
+    class Early(Broker):
+        def _open_logs(self, directory: DataDirectory, owner_epoch: int) -> None:
+            self._on_poison("a copy could not be synced")
+            super()._open_logs(directory, owner_epoch)
+
+    async def acks() -> bool:
+        broker = Early(broker_on(tmp_path, Disk())._settings)
+        await broker.start()
+        assert broker.failed.is_set()
+        stored = await asyncio.to_thread(send_to, broker.port)
+        await broker.stop()
+        return stored
+
+    assert not asyncio.run(asyncio.wait_for(acks(), PATIENCE_S))
 
 
 def test_another_error_of_the_start_is_no_failed_sync(tmp_path: Path) -> None:
