@@ -6,16 +6,20 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+AS_WIDE_AS_IT_IS: Final = 1_000_000
+"""Columns for who is no terminal: a table takes no more than it needs."""
 
 
 def print_rows(
     rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool, title: str | None = None
 ) -> None:
-    """Print ``rows`` (column name -> value) as a table, or all of them as one JSON array."""
+    """Print ``rows`` (column name -> value) as a table, or all of them as one JSON array. What a terminal has
+    no room for goes on in the next line of its column."""
     found = list(rows)
     if as_json:
         print_json(found)
@@ -23,10 +27,14 @@ def print_rows(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*columns, title=title, title_justify="left")
+    table = Table()
+    for column in columns:
+        table.add_column(column, overflow="fold")
     for row in found:
         table.add_row(*(_text(row.get(column)) for column in columns))
-    console = Console(width=None if sys.stdout.isatty() else 200)
+    console = Console(width=None if sys.stdout.isatty() else AS_WIDE_AS_IT_IS)
+    if title is not None:
+        console.print(title, style="table.title", highlight=False, soft_wrap=True)
     console.print(table)
 
 

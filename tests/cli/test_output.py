@@ -1,0 +1,60 @@
+"""Tables show all that they were given."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+NAME = "payments-settlement-events-v"
+PRINTING = f"""
+from kproto.cli.output import print_rows
+row = {{"bytes": 123456789, "id": "f" * 32, "more": "g" * 32}}
+print_rows([{{"name": "{NAME}1", **row}}, {{"name": "{NAME}2", **row}}], ("name", *row), as_json=False)
+"""
+
+
+def in_a_terminal(program: str) -> str:
+    """What it prints where there are 80 columns."""
+    ours, its = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "80", "TERM": "dumb"}
+    with subprocess.Popen([sys.executable, "-c", program], stdout=its, env=environment) as process:
+        os.close(its)
+        shown = b""
+        while data := _read(ours):
+            shown += data
+    os.close(ours)
+    assert process.returncode == 0
+    return shown.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # EIO: nobody has the other end any more
+        return b""
+
+
+def columns(shown: str) -> list[str]:
+    """The text of each column, its lines put together."""
+    cells = [line.split("│")[1:-1] for line in shown.splitlines() if line.startswith("│")]
+    return ["".join(cell.strip() for cell in column) for column in zip(*cells, strict=True)]
+
+
+def test_a_terminal_shows_long_names_and_numbers_whole() -> None:
+    shown = in_a_terminal(PRINTING)
+    assert max(map(len, shown.splitlines())) <= 80
+    twice = ["123456789", "f" * 32, "g" * 32]
+    assert columns(shown) == [f"{NAME}1{NAME}2", *(text * 2 for text in twice)]
+
+
+def test_a_pipe_gets_each_row_in_a_line() -> None:
+    program = f"""
+from kproto.cli.output import print_rows
+print_rows([{{"name": "{"t" * 249}", "id": "f" * 32}}], ("name", "id"), as_json=False, title="T" * 400)
+"""
+    title, *shown = subprocess.check_output([sys.executable, "-c", program], text=True).splitlines()
+    assert title == "T" * 400
+    assert columns("\n".join(shown)) == ["t" * 249, "f" * 32]
+    assert max(map(len, shown)) == 249 + 32 + 7
