@@ -32,7 +32,8 @@ def print_rows(
         table.add_column(column, overflow="fold")
     for row in found:
         table.add_row(*(_text(row.get(column)) for column in columns))
-    console = Console(width=None if sys.stdout.isatty() else AS_WIDE_AS_IT_IS)
+    width = None if sys.stdout.isatty() else AS_WIDE_AS_IT_IS
+    console = Console(width=width, emoji=False, markup=False)  # names are what they are
     if title is not None:
         console.print(title, style="table.title", highlight=False, soft_wrap=True)
     console.print(table)
@@ -59,10 +60,4 @@ def progress(label: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 
 def _text(value: Any) -> str:
-    from rich.markup import escape
-
-    if value is None:
-        return "-"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value}"
-    return escape(str(value))
+    return "-" if value is None else str(value)

@@ -7,6 +7,10 @@ import pty
 import subprocess
 import sys
 
+import pytest
+
+from kproto.cli.output import print_rows
+
 NAME = "payments-settlement-events-v"
 PRINTING = f"""
 from kproto.cli.output import print_rows
@@ -58,3 +62,13 @@ print_rows([{{"name": "{"t" * 249}", "id": "f" * 32}}], ("name", "id"), as_json=
     assert title == "T" * 400
     assert columns("\n".join(shown)) == ["t" * 249, "f" * 32]
     assert max(map(len, shown)) == 249 + 32 + 7
+
+
+def test_names_that_look_like_markup_stay_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """To rich a name between colons is an emoji, and one in brackets a style."""
+    names = ["team:key:v2", "g[/x]", "[red]", "\\[a]", ":smile:"]
+    for name in names:
+        print_rows([{"group": name, "lag": True}], ("group", "lag"), as_json=False, title=f"{name}: Empty")
+        shown = capsys.readouterr().out
+        assert shown.splitlines()[0].rstrip() == f"{name}: Empty"
+        assert columns(shown) == [name, "True"]
