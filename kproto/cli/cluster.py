@@ -28,6 +28,7 @@ CHANGING: Final = frozenset({0, 19, 20, 37, 42, 43, 44, 64})
 """Produce, CreateTopics, DeleteTopics, CreatePartitions, DeleteGroups, ElectLeaders, IncrementalAlterConfigs
 and UnregisterBroker: what was asked may be done though no answer comes. A topic that Metadata
 creates may be there, too."""
+NO_LEADER: Final = -1
 LONG_S: Final = 1.0
 """A request that is answered takes less."""
 
@@ -55,6 +56,23 @@ def require(error_code: int, what: str, message: str | None = None) -> None:
         name = info.name if info else f"error {error_code}"
         text = message or (info.message if info else "")
         raise click.ClickException(f"{what}: {name}: {text}" if text else f"{what}: {name}")
+
+
+def unled(topics: Iterable[Any]) -> list[tuple[str, int]]:
+    """(topic, partition), in order, of those in topics of a Metadata answer that nobody leads."""
+    every = ((topic.name, part) for topic in topics for part in topic.partitions)
+    return sorted((name, part.partition_index) for name, part in every if part.leader_id == NO_LEADER)
+
+
+def names_of(partitions: Iterable[tuple[str, int]]) -> str:
+    """TOPIC-PARTITION of each."""
+    return ", ".join(f"{topic}-{index}" for topic, index in partitions)
+
+
+def require_leaders(missing: list[tuple[str, int]]) -> None:
+    """One line and exit code 1 where there are partitions that nobody leads."""
+    if missing:
+        raise click.ClickException(f"no leader: {names_of(missing)}")
 
 
 @dataclass(slots=True)

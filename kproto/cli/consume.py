@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from kproto.cli.cluster import Cluster, bootstrap_option, require
+from kproto.cli.cluster import NO_LEADER, Cluster, bootstrap_option, names_of, require, require_leaders
 from kproto.cli.offsets import EARLIEST, LATEST, MILLISECONDS, look_up
 from kproto.wire.batch import iter_batches
 from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -54,7 +54,10 @@ def consume(
     as_json: bool,
     bootstrap: str,
 ) -> None:
-    """Print the records of TOPIC until interrupted; no group, nothing is committed."""
+    """Print the records of TOPIC until interrupted; no group, nothing is committed.
+
+    Partitions that have no leader at the start are left out, which is said on standard error.
+    """
     if from_beginning and from_time is not None:
         raise click.UsageError("--from-beginning and --from-time: give one of them")
     left = max_records if max_records is not None else -1
@@ -82,7 +85,12 @@ class _Reader:
         partitions = [p for p in self._topic.partitions if only is None or p.partition_index == only]
         if not partitions:
             raise click.ClickException(f"{name} has no partition {only}")
-        self._leaders = {p.partition_index: p.leader_id for p in partitions}
+        self._leaders = {p.partition_index: p.leader_id for p in partitions if p.leader_id != NO_LEADER}
+        missing = [(name, p.partition_index) for p in partitions if p.leader_id == NO_LEADER]
+        if not self._leaders:
+            require_leaders(missing)
+        if missing:
+            click.echo(f"left out, as nobody leads them: {names_of(missing)}", err=True)
         self._next: dict[int, int] = {}
 
     def seek(self, timestamp: int) -> None:

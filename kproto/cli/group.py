@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from kproto.cli.cluster import Cluster, bootstrap_option, json_option, require
+from kproto.cli.cluster import Cluster, bootstrap_option, json_option, require, require_leaders, unled
 from kproto.cli.offsets import LATEST, look_up
 from kproto.wire.generated.delete_groups import DeleteGroupsRequest
 from kproto.wire.generated.describe_groups import DescribeGroupsRequest
@@ -56,28 +56,32 @@ def list_groups(bootstrap: str, as_json: bool) -> None:
 @bootstrap_option
 @json_option
 def describe(name: str, bootstrap: str, as_json: bool) -> None:
-    """Print the members of group NAME and how far behind it is."""
+    """Print the members of group NAME and how far behind it is.
+
+    Where a partition has no leader nobody knows that, and the exit code is 1.
+    """
     from kproto.cli.output import print_json, print_rows
 
     with Cluster(bootstrap) as cluster:
         session = cluster.coordinator(name)
         found = session.call(DESCRIBE_GROUPS, DescribeGroupsRequest(groups=[name])).groups[0]
         require(found.error_code, name)
-        offsets = _offsets(cluster, name)
+        offsets, missing = _offsets(cluster, name)
     members = [
         {"member": m.member_id, "client": m.client_id, "host": m.client_host, "instance": m.group_instance_id}
         for m in found.members
     ]
     if as_json:
         print_json({"group": name, "state": found.group_state, "members": members, "offsets": offsets})
-        return
-    print_rows(
-        members, ("member", "client", "host", "instance"), as_json=False, title=f"{name}: {found.group_state}"
-    )
-    print_rows(offsets, ("topic", "partition", "committed", "latest", "lag"), as_json=False)
+    else:
+        state = f"{name}: {found.group_state}"
+        print_rows(members, ("member", "client", "host", "instance"), as_json=False, title=state)
+        print_rows(offsets, ("topic", "partition", "committed", "latest", "lag"), as_json=False)
+    require_leaders(missing)
 
 
-def _offsets(cluster: Cluster, name: str) -> list[dict[str, Any]]:
+def _offsets(cluster: Cluster, name: str) -> tuple[list[dict[str, Any]], list[tuple[str, int]]]:
+    """A row for each offset that the group has committed; and partitions of these that nobody leads."""
     session = cluster.coordinator(name)
     request = OffsetFetchRequest(group_id=name, topics=None)
     answer = session.call_version(OFFSET_FETCH, OFFSET_FETCH_BY_NAME, request)
@@ -94,7 +98,7 @@ def _offsets(cluster: Cluster, name: str) -> list[dict[str, Any]]:
         end = latest.get((topic, index))
         lag = None if end is None else end - offset
         rows.append({"topic": topic, "partition": index, "committed": offset, "latest": end, "lag": lag})
-    return rows
+    return rows, [each for each in unled(alive) if each in committed]
 
 
 @group.command()

@@ -8,7 +8,15 @@ from typing import Any, Final
 
 import click
 
-from kproto.cli.cluster import Cluster, bootstrap_option, json_option, require
+from kproto.cli.cluster import (
+    NO_LEADER,
+    Cluster,
+    bootstrap_option,
+    json_option,
+    require,
+    require_leaders,
+    unled,
+)
 from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 
 LIST_OFFSETS: Final = 2
@@ -20,7 +28,8 @@ MILLISECONDS: Final = click.IntRange(0, 2**63 - 1)
 def look_up(cluster: Cluster, topics: Iterable[Any], timestamp: int) -> dict[tuple[str, int], int]:
     """Offset per (topic, partition) for a timestamp in ms, or :data:`LATEST` or :data:`EARLIEST`.
 
-    ``topics`` are topics of a Metadata answer. A timestamp nobody wrote after gives -1.
+    ``topics`` are topics of a Metadata answer. A timestamp nobody wrote after gives -1; partitions that
+    nobody leads are left out.
     """
     by_leader: defaultdict[int, list[ListOffsetsTopic]] = defaultdict(list)
     for topic in topics:
@@ -28,6 +37,7 @@ def look_up(cluster: Cluster, topics: Iterable[Any], timestamp: int) -> dict[tup
         for partition in topic.partitions:
             asked = ListOffsetsPartition(partition_index=partition.partition_index, timestamp=timestamp)
             of_leader[partition.leader_id].append(asked)
+        of_leader.pop(NO_LEADER, None)
         for leader, partitions in of_leader.items():
             by_leader[leader].append(ListOffsetsTopic(name=topic.name, partitions=partitions))
     found: dict[tuple[str, int], int] = {}
@@ -48,7 +58,10 @@ def look_up(cluster: Cluster, topics: Iterable[Any], timestamp: int) -> dict[tup
 @bootstrap_option
 @json_option
 def get_offsets(topics: tuple[str, ...], timestamp: int | None, bootstrap: str, as_json: bool) -> None:
-    """Print the first and the next offset of every partition of TOPICS (default: all but internal ones)."""
+    """Print the first and the next offset of every partition of TOPICS (default: all but internal ones).
+
+    Where a partition has no leader there are none, and the exit code is 1.
+    """
     from kproto.cli.output import print_rows
 
     with Cluster(bootstrap) as cluster:
@@ -57,19 +70,21 @@ def get_offsets(topics: tuple[str, ...], timestamp: int | None, bootstrap: str, 
             require(topic.error_code, topic.name)
         wanted = [topic for topic in found if topics or not topic.is_internal]
         earliest, latest = look_up(cluster, wanted, EARLIEST), look_up(cluster, wanted, LATEST)
+        every = sorted((topic.name, p.partition_index) for topic in wanted for p in topic.partitions)
         rows: list[dict[str, Any]] = [
             {
                 "topic": name,
                 "partition": index,
-                "earliest": earliest[name, index],
-                "latest": latest[name, index],
+                "earliest": earliest.get((name, index)),
+                "latest": latest.get((name, index)),
             }
-            for name, index in sorted(latest)
+            for name, index in every
         ]
         columns = ["topic", "partition", "earliest", "latest"]
         if timestamp is not None:
             at = look_up(cluster, wanted, timestamp)
             columns.append("at")
             for row in rows:
-                row["at"] = at[row["topic"], row["partition"]]
+                row["at"] = at.get((row["topic"], row["partition"]))
         print_rows(rows, columns, as_json=as_json)
+    require_leaders(unled(wanted))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from kproto.cli.cluster import Cluster, bootstrap_option, require
+from kproto.cli.cluster import NO_LEADER, Cluster, bootstrap_option, require, require_leaders
 from kproto.wire.compression import NAMES
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kproto.wire.records import Record, build_batch
@@ -27,7 +27,7 @@ TIMEOUT_MS: Final = 30_000
 @click.command()
 @click.argument("topic")
 @click.option("--key-separator", metavar="TEXT", help="Text before it is the key of the line.")
-@click.option("--partition", type=int, help="Default: by key, else in turn.")
+@click.option("--partition", type=int, help="Default: by key, else in turn among those with a leader.")
 @click.option("--compression", type=click.Choice([*NAMES]), default="none", show_default=True, help="Codec.")
 @bootstrap_option
 def produce(
@@ -47,7 +47,7 @@ def produce(
         writer = _Writer(cluster, found, leaders, NAMES[compression])
         for turn, lines in enumerate(_batches(cast("BufferedIOBase", sys.stdin.buffer))):
             records = [_record(line, key_separator) for line in lines]
-            for index, chosen in _by_partition(records, partition, len(leaders), turn).items():
+            for index, chosen in _by_partition(records, partition, leaders, turn).items():
                 writer.write(index, chosen)
                 written += len(chosen)
                 advance(len(chosen))
@@ -71,7 +71,10 @@ class _Writer:
             partition_data=[PartitionProduceData(index=index, records=batch)],
         )
         request = ProduceRequest(acks=-1, timeout_ms=TIMEOUT_MS, topic_data=[data])
-        answer = self._cluster.node(self._leaders[index]).call(PRODUCE, request)
+        leader = self._leaders[index]
+        if leader == NO_LEADER:
+            require_leaders([(self._topic.name, index)])
+        answer = self._cluster.node(leader).call(PRODUCE, request)
         found = answer.responses[0].partition_responses[0]
         require(found.error_code, f"{self._topic.name}-{index}", found.error_message)
 
@@ -96,17 +99,18 @@ def _record(line: bytes, separator: str | None) -> Record:
 
 
 def _by_partition(
-    records: list[Record], fixed: int | None, partitions: int, turn: int
+    records: list[Record], fixed: int | None, leaders: dict[int, int], turn: int
 ) -> dict[int, list[Record]]:
     """Records per partition: ``fixed``, else by the key's CRC-32 as
-    librdkafka does, else all to the one whose turn it is."""
+    librdkafka does, else all to the one whose turn it is among those that have a leader."""
     chosen: dict[int, list[Record]] = {}
+    led = [index for index in sorted(leaders) if leaders[index] != NO_LEADER] or sorted(leaders)
     for record in records:
         if fixed is not None:
             index = fixed
         elif record.key is not None:
-            index = zlib.crc32(record.key) % partitions
+            index = zlib.crc32(record.key) % len(leaders)
         else:
-            index = turn % partitions
+            index = led[turn % len(led)]
         chosen.setdefault(index, []).append(record)
     return chosen
