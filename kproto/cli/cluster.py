@@ -12,6 +12,7 @@ import click
 
 import kproto
 from kproto.cli.arguments import address
+from kproto.cli.patience import Passing
 from kproto.config import address_text
 from kproto.errors import TABLE, ErrorCode
 from kproto.net.client import Client
@@ -49,13 +50,15 @@ def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--json", "as_json", is_flag=True, help="JSON for machines.")(function)
 
 
-def require(error_code: int, what: str, message: str | None = None) -> None:
-    """Turn a Kafka error code into one line and exit code 1."""
+def require(error_code: int, what: str, message: str | None = None, *, passing: bool = False) -> None:
+    """Turn a Kafka error code into one line and exit code 1. ``passing``: what clients try again is
+    `Passing`."""
     if error_code != ErrorCode.NONE:
         info = TABLE.get(ErrorCode(error_code)) if error_code in ErrorCode.__members__.values() else None
         name = info.name if info else f"error {error_code}"
         text = message or (info.message if info else "")
-        raise click.ClickException(f"{what}: {name}: {text}" if text else f"{what}: {name}")
+        kind = Passing if passing and info and info.retriable else click.ClickException
+        raise kind(f"{what}: {name}: {text}" if text else f"{what}: {name}")
 
 
 def unled(topics: Iterable[Any]) -> list[tuple[str, int]]:
@@ -93,8 +96,8 @@ class Session:
         return chosen
 
     def call(self, key: int, request: Any) -> Any:
-        """Send one request and return its answer. Raises ClickException when none comes, or when something
-        in the request is no value that Kafka's protocol has room for."""
+        """Send one request and return its answer. Raises Passing when none comes, ClickException when
+        something in the request is no value that Kafka's protocol has room for."""
         return self.call_version(key, self.version(key), request)
 
     def call_version(self, key: int, version: int, request: Any) -> Any:
@@ -104,9 +107,10 @@ class Session:
             return self.client.call(key, version, request)
         except OSError as error:
             problem = _unanswered(error, time.monotonic() - began)
-            if key in CHANGING or (key == METADATA and request.allow_auto_topic_creation):
+            doubtful = key in CHANGING or (key == METADATA and request.allow_auto_topic_creation)
+            if doubtful:
                 problem += "; whether it was done is unknown"
-            raise click.ClickException(f"{self.address}: {problem}") from None
+            raise Passing(f"{self.address}: {problem}", doubtful=doubtful) from None
         except WireError as error:
             raise click.ClickException(f"{self.address}: {error}") from None
 
@@ -120,12 +124,12 @@ def _unanswered(error: OSError, seconds: float) -> str:
 
 
 def open_session(host: str, port: int) -> Session:
-    """Connect and ask for the broker's versions. Raises ClickException when nobody answers."""
+    """Connect and ask for the broker's versions. Raises Passing when nobody answers."""
     where = address_text(host, port)
     try:
         client = Client(host, port)
     except (OSError, UnicodeError) as error:
-        raise click.ClickException(f"{where}: {getattr(error, 'strerror', None) or error}") from None
+        raise Passing(f"{where}: {getattr(error, 'strerror', None) or error}") from None
     request = ApiVersionsRequest(client_software_name="kproto", client_software_version=kproto.__version__)
     answer = Session(client, {}, where).call_version(API_VERSIONS, 3, request)
     require(answer.error_code, where)
@@ -154,6 +158,7 @@ class Cluster:
     """All brokers behind a bootstrap address."""
 
     def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
         self.any = open_any(bootstrap)
         self._by_node: dict[int, Session] = {}
         self._addresses: dict[int, tuple[str, int]] = {}
@@ -164,6 +169,9 @@ class Cluster:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._close()
+
+    def _close(self) -> None:
         for session in (self.any, *self._by_node.values()):
             session.client.close()
 
@@ -180,6 +188,14 @@ class Cluster:
         found = self.metadata([name], create=create).topics[0]
         require(found.error_code, name)
         return found
+
+    def topic_again(self, name: str) -> Any:
+        """`topic`, of whichever broker answers now, and all connections from now on are new ones."""
+        known = (address_text(*each) for each in self._addresses.values())
+        found = open_any(",".join((self._bootstrap, *known)))
+        self._close()
+        self.any, self._by_node = found, {}
+        return self.topic(name)
 
     def node(self, node_id: int) -> Session:
         """The session with a broker that a Metadata answer named."""

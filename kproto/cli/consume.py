@@ -13,6 +13,7 @@ import click
 
 from kproto.cli.cluster import NO_LEADER, Cluster, bootstrap_option, names_of, require, require_leaders
 from kproto.cli.offsets import EARLIEST, LATEST, MILLISECONDS, look_up
+from kproto.cli.patience import Passing, Patience
 from kproto.wire.batch import iter_batches
 from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from kproto.wire.records import Record, iter_records
@@ -56,7 +57,8 @@ def consume(
 ) -> None:
     """Print the records of TOPIC until interrupted; no group, nothing is committed.
 
-    Partitions that have no leader at the start are left out, which is said on standard error.
+    Partitions that have no leader at the start are left out, which is said on standard error. When one has
+    none later, or a broker does not answer, it is tried again for 30 s.
     """
     if from_beginning and from_time is not None:
         raise click.UsageError("--from-beginning and --from-time: give one of them")
@@ -82,6 +84,7 @@ class _Reader:
     def __init__(self, cluster: Cluster, name: str, only: int | None) -> None:
         self._cluster = cluster
         self._topic = cluster.topic(name)
+        self._patience = Patience()
         partitions = [p for p in self._topic.partitions if only is None or p.partition_index == only]
         if not partitions:
             raise click.ClickException(f"{name} has no partition {only}")
@@ -102,15 +105,39 @@ class _Reader:
         self._next = {index: found[self._topic.name, index] for index in self._leaders}
 
     def records(self, timeout_s: float | None) -> Iterator[_Found]:
-        """Records as they come, in order within each partition; ends when nothing came for ``timeout_s``."""
+        """Records as they come, in order within each partition; ends when nothing came for ``timeout_s``.
+        Raises ClickException when somebody cannot say by then."""
         heard = time.monotonic()
         while timeout_s is None or time.monotonic() - heard < timeout_s:
-            for leader in sorted(set(self._leaders.values())):
-                for found in self._fetch(leader):
-                    heard = time.monotonic()
-                    yield found
+            for found in self._round():
+                heard = time.monotonic()
+                yield found
+        if self._patience.problem is not None:
+            raise self._patience.problem
+
+    def _round(self) -> Iterator[_Found]:
+        """What each leader has. When one does not answer, or leads no more, the others do not wait."""
+        problem = None
+        for leader in sorted(set(self._leaders.values())):
+            try:
+                yield from self._fetch(leader)
+            except Passing as its:
+                problem = its
+        if problem is None:
+            self._patience.over()
+            return
+        self._patience.wait(problem)
+        try:
+            self._topic = self._cluster.topic_again(self._topic.name)
+        except Passing:  # nobody answers: nor will they in the next round
+            return
+        now = {p.partition_index: p.leader_id for p in self._topic.partitions}
+        self._leaders = {index: now.get(index, NO_LEADER) for index in self._leaders}
 
     def _fetch(self, leader: int) -> Iterator[_Found]:
+        if leader == NO_LEADER:
+            missing = [(self._topic.name, index) for index in self._leaders if self._leaders[index] == leader]
+            raise Passing(f"no leader: {names_of(missing)}")
         session = self._cluster.node(leader)
         wanted = [
             FetchPartition(
@@ -122,10 +149,10 @@ class _Reader:
         topic = FetchTopic(topic=self._topic.name, topic_id=self._topic.topic_id, partitions=wanted)
         request = FetchRequest(max_wait_ms=MAX_WAIT_MS, min_bytes=1, max_bytes=MAX_BYTES, topics=[topic])
         answer = session.call(FETCH, request)
-        require(answer.error_code, self._topic.name)
+        require(answer.error_code, self._topic.name, passing=True)
         for found_topic in answer.responses:
-            for data in found_topic.partitions:
-                require(data.error_code, f"{self._topic.name}-{data.partition_index}")
+            for data in sorted(found_topic.partitions, key=lambda each: each.error_code != 0):
+                require(data.error_code, f"{self._topic.name}-{data.partition_index}", passing=True)
                 yield from self._records_of(data)
 
     def _records_of(self, data: Any) -> Iterator[_Found]:

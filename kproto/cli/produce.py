@@ -5,20 +5,28 @@ from __future__ import annotations
 import sys
 import time
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from kproto.cli.cluster import NO_LEADER, Cluster, bootstrap_option, require, require_leaders
+from kproto.cli.cluster import NO_LEADER, Cluster, bootstrap_option, require
+from kproto.cli.patience import Passing, Patience
+from kproto.errors import ErrorCode
 from kproto.wire.compression import NAMES
+from kproto.wire.generated.init_producer_id import InitProducerIdRequest
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from kproto.wire.records import Record, build_batch
+from kproto.wire.records import NO_PRODUCER, Producer, Record, build_batch
 
 if TYPE_CHECKING:
     from io import BufferedIOBase
 
 PRODUCE: Final = 0
+INIT_PRODUCER_ID: Final = 22
+TOO_LARGE: Final = (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE)
+MAX_SEQUENCE: Final = 2**31 - 1
+"""0 follows."""
 LINES_PER_BATCH: Final = 500
 READ_BYTES: Final = 1 << 16
 TIMEOUT_MS: Final = 30_000
@@ -33,7 +41,11 @@ TIMEOUT_MS: Final = 30_000
 def produce(
     topic: str, key_separator: str | None, partition: int | None, compression: str, bootstrap: str
 ) -> None:
-    """Write each line of standard input to TOPIC as one record, with acks=all."""
+    """Write each line of standard input to TOPIC as one record, with acks=all.
+
+    While a partition has no leader, or a broker does not answer, it is tried again for 30 s; no line is
+    stored twice by that.
+    """
     from kproto.cli.output import progress
 
     if key_separator == "":
@@ -41,13 +53,12 @@ def produce(
     written = 0
     with Cluster(bootstrap) as cluster, progress("producing", None) as advance:
         found = cluster.topic(topic, create=True)
-        leaders = {p.partition_index: p.leader_id for p in found.partitions}
-        if partition is not None and partition not in leaders:
+        writer = _Writer(cluster, found, NAMES[compression])
+        if partition is not None and partition not in writer.leaders:
             raise click.ClickException(f"{topic} has no partition {partition}")
-        writer = _Writer(cluster, found, leaders, NAMES[compression])
         for turn, lines in enumerate(_batches(cast("BufferedIOBase", sys.stdin.buffer))):
             records = [_record(line, key_separator) for line in lines]
-            for index, chosen in _by_partition(records, partition, leaders, turn).items():
+            for index, chosen in _by_partition(records, partition, writer.leaders, turn).items():
                 writer.write(index, chosen)
                 written += len(chosen)
                 advance(len(chosen))
@@ -55,28 +66,70 @@ def produce(
 
 
 class _Writer:
-    """Sends one batch at a time to the leader of its partition and waits for the ack."""
+    """Sends one batch at a time to the leader of its partition and waits for the ack. It is an idempotent
+    producer: a batch is sent again until somebody says what became of it."""
 
-    def __init__(self, cluster: Cluster, topic: Any, leaders: dict[int, int], codec: int) -> None:
+    def __init__(self, cluster: Cluster, topic: Any, codec: int) -> None:
         self._cluster = cluster
-        self._topic = topic
-        self._leaders = leaders
         self._codec = codec
+        self._producer_id = NO_PRODUCER.id
+        self._sequences: defaultdict[int, int] = defaultdict(int)
+        self._outdated = False
+        self._see(topic)
+
+    def _see(self, topic: Any) -> None:
+        self._topic = topic
+        self.leaders = {part.partition_index: part.leader_id for part in topic.partitions}
+        """Node id by partition, or `NO_LEADER`."""
 
     def write(self, index: int, records: list[Record]) -> None:
-        batch = memoryview(build_batch(records, codec=self._codec))
+        """In one batch, or in more when that is too large. Raises ClickException."""
+        waiting = [records]
+        while waiting:
+            some = waiting.pop()
+            answer = self._answer(index, some)
+            if answer.error_code in TOO_LARGE and len(some) > 1:
+                waiting += (some[len(some) // 2 :], some[: len(some) // 2])
+                continue
+            require(answer.error_code, f"{self._topic.name}-{index}", answer.error_message)
+            self._sequences[index] = (self._sequences[index] + len(some)) & MAX_SEQUENCE
+
+    def _answer(self, index: int, records: list[Record]) -> Any:
+        """What the leader says of a batch: that it is stored, or too large. Raises ClickException."""
+        patience = Patience()
+        while True:
+            try:
+                if self._outdated:
+                    self._see(self._cluster.topic_again(self._topic.name))
+                    self._outdated = False
+                return self._ask(index, records)
+            except Passing as problem:
+                self._outdated = True
+                patience.wait(problem)
+
+    def _ask(self, index: int, records: list[Record]) -> Any:
+        if self._producer_id == NO_PRODUCER.id:
+            self._producer_id = self._new_producer_id()
+        leader = self.leaders.get(index, NO_LEADER)
+        if leader == NO_LEADER:
+            raise Passing(f"no leader: {self._topic.name}-{index}")
+        producer = Producer(self._producer_id, 0, self._sequences[index])
+        batch = memoryview(build_batch(records, codec=self._codec, producer=producer))
         data = TopicProduceData(
             name=self._topic.name,
             topic_id=self._topic.topic_id,
             partition_data=[PartitionProduceData(index=index, records=batch)],
         )
         request = ProduceRequest(acks=-1, timeout_ms=TIMEOUT_MS, topic_data=[data])
-        leader = self._leaders[index]
-        if leader == NO_LEADER:
-            require_leaders([(self._topic.name, index)])
-        answer = self._cluster.node(leader).call(PRODUCE, request)
-        found = answer.responses[0].partition_responses[0]
-        require(found.error_code, f"{self._topic.name}-{index}", found.error_message)
+        answer = self._cluster.node(leader).call(PRODUCE, request).responses[0].partition_responses[0]
+        if answer.error_code not in TOO_LARGE:
+            require(answer.error_code, f"{self._topic.name}-{index}", answer.error_message, passing=True)
+        return answer
+
+    def _new_producer_id(self) -> int:
+        answer = self._cluster.any.call(INIT_PRODUCER_ID, InitProducerIdRequest(transactional_id=None))
+        require(answer.error_code, "a producer id", passing=True)
+        return int(answer.producer_id)
 
 
 def _batches(stream: BufferedIOBase) -> Iterator[list[bytes]]:
