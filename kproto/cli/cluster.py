@@ -25,6 +25,7 @@ DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 API_VERSIONS: Final = 18
 METADATA: Final = 3
 FIND_COORDINATOR: Final = 10
+DESCRIBE_CLUSTER: Final = 60
 CHANGING: Final = frozenset({0, 19, 20, 37, 42, 43, 44, 64})
 """Produce, CreateTopics, DeleteTopics, CreatePartitions, DeleteGroups, ElectLeaders, IncrementalAlterConfigs
 and UnregisterBroker: what was asked may be done though no answer comes. A topic that Metadata
@@ -205,6 +206,17 @@ class Cluster:
                 raise click.ClickException(f"broker {node_id} is not known (no leader?)")
             self._by_node[node_id] = open_session(*address)
         return self._by_node[node_id]
+
+    def members(self) -> list[int]:
+        """Node ids of live brokers. (Metadata of kproto lists those that ended a moment ago, too.)"""
+        if DESCRIBE_CLUSTER not in self.any.versions:  # of Apache Kafka before 2.8
+            return [broker.node_id for broker in self.metadata([]).brokers]
+        from kproto.wire.generated.describe_cluster import DescribeClusterRequest
+
+        answer = self.any.call(DESCRIBE_CLUSTER, DescribeClusterRequest())
+        require(answer.error_code, "the cluster", answer.error_message)
+        self._addresses.update({broker.broker_id: (broker.host, broker.port) for broker in answer.brokers})
+        return [broker.broker_id for broker in answer.brokers]
 
     def coordinator(self, group: str) -> Session:
         """The session with the coordinator of a consumer group."""

@@ -14,7 +14,6 @@ import click
 from kproto.cli.cluster import Cluster, require
 from kproto.errors import ErrorCode
 from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster
-from kproto.wire.generated.describe_cluster import DescribeClusterRequest
 from kproto.wire.generated.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 BROKER: Final = 4
 SET, DELETE = 0, 1
 INCREMENTAL_ALTER_CONFIGS: Final = 44
-DESCRIBE_CLUSTER: Final = 60
 UNREGISTER_BROKER: Final = 64
 LOOK_S: Final = 0.2
 ANSWER_S: Final = 10.0
@@ -46,7 +44,7 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
     address = f"127.0.0.1:{other.port}"
     if local.state(node) != DEAD:
         with Cluster(address) as cluster:
-            able = _live(cluster) - set(map(int, _draining(other))) - {number}
+            able = set(cluster.members()) - set(map(int, _draining(other))) - {number}
             _require_room(cluster.metadata(None), able, number)
             _set_draining(cluster, number, SET)
         try:
@@ -59,13 +57,6 @@ def decommission(local: LocalCluster, number: int, timeout_s: float) -> None:
     with Cluster(address) as cluster:  # another connection: one that is idle for so long is closed
         _unregister(cluster, number)
     local.forget(number)
-
-
-def _live(cluster: Cluster) -> set[int]:
-    """Members, by node id. (Metadata lists brokers that ended a moment ago, too.)"""
-    answer = cluster.any.call(DESCRIBE_CLUSTER, DescribeClusterRequest())
-    require(answer.error_code, "the cluster", answer.error_message)
-    return {broker.broker_id for broker in answer.brokers}
 
 
 def _require_room(metadata: Any, able: Collection[int], number: int) -> None:

@@ -35,9 +35,9 @@ def list_groups(bootstrap: str, as_json: bool) -> None:
 
     rows: list[dict[str, Any]] = []
     with Cluster(bootstrap) as cluster:
-        for broker in cluster.metadata([]).brokers:
-            answer = cluster.node(broker.node_id).call(LIST_GROUPS, ListGroupsRequest())
-            require(answer.error_code, f"broker {broker.node_id}")
+        for node_id in cluster.members():
+            answer = cluster.node(node_id).call(LIST_GROUPS, ListGroupsRequest())
+            require(answer.error_code, f"broker {node_id}")
             rows += [
                 {
                     "group": g.group_id,

@@ -51,14 +51,19 @@ def run(local: LocalCluster, *words: str, given: str | None = None) -> Result:
 
 
 def kill_the_second(local: LocalCluster) -> None:
-    """What it leads has no leader by then."""
+    """It is no member by then, and what it leads has no leader."""
     local.kill(2)
 
     def led() -> list[int]:
         with Cluster(first(local)) as cluster:
             return sorted(each.leader_id for each in cluster.topic("t").partitions)
 
+    def members() -> list[int]:
+        with Cluster(first(local)) as cluster:
+            return cluster.members()
+
     wait_until("nobody leads it", lambda: led() == [-1, 1])
+    wait_until("it is no member", lambda: members() == [1])
 
 
 def test_partitions_that_nobody_leads_hold_no_command_up(local: LocalCluster) -> None:
@@ -87,5 +92,7 @@ def test_partitions_that_nobody_leads_hold_no_command_up(local: LocalCluster) ->
     done = run(local, "consume", "t", "--from-beginning", "--max-records", f"{len(more) + 2}")
     assert (done.exit_code, done.stdout.split()) == (0, ["a", "b", *more])
     assert done.stderr == "left out, as nobody leads them: t-1\n"
+    listed = json.loads(run(local, "group", "list", "--json").stdout)
+    assert [row["group"] for row in listed] == ["g"]
     done = run(local, "consume", "t", "--partition", "1")
     assert (done.exit_code, done.stderr) == (1, nobody)
