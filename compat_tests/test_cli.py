@@ -211,6 +211,16 @@ def test_a_second_broker_on_the_same_directory_or_port_is_refused(kproto: Comman
     assert answers("127.0.0.1", broker.port)
 
 
+def test_a_broker_serves_though_nobody_can_hear_it(tmp_path: Path) -> None:
+    """Its standard output has no room left."""
+    port = free_port()
+    words = ("serve", "--listen", f"127.0.0.1:{port}", "--data-dir", str(tmp_path))
+    with open("/dev/full", "w") as full, subprocess.Popen([*COMMAND, *words], stdout=full) as serving:
+        wait_until("it serves", lambda: serving.poll() is not None or answers("127.0.0.1", port))
+        serving.terminate()
+        assert serving.wait(60) == 0
+
+
 WRONG = {
     ("topic", "create", "t", "--partitions", "99999999999"): "not in the range",
     ("topic", "create", "t", "--replication", "70000"): "not in the range",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -97,11 +98,13 @@ def serve(quiet: bool, stop_with_stdin: bool, **flags: Any) -> None:
     from kproto.broker import StartError, run
 
     def announce(host: str, port: int) -> None:
-        if not quiet:
+        if quiet:
+            return
+        told = address_text(*settings.told_address(port))
+        where = "" if told == DEFAULT_LISTEN else f" --bootstrap {told}"
+        with contextlib.suppress(OSError):  # a full disk, or a pipe that nobody reads: it serves all the same
             click.echo(f"kproto broker {settings.node_id} serves Kafka clients on {address_text(host, port)}")
             click.echo(f"data in {settings.log_dirs}; stop with Ctrl-C. Try next, in another terminal:")
-            told = address_text(*settings.told_address(port))
-            where = "" if told == DEFAULT_LISTEN else f" --bootstrap {told}"
             click.echo(f"  echo hello | {_called()} produce greetings{where}")
             click.echo(f"  {_called()} consume greetings --from-beginning{where}")
 
