@@ -37,7 +37,13 @@ class _Found(NamedTuple):
 )
 @click.option("--partition", "only", type=int, help="Only this partition.")
 @click.option("--max-records", type=click.IntRange(1), help="Stop after so many.")
-@click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Stop when nothing came so long.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help="Stop when nothing came so long; 0 prints what is there.",
+)
 @click.option(
     "--json",
     "as_json",
@@ -108,10 +114,13 @@ class _Reader:
         """Records as they come, in order within each partition; ends when nothing came for ``timeout_s``.
         Raises ClickException when somebody cannot say by then."""
         heard = time.monotonic()
-        while timeout_s is None or time.monotonic() - heard < timeout_s:
+        more = True
+        while more or timeout_s is None or time.monotonic() - heard < timeout_s:
+            more = False
             for found in self._round():
-                heard = time.monotonic()
+                more = True
                 yield found
+                heard = time.monotonic()
         if self._patience.problem is not None:
             raise self._patience.problem
 
@@ -174,9 +183,10 @@ def _print(found: _Found, as_json: bool) -> None:
             "value": _shown(record.value),
             "headers": [[name, _shown(value)] for name, value in record.headers],
         }
-        sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+        line = json.dumps(document, ensure_ascii=False).encode()
     else:
-        sys.stdout.buffer.write((record.value or b"") + b"\n")
+        line = record.value or b""
+    sys.stdout.buffer.write(line + b"\n")
     sys.stdout.flush()
 
 

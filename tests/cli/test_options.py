@@ -74,6 +74,27 @@ def test_what_is_consumed_is_said_once(broker: InProcessBroker) -> None:
     assert "--max-records" in said
 
 
+@pytest.mark.parametrize("seconds", ["0", "nan"])
+def test_what_is_there_is_printed_however_short_one_waits(broker: InProcessBroker, seconds: str) -> None:
+    """Also what no single answer has room for. It used to be nothing."""
+    where = ("--bootstrap", broker.bootstrap_servers)
+    lines = [f"{number}" * 150_000 for number in range(9)]
+    assert run("produce", "t", *where, given="\n".join(lines))[0] == 0
+    words = ["consume", "t", "--from-beginning", "--timeout", seconds, *where]
+    assert CliRunner().invoke(main, words).stdout.split() == lines
+    code, said = run("consume", "t", "--timeout", "-1", *where)
+    assert (code, "--timeout" in said) == (2, True)
+
+
+def test_json_is_utf_8_wherever_it_is_printed(broker: InProcessBroker) -> None:
+    where = ("--bootstrap", broker.bootstrap_servers)
+    assert run("produce", "t", *where, given="ü☃\n")[0] == 0
+    done = CliRunner(charset="latin-1").invoke(
+        main, ["consume", "t", "--from-beginning", "--max-records", "1", "--json", *where]
+    )
+    assert json.loads(done.stdout_bytes.decode())["value"] == "ü☃"
+
+
 def test_what_is_not_stored_is_not_dumped(broker: InProcessBroker, tmp_path: Path) -> None:
     run("topic", "create", "t", "--partitions", "2", "--bootstrap", broker.bootstrap_servers)
     run("topic", "create", "wide", "--partitions", "9", "--bootstrap", broker.bootstrap_servers)
