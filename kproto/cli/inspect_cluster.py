@@ -129,11 +129,29 @@ def _first_page(endpoints: list[tuple[str, str]], path: str) -> Any:
     sys.exit(1)
 
 
+def _are_rows(page: Any) -> bool:
+    return isinstance(page, list) and all(isinstance(row, dict) for row in page)
+
+
+def _is_recovery(page: Any) -> bool:
+    if not isinstance(page, dict) or not isinstance(page.get("repairs"), dict):
+        return False
+    lists = all(isinstance(page.get(name), list) for name in ("waiting", "lost"))
+    numbers = all(isinstance(value, int) for value in page["repairs"].values())
+    return lists and numbers and _are_rows(page.get("recoveries"))
+
+
+_IS_PAGE: Final = {"/vlogs": _are_rows, "/recovery": _is_recovery}
+
+
 def _page(broker: str, where: str, path: str) -> _Said:
     """The answer has an error when the broker says nothing, or is no broker."""
     try:
         with urlopen(f"http://{where}{path}", timeout=TIMEOUT_S) as answer:
-            return _Said(broker, where, json.load(answer))
+            page = json.load(answer)
+        if not _IS_PAGE[path](page):
+            return _Said(broker, where, None, "what answers there is no broker of kproto")
+        return _Said(broker, where, page)
     except (OSError, HTTPException, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, TimeoutError):

@@ -38,9 +38,11 @@ def telling(page: object) -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         serving = Thread(target=server.serve_forever)
         serving.start()
-        yield f"127.0.0.1:{server.server_port}"
-        server.shutdown()
-        serving.join()
+        try:
+            yield f"127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            serving.join()
 
 
 @pytest.fixture
@@ -107,6 +109,17 @@ def test_a_number_that_nobody_has_counted_is_not_shown(seen: int, missing: str) 
     repairs = {"running": 1, "short": 4, "changes": 7, "seen": seen}
     with telling({**NOTHING, "repairs": repairs}) as one:
         assert f"copies missing: {missing} being made: 1\n" in ask("recovery", one).stdout
+
+
+@pytest.mark.parametrize(
+    "page", [{"status": "ok"}, ["ok"], "ok", 1, None, {**NOTHING, "repairs": {"short": "1"}}]
+)
+def test_what_is_no_broker_is_told_apart(page: object) -> None:
+    for command in ("vlogs", "recovery"):
+        with telling(page) as one:
+            shown = ask(command, one)
+            said = f"kproto: {one}: what answers there is no broker of kproto\n"
+            assert (shown.exit_code, shown.stdout, shown.stderr) == (1, "", said)
 
 
 @pytest.mark.parametrize("text", ["foo", "127.0.0.1:x", "127.0.0.1:", "127.0.0.1:99999"])
