@@ -68,8 +68,10 @@ class PagesServer(ThreadingHTTPServer):
         self.socket = listener
 
     def answer(self, path: str) -> tuple[int, str, bytes]:
-        """Status, content type and body for one GET. Called in a thread of the server."""
+        """Status, content type and body for one GET or HEAD; a query says nothing. Called in a thread of the
+        server."""
         pages = self._shown.pages
+        path = path.partition("?")[0]
         try:
             if path == "/metrics":
                 return 200, CONTENT_TYPE_LATEST, generate_latest(self._registry)
@@ -108,12 +110,19 @@ class _Handler(BaseHTTPRequestHandler):
     server: PagesServer
 
     def do_GET(self) -> None:
+        self.wfile.write(self._begin())
+
+    def do_HEAD(self) -> None:
+        self._begin()
+
+    def _begin(self) -> bytes:
+        """Send all but the body, which is returned."""
         status, kind, body = self.server.answer(self.path)
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        return body
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the broker's log is not an access log."""

@@ -66,12 +66,33 @@ def test_prometheus_reads_metrics_and_machines_read_pages() -> None:
         assert "kproto_lag_bytes 3.5" in text
         kind, text = await get(endpoint.port, "/vlogs")
         assert (kind, json.loads(text)) == ("application/json", [{"vlog": 1}])
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            await get(endpoint.port, "/nothing")
+        assert (await get(endpoint.port, "/vlogs?pretty=1"))[1] == text
+        for path in ("/nothing", "/?/vlogs"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                await get(endpoint.port, path)
         port = endpoint.port
         endpoint.close()
         with pytest.raises(urllib.error.URLError):
             await get(port, "/metrics")
+
+    asyncio.run(run())
+
+
+def test_who_asks_for_the_head_gets_no_more() -> None:
+    async def run() -> None:
+        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {"/vlogs": lambda: [1]})
+        endpoint.start()
+
+        def head() -> bytes:
+            with socket.create_connection(("127.0.0.1", endpoint.port), 20) as sock:
+                sock.sendall(b"HEAD /vlogs HTTP/1.0\r\n\r\n")
+                return b"".join(iter(lambda: sock.recv(1 << 16), b""))
+
+        answer = await asyncio.to_thread(head)
+        assert answer.startswith(b"HTTP/1.0 200 ")
+        assert b"\r\nContent-Length: 3\r\n" in answer
+        assert answer.endswith(b"\r\n\r\n")
+        endpoint.close()
 
     asyncio.run(run())
 
