@@ -43,8 +43,12 @@ class MetricsEndpoint:
         self.port = port
 
     def start(self) -> None:
-        """Listen. Raises OSError when the address is taken."""
-        self._listener = socket.create_server(self._address)
+        """Listen, as for clients also on IPv6. Raises OSError when the address is taken."""
+        host, port = self._address
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        self._listener = socket.create_server(address, family=family, dualstack_ipv6=both)
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._run, args=(self._listener,), name="kproto-metrics", daemon=True).start()
 

@@ -39,11 +39,11 @@ def test_connections_that_ask_nothing_are_few_and_end(monkeypatch: pytest.Monkey
     asyncio.run(run())
 
 
-async def get(port: int, path: str) -> tuple[str, str]:
+async def get(port: int, path: str, host: str = "127.0.0.1") -> tuple[str, str]:
     """Content type and body."""
 
     def fetch() -> tuple[str, str]:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://{host}:{port}{path}", timeout=10) as answer:
             return answer.headers["Content-Type"], answer.read().decode()
 
     return await asyncio.to_thread(fetch)
@@ -74,6 +74,26 @@ def test_prometheus_reads_metrics_and_machines_read_pages() -> None:
         endpoint.close()
         with pytest.raises(urllib.error.URLError):
             await get(port, "/metrics")
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("host", "asked"),
+    [
+        ("::1", ["[::1]"]),
+        ("::", ["[::1]", "127.0.0.1"]),
+        ("localhost", ["localhost"]),
+        ("", ["127.0.0.1"]),
+    ],
+)
+def test_it_listens_wherever_brokers_do(host: str, asked: list[str]) -> None:
+    async def run() -> None:
+        endpoint = MetricsEndpoint(host, 0, some, {})
+        endpoint.start()
+        for where in asked:
+            assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics", where))[1]
+        endpoint.close()
 
     asyncio.run(run())
 
