@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -88,9 +89,16 @@ def delete(names: tuple[str, ...], bootstrap: str) -> None:
         states = [DeleteTopicState(name=name) for name in names]
         request = DeleteTopicsRequest(topics=states, topic_names=list(names), timeout_ms=TIMEOUT_MS)
         answers = cluster.any.call(DELETE_TOPICS, request).responses
-    for answer in sorted(answers, key=lambda each: each.error_code != 0):
-        require(answer.error_code, answer.name or "?", answer.error_message)
-        click.echo(f"deleted {answer.name}")
+    refused = False
+    for answer in answers:
+        try:
+            require(answer.error_code, answer.name or "?", answer.error_message)
+            click.echo(f"deleted {answer.name}")
+        except click.ClickException as error:
+            error.show()
+            refused = True
+    if refused:
+        sys.exit(1)
 
 
 @topic.command()
