@@ -15,17 +15,21 @@ if TYPE_CHECKING:
 def copies_short(partition: Partition, topic: TopicRecord, image: MetadataImage) -> bool:
     """Whether acks=all must be refused: fewer copies than ``min.insync.replicas`` (rule 18).
 
-    As in Apache Kafka a partition never needs more copies than it has replicas, and one that is to get more
-    copies has a single one until all that is there has them (rule 45).
+    One that is to get more copies has a single one until all that is there has them (rule 45).
     """
-    streamlet = image.partition_streamlet(topic, partition.index)
-    needed = min(partition.config.min_insync_replicas, len(streamlet.replicas))
+    needed = needed_copies(partition, topic, image)
     if needed <= 1:
         return False
-    if not streamlet.sources:
+    if not image.partition_streamlet(topic, partition.index).sources:
         return True
     vlog, live = partition.vlog, len(image.brokers)
     return (live if vlog is None else min(live, vlog.live_copies)) < needed
+
+
+def needed_copies(partition: Partition, topic: TopicRecord, image: MetadataImage) -> int:
+    """How many acks=all asks for. As in Apache Kafka never more than the partition has replicas."""
+    replicas = image.partition_streamlet(topic, partition.index).replicas
+    return min(partition.config.min_insync_replicas, len(replicas))
 
 
 class TooFew:
@@ -44,19 +48,27 @@ class TooFew:
         self._known: dict[Partition, set[VsegId]] = {}
         """Virtual segments that may have it."""
 
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
     def note(self, partition: Partition) -> None:
         """The last thing that ``partition`` appended is on too few."""
-        vlog = partition.vlog
-        if vlog is not None:
-            self._known = {one: vsegs for one, vsegs in self._known.items() if not one.deleted}
-            self._known.setdefault(partition, set()).update(VsegId(*place) for place in vlog.places())
+        if partition.vlog is not None:
+            places = (VsegId(*place) for place in partition.vlog.places())
+            self._known.setdefault(partition, set()).update(places)
 
-    def has(self, partition: Partition) -> bool:
-        """Whether it is yet, as far as the metadata tells. It gets copies, or is given up (rules 17, 45)."""
+    def look(self) -> None:
+        """The metadata is another one: forget what has its copies by now, or is led here no more."""
+        for partition in list(self._known):
+            if partition.deleted or not self.has(partition, partition.config.min_insync_replicas):
+                self._known.pop(partition, None)
+
+    def has(self, partition: Partition, needed: int) -> bool:
+        """Whether it has fewer than ``needed`` copies yet, as far as the metadata tells. It gets others, or
+        is given up (rules 17, 45)."""
         vsegs = self._known.get(partition)
         if vsegs is None:
             return False
-        needed = partition.config.min_insync_replicas
         left = {vseg for vseg in vsegs if self._is_short(vseg, needed)}
         if left:
             self._known[partition] = left

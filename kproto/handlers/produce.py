@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kproto.errors import TABLE, ErrorCode, KafkaError
 from kproto.handlers.context import Handler, RawHandle, Services
-from kproto.handlers.copies import TooFew, copies_short
+from kproto.handlers.copies import TooFew, copies_short, needed_copies
 from kproto.handlers.holding import Holding
 from kproto.handlers.keyed import AboutRecords, record_errors, refuse_without_key
 from kproto.handlers.leading import changes_leader, error_of, leader_told, led_here
@@ -183,6 +183,7 @@ class Producer:
     def _on_image(self, image: MetadataImage) -> None:  # noqa: ARG002
         self._names.clear()
         self._ids.clear()
+        self._too_few.look()
         self._holding.look()
 
     def handle(
@@ -264,7 +265,10 @@ class Producer:
         """
         services = self._services
         partition = led_here(services, route.record, index)
-        if copies_short(partition, route.record, services.image()) or self._too_few.has(partition):
+        image, topic = services.image(), route.record
+        if copies_short(partition, topic, image) or (
+            self._too_few and self._too_few.has(partition, needed_copies(partition, topic, image))
+        ):
             if acks == ALL:
                 raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
         else:
@@ -331,7 +335,7 @@ class Producer:
 
     def _release(self, vlog: VirtualLogPort, batch: list[Waiting]) -> None:
         """Everything the batch waits for is durable: answer all, then send per connection once."""
-        if vlog.lost or vlog.live_copies < vlog.copies:
+        if vlog.lost or vlog.live_copies < vlog.copies or self._too_few:
             batch[:] = [self._judged_again(vlog, waiting) for waiting in batch]
         with batch[0][3].connection.server.together():
             for waiting in batch:
@@ -360,7 +364,8 @@ class Producer:
         """The outcomes of one topic, with the error where its partition has too few copies by now."""
         counted: list[Outcome] = []
         for outcome in outcomes:
-            if outcome[4] is _NONE and self._has_too_few(version, key, outcome[0]):
+            stored = outcome[4] in (_NONE, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+            if stored and self._has_too_few(version, key, outcome[0]):
                 outcome = _as_failed(outcome, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)  # noqa: PLW2901
             counted.append(outcome)
         return counted

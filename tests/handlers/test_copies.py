@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from conftest import chunk_of, fetch_request, produce_request, producer
@@ -15,10 +16,10 @@ from simulated_backups import ME, Owner, owner
 
 from kproto.controller.decision import Decision
 from kproto.errors import ErrorCode
-from kproto.handlers.copies import copies_short
+from kproto.handlers.copies import TooFew, copies_short
 from kproto.handlers.produce import Producer, _Joint
 from kproto.metadata.records import RECOVERING, StreamletRecord
-from kproto.metadata.vlogs import CopyTarget
+from kproto.metadata.vlogs import CopyTarget, VlogTable, VsegId, VsegRecord
 from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsetsTopic
 from kproto.wire.generated.metadata import MetadataRequestTopic
 from kproto.wire.generated.offset_for_leader_epoch import OffsetForLeaderPartition, OffsetForLeaderTopic
@@ -169,6 +170,67 @@ def test_after_a_batch_that_got_too_few_copies_none_is_taken_before_it_has_them(
             assert await sent(world, "t", 2) == (NONE, 3)
 
     run(scenario)
+
+
+async def both(world: Owner, sequence: int) -> list[tuple[int, int]]:
+    """One request of an idempotent producer for topics ``t`` and ``u``."""
+    batch = chunk_of(b"x", producer=producer(1000, 0, sequence))
+    data = [produce_request(topic, (0, batch)).topic_data[0] for topic in ("t", "u")]
+    answer = await world.call(PRODUCE, 9, acks=-1, timeout_ms=30_000, topic_data=data)
+    parts = [topic.partition_responses[0] for topic in answer.responses]
+    return [(part.error_code, part.base_offset) for part in parts]
+
+
+def test_each_virtual_log_of_a_request_is_remembered_where_its_copies_were_too_few(tmp_path: Path) -> None:
+    """The first that is durable judges all of them, before the others are where they will be."""
+
+    async def scenario() -> None:
+        async with owner(tmp_path) as world:
+            await world.fence(3)
+            for topic in ("t", "u"):
+                await world.create(topic, (1, 2), min_insync_replicas="2", kproto_vlogs="1")
+            assert await both(world, 0) == [(NONE, 0)] * 2
+            world.backups.held = True
+            first = asyncio.ensure_future(both(world, 1))
+            while len(world.backups.waiting) < 2:
+                await asyncio.sleep(0.001)
+            world.backups.lose(2)
+            await world.fence(2)
+            for topic in ("t", "u"):
+                await settled(world, topic, 1)
+            world.backups.release()
+            assert await first == [(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, -1)] * 2
+            await world.register(2)
+            for topic in ("t", "u"):
+                await settled(world, topic, 2)
+            for sequence in (1, 2):
+                assert await both(world, sequence) == [(ErrorCode.NOT_ENOUGH_REPLICAS, -1)] * 2
+            bare = [one for one in world.controller.table.vsegs.values() if not one.open and not one.backups]
+            copied = [one._replace(backups=(CopyTarget(2, "store2"),)) for one in bare]
+            puts = {one.key: one.encode() for one in copied}
+            await world.controller.decide(lambda: Decision(None, puts))
+            assert await both(world, 1) == [(NONE, 1)] * 2
+
+    run(scenario)
+
+
+def test_too_few_copies_are_enough_once_a_topic_wants_no_more() -> None:
+    """What nobody can copy any more refused acks=all for as long as the virtual segment was there."""
+    few = TooFew(VlogTable())
+    vseg = VsegRecord(VsegId(1, 1, 1), 1, "s", 2, 0, 0, 10, ())
+    few._table.vsegs[vseg.id] = vseg
+    one = Mock(deleted=False)
+    one.vlog.places.return_value = [vseg.id]
+    one.config.min_insync_replicas = 2
+    few.note(one)
+    few.look()
+    assert few.has(one, 2)
+    assert not few.has(one, 1)
+    assert not few
+    few.note(one)
+    one.deleted = True
+    few.look()
+    assert not few, "it is led by another broker"
 
 
 @pytest.mark.parametrize("why", ["the topic is not known", "copies are short"])
