@@ -4,9 +4,9 @@ May import ``errors check clock disk directory config wire net metadata log``; `
 ``worker`` only (elsewhere the event loop comes in as its small ``Loop`` protocol).
 
 Pure, without I/O: ``frame`` (bytes of a push), ``classes`` (what is synced when), ``virtual_segment``,
-``virtual_log``, ``placement``, ``states`` (frames that tell of partitions), ``gathering`` (how long the next
-frame waits for more), ``crossing`` and ``older`` (what a partition had before it came to another virtual
-log).
+``virtual_log``, ``placement``, ``states`` (frames that tell of partitions; ``large_states`` warns of those
+that find no room), ``gathering`` (how long the next frame waits for more), ``crossing`` and ``older`` (what a
+partition had before it came to another virtual log).
 
 Shells: ``journal`` (the owner's files), ``space`` (room for them), ``pusher`` (the only sender),
 ``replicated`` (the same with backups; ``replication`` and ``peer_backups``), ``side`` (old chunks pushed
