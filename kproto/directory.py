@@ -136,7 +136,7 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
 
     Raises :class:`DirectoryError` when it cannot be made, another broker runs on it, it belongs to another
     node id, it has data of Apache Kafka, or it was written by a newer format; OSError when it cannot be
-    written, as a new one on a full disk.
+    written, as a new one on a full disk, or read.
     """
     try:
         disk.makedirs(path)
@@ -233,10 +233,12 @@ def _boot_of(noted: str) -> bytes:
 
 
 def _read(path: str) -> str:
+    """What a small file says; nothing when there is none. OSError passes: a file that cannot be opened for
+    want of a descriptor says something, and to take it for none is to believe less, for good."""
     try:
         with open(path, encoding="ascii") as stream:
             return stream.read().strip()
-    except (OSError, UnicodeDecodeError):
+    except (FileNotFoundError, PermissionError, UnicodeDecodeError):
         return ""
 
 

@@ -2,7 +2,9 @@
 
 import errno
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -165,6 +167,29 @@ def test_a_start_that_did_not_get_far_leaves_nothing_to_believe(tmp_path: Path) 
         numbers.add(lost.boot)
         lost.close(clean=False)
     assert len(numbers) == 3
+
+
+@pytest.mark.parametrize("name", ["running", "boot_id"])
+def test_a_start_that_cannot_read_how_it_was_left_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Found by simulation (seed 30055054): too many files were open, so it was taken for a loss of power, and
+    what that start wrote down put what was sound in limbo for good."""
+    first = open_directory(str(tmp_path), 1, Disk())
+    first.close(clean=False)
+    real = open
+
+    def crowded(path: str, *rest: Any, **more: Any) -> Any:
+        if os.path.basename(path) == name:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
+        return real(path, *rest, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("builtins.open", crowded)
+        with pytest.raises(OSError, match="Too many open files"):
+            open_directory(str(tmp_path), 1, Disk())
+    found = open_directory(str(tmp_path), 1, Disk())
+    assert (found.left_as, found.boot) == (LeftAs.KILLED, first.boot)
 
 
 def test_a_directory_of_an_older_version_has_the_boot_of_the_machine(tmp_path: Path) -> None:
