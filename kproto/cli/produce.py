@@ -14,6 +14,7 @@ import click
 from kproto.cli.cluster import NO_LEADER, Cluster, bootstrap_option, require
 from kproto.cli.patience import Passing, Patience
 from kproto.errors import ErrorCode
+from kproto.log.producers import MAX_SEQUENCE
 from kproto.wire.compression import NAMES
 from kproto.wire.generated.init_producer_id import InitProducerIdRequest
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 PRODUCE: Final = 0
 INIT_PRODUCER_ID: Final = 22
 TOO_LARGE: Final = (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE)
-MAX_SEQUENCE: Final = 2**31 - 1
-"""0 follows."""
 LINES_PER_BATCH: Final = 500
 READ_BYTES: Final = 1 << 16
 TIMEOUT_MS: Final = 30_000

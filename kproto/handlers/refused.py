@@ -7,11 +7,11 @@ begin with any sequence, and librdkafka takes what lies before one that was stor
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 from kproto.errors import ErrorCode
 from kproto.log.producers import Producers
+from kproto.wire.batch import HEADER, HEADER_SIZE
 
 if TYPE_CHECKING:
     from kproto.handlers.produce_wire import Key
@@ -31,9 +31,6 @@ _COMES_AGAIN: Final = frozenset(
         ErrorCode.KAFKA_STORAGE_ERROR,
     )
 )
-_PRODUCER: Final = Struct(">qhi")
-_PRODUCER_AT: Final = 43
-"""Where a batch has producer id, epoch and first sequence."""
 
 
 class RefusedEarly:
@@ -49,9 +46,9 @@ class RefusedEarly:
         """``batch`` was refused with ``code``."""
         if code not in _COMES_AGAIN or len(key) > LONGEST_KEY:
             return
-        if batch is None or len(batch) < _PRODUCER_AT + _PRODUCER.size:
+        if batch is None or len(batch) < HEADER_SIZE:
             return
-        pid, epoch, sequence = _PRODUCER.unpack_from(batch, _PRODUCER_AT)
+        pid, epoch, sequence = HEADER.unpack_from(batch)[9:12]
         if pid < 0:
             return
         if self._count >= KEPT:

@@ -242,7 +242,7 @@ class Segment:
         return [one for one in partition.unsynced() if one.base_offset < base]
 
     def mark_synced(self) -> None:
-        """The whole file system was synced after the last flush."""
+        """What was flushed is known to be on the medium."""
         self._now_synced(self.flushed, self.flushed_offset)
 
     def _now_synced(self, flushed: int, offset: int) -> None:

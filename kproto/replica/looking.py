@@ -35,6 +35,13 @@ class Waits(Generic[_Key]):
         self._next[what] = min(seconds * 2, self._most)
         return seconds
 
+    def __len__(self) -> int:
+        return len(self._next)
+
+    def over(self, what: _Key) -> None:
+        """It has not failed any more, or does not matter."""
+        self._next.pop(what, None)
+
     def keep(self, those: Container[_Key]) -> None:
         """Forget all but ``those``."""
         self._next = {what: seconds for what, seconds in self._next.items() if what in those}

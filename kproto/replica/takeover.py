@@ -23,6 +23,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.log.adopting import GapError
 from kproto.log.epochs import EpochCache
 from kproto.metadata.records import ANYWHERE, RECOVERING, Floor, StreamletRecord
+from kproto.replica.looking import Waits
 from kproto.replica.messages import PartitionKey, ReadChunk
 from kproto.replica.reach import Metadata, NoCopyError, Reach, sound_copies
 from kproto.replica.survey import Base, Found, ordered, survey
@@ -267,7 +268,7 @@ class Takeover:
         self._running: asyncio.Task[None] | None = None
         self._later: set[asyncio.Task[None]] = set()
         self._trouble = Trouble(log, clock, "streamlets cannot be taken over yet")
-        self._patience: dict[Claim, float] = {}
+        self._waits: Waits[Claim] = Waits(RETRY_SECONDS, MOST_RETRY_SECONDS)
         self._silent_since: dict[Claim, float] = {}
         """When copies of it were first asked that did not answer."""
         self._cannot_s = max(CANNOT_SECONDS, session_s + FENCED_SECONDS)
@@ -498,11 +499,11 @@ class Takeover:
 
     def _forget(self, claims: list[Claim]) -> None:
         for claim in claims:
-            self._patience.pop(claim, None)
+            self._waits.over(claim)
             self._silent_since.pop(claim, None)
             if self._claimed.get(claim[:2]) == claim.leader_epoch:
                 del self._claimed[claim[:2]]
-        if not self._patience:
+        if not self._waits:
             self._trouble.over()
 
     def _failure(self, error: BaseException) -> Failure:
@@ -511,9 +512,8 @@ class Takeover:
 
     def _put_off(self, claim: Claim, failure: Failure) -> None:
         """Try again after a while, a longer one each time."""
-        seconds = self._patience.get(claim, RETRY_SECONDS)
-        self._patience[claim] = min(seconds * 2, MOST_RETRY_SECONDS)
-        waiting = f"{claim.topic_id.hex()}/{claim.streamlet}, one of {len(self._patience)}"
+        seconds = self._waits.longer(claim)
+        waiting = f"{claim.topic_id.hex()}/{claim.streamlet}, one of {len(self._waits)}"
         self._trouble.failed(f"{waiting}: {failure.why}")
         task = asyncio.get_running_loop().create_task(self._again(claim, seconds))
         self._later.add(task)

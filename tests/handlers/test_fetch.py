@@ -193,6 +193,19 @@ def test_files_outside_the_page_cache_are_read_by_a_thread(tmp_path, monkeypatch
             assert values(one(kafka.receive())) == sent[i : i + 5]
 
 
+def changes_of_budgets(monkeypatch):
+    """What is counted of the memory of requests and answers from now on, and given back."""
+    held: list[int] = []
+    change = MemoryBudget.change
+
+    def counted(budget: MemoryBudget, delta: int) -> None:
+        held.append(delta)
+        change(budget, delta)
+
+    monkeypatch.setattr(MemoryBudget, "change", counted)
+    return held
+
+
 def test_without_a_thread_for_files_their_partitions_are_answered_an_error(tmp_path, monkeypatch):
     """No fetch stays open, and the memory that was counted for it is free again."""
     monkeypatch.setattr("kproto.handlers.fetch.load_nowait", lambda ranges: None)
@@ -203,14 +216,7 @@ def test_without_a_thread_for_files_their_partitions_are_answered_an_error(tmp_p
             raise RuntimeError("can't start new thread")
         start(thread)
 
-    held: list[int] = []
-    change = MemoryBudget.change
-
-    def counted(budget: MemoryBudget, delta: int) -> None:
-        held.append(delta)
-        change(budget, delta)
-
-    monkeypatch.setattr(MemoryBudget, "change", counted)
+    held = changes_of_budgets(monkeypatch)
     settings = {"kproto.log.memory.bytes": "2097152"}
     with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
         name, topic_id = kafka.create(2)
@@ -234,14 +240,7 @@ def test_an_answer_that_cannot_be_made_gives_back_its_memory(tmp_path, monkeypat
         reached.set()
         raise RuntimeError
 
-    held: list[int] = []
-    change = MemoryBudget.change
-
-    def counted(budget: MemoryBudget, delta: int) -> None:
-        held.append(delta)
-        change(budget, delta)
-
-    monkeypatch.setattr(MemoryBudget, "change", counted)
+    held = changes_of_budgets(monkeypatch)
     settings = {"kproto.log.memory.bytes": "2097152"}
     with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
         name, topic_id = kafka.create()

@@ -255,16 +255,16 @@ def test_an_attempt_that_was_not_begun_again_is_forgotten_when_there_is_a_newer_
     async def go(run: Run) -> None:
         await failed_once(run)
         office, one = run.world.metadata, run.takeover
-        before = dict(one._patience)
+        before = len(one._waits)
         assert before
         one._running = asyncio.get_running_loop().create_future()  # type: ignore[assignment]
-        while len(one._due) < len(before):  # due again, behind a round that goes on
+        while len(one._due) < before:  # due again, behind a round that goes on
             await asyncio.sleep(0.001)
         records = [each.recovering(ME) for each in office.image.streamlets[run.world.keys[0][0]]]
         change = Change(office.image.revision + 1, {each.key: each.encode() for each in records}, ())
         office.image = office.image.apply(change)
         one.on_image(office.image)
-        assert not one._patience
+        assert not one._waits
         assert not one._silent_since
         one._running = None
         run.world.peers.failing = {}
@@ -559,7 +559,7 @@ def test_what_is_tried_again_is_not_said_again_with_every_try(caplog: pytest.Log
         while len(run.takeover.rounds) < 4:
             await asyncio.sleep(0.001)
         run.world.peers.failing = {}
-        while run.takeover._patience or not asked:
+        while run.takeover._waits or not asked:
             await asyncio.sleep(0.001)
 
     directed(go)
