@@ -226,6 +226,7 @@ def describing(talk: Talk) -> None:
         ask(f"cursor {cursor[0][-1]} {cursor[1]}", names, 2, cursor)
     ask("cursor at no topic of the request", names[:1], 2, (names[2], 0))
     ask("cursor at unknown topic", names, 2, (talk.name("aa"), 0))
+    ask("cursor at unknown topic of the request", [*names, talk.name("aa")], 2, (talk.name("aa"), 2))
     ask("cursor behind all", names, 2, (talk.name("z"), 0))
     ask("negative cursor", names, 2, (names[0], -1))
     _cluster(talk)

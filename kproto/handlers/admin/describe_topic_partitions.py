@@ -66,6 +66,7 @@ def _page(
             unknown = name_problem(name) is None
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if unknown else ErrorCode.INVALID_TOPIC_EXCEPTION
             response.topics.append(_problem(name, code, TOPIC_OPERATIONS))
+            start = 0
             continue
         if limit == 0:
             response.next_cursor = ResponseCursor(topic_name=name, partition_index=start)

@@ -191,6 +191,8 @@ def test_describe_topic_partitions_in_pages(served) -> None:
 def test_paging_survives_the_deletion_of_the_topic_in_the_cursor(served) -> None:
     create(served, plain("a", 2), plain("c", 2))
     assert pages(served, limit=1, cursor=("b", 1)) == ([("c", 0, [0])], ("c", 1))
+    unknown = ("b", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])
+    assert pages(served, "a", "b", "c", limit=1, cursor=("b", 1)) == ([unknown, ("c", 0, [0])], ("c", 1))
 
 
 def test_describe_topic_partitions_shows_everything(cluster) -> None:
