@@ -499,6 +499,20 @@ _ACCEPTED_LIVE: Final = frozenset(
 """Of `_ACCEPTED` and `_FIXED`, those that Apache Kafka changes while it runs: scripts that do so need not
 know better."""
 
+_LIMITS: Final[Mapping[str, Validator]] = {
+    "background.threads": at_least(1),
+    "log.cleaner.backoff.ms": at_least(0),
+    "log.cleaner.io.buffer.size": at_least(0),
+    "log.cleaner.threads": at_least(1),
+    "max.connection.creation.rate": at_least(1),
+    "num.io.threads": at_least(1),
+    "num.network.threads": at_least(1),
+    "num.recovery.threads.per.data.dir": at_least(1),
+    "num.replica.fetchers": at_least(1),
+}
+"""Of `_ACCEPTED_LIVE`, those whose values Apache Kafka limits by themselves; what it compares with the value
+in force (no more than twice, no less than half as many threads) is not limited here."""
+
 SHOWN_WHEN_SET: Final = frozenset(
     {
         "follower.replication.throttled.rate",
@@ -577,6 +591,7 @@ def _table() -> dict[str, ConfigDef]:
             kind,
             default,
             _NOTHING,
+            _LIMITS.get(name),
             enforced=False,
             dynamic=name in _ACCEPTED_LIVE,
         )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS
+from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS, MEGABYTE
 from kproto.config.definition import ConfigError, ConfigValue, value_text
 from kproto.config.topic_configs import TOPIC_CONFIGS, TopicConfig, topic_config
 
@@ -198,6 +198,10 @@ def _check_together(values: Mapping[str, ConfigValue]) -> None:
         smaller, larger = values[low], values[high]
         if isinstance(smaller, int) and isinstance(larger, int) and smaller > larger:
             raise ConfigError(f"{low}: {smaller} is above {high} ({larger})")
+    buffer, threads = values["log.cleaner.dedupe.buffer.size"], values["log.cleaner.threads"]
+    if isinstance(buffer, int) and isinstance(threads, int) and buffer // threads <= MEGABYTE:
+        each = f"1 MB for each of log.cleaner.threads ({threads})"
+        raise ConfigError(f"log.cleaner.dedupe.buffer.size: {buffer} is not more than {each}")
     if "," in str(values["log.dirs"]):
         raise ConfigError("log.dirs: kproto stores everything in one directory")
     for bound, told in _ADDRESSES.items():

@@ -133,6 +133,38 @@ def test_codes(change: ConfigChange, code: ErrorCode) -> None:
         assert not decision.writes
 
 
+@pytest.mark.parametrize(
+    ("key", "least"),
+    {
+        "background.threads": 1,
+        "log.cleaner.backoff.ms": 0,
+        "log.cleaner.dedupe.buffer.size": 1_048_577,
+        "log.cleaner.io.buffer.size": 0,
+        "log.cleaner.threads": 1,
+        "max.connection.creation.rate": 1,
+        "num.io.threads": 1,
+        "num.network.threads": 1,
+        "num.recovery.threads.per.data.dir": 1,
+        "num.replica.fetchers": 1,
+    }.items(),
+)
+def test_what_changes_nothing_has_limits_all_the_same(key: str, least: int) -> None:
+    """Those of Apache Kafka 4.3.1, as it answers when they are set while it runs."""
+    for value, codes in ((least, [None]), (least - 1, [ErrorCode.INVALID_REQUEST])):
+        decision = decide_alter(image(), [broker((key, SET, str(value)))], SETTINGS)
+        assert [error and error.code for error in decision.answer] == codes
+
+
+def test_the_cleaners_memory_is_shared_by_its_threads() -> None:
+    size = 3 * 1_048_577
+    three = (("log.cleaner.threads", SET, "3"), ("log.cleaner.dedupe.buffer.size", SET, str(size)))
+    assert not decide_alter(image(), [broker(*three)], SETTINGS).answer[0]
+    four = (("log.cleaner.threads", SET, "4"), three[1])
+    (error,) = decide_alter(image(), [broker(*four)], SETTINGS).answer
+    assert error is not None
+    assert error.code is ErrorCode.INVALID_REQUEST
+
+
 def test_a_resource_twice_is_refused_twice_and_others_go_on() -> None:
     twice = topic(("retention.ms", SET, "1"))
     decision = decide_alter(image(), [twice, broker(("log.retention.ms", SET, "1")), twice], SETTINGS)

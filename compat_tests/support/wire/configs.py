@@ -248,6 +248,47 @@ def _broker(talk: Talk, ask: Any) -> None:
         ask(f"broker: {label}", op, at=at, validate=True)
 
 
+def limiting(talk: Talk) -> None:
+    """Keys that change nothing in kproto, as far as Apache Kafka has limits for them."""
+
+    def ask(label: str, values: dict[str, str | None], op: int = SET) -> None:
+        config = incremental_alter_configs.AlterableConfig
+        given = [config(name=key, config_operation=op, value=value) for key, value in values.items()]
+        resource = incremental_alter_configs.AlterConfigsResource(
+            resource_type=BROKER, resource_name="1", configs=given
+        )
+        request = incremental_alter_configs.IncrementalAlterConfigsRequest(resources=[resource])
+        talk(INCREMENTAL, 1, request, label)
+
+    for key, values in LIMITED.items():
+        for value in values:
+            ask(f"{key} {value}", {key: value})
+            ask(f"{key} taken", {key: None}, DELETE)
+        talk.settle()
+    for size in ("2097152", "2097154"):
+        both: dict[str, str | None] = {
+            "log.cleaner.threads": "2",
+            "log.cleaner.dedupe.buffer.size": size,
+        }
+        ask(f"two cleaners, {size}", both)
+        ask("two cleaners taken", dict.fromkeys(both), DELETE)
+        talk.settle()
+
+
+LIMITED = {
+    "background.threads": ("-1", "0", "5"),
+    "log.cleaner.backoff.ms": ("-1", "0"),
+    "log.cleaner.dedupe.buffer.size": ("-1", "1048576", "1048577"),
+    "log.cleaner.io.buffer.load.factor": ("-1", "2"),
+    "log.cleaner.io.buffer.size": ("-1", "0"),
+    "log.cleaner.io.max.bytes.per.second": ("-1", "0"),
+    "log.cleaner.threads": ("-1", "0", "1"),
+    "max.connection.creation.rate": ("-1", "0", "1000000"),
+    "num.io.threads": ("-1", "0", "4"),
+    "num.network.threads": ("-1", "0"),  # with fewer threads Kafka closes connections
+    "num.recovery.threads.per.data.dir": ("-1", "0", "1"),
+    "num.replica.fetchers": ("-1", "0", "1"),
+}
 RATES = (
     "follower.replication.throttled.rate",
     "leader.replication.throttled.rate",
@@ -348,6 +389,7 @@ CHANGING = (
 CONVERSATIONS = (
     Conversation("describing-configs", describing_configs, DESCRIBING),
     Conversation("changing", changing, CHANGING),
+    Conversation("limiting", limiting),
     Conversation("throttling", throttling),
     Conversation("replacing", replacing),
 )
