@@ -16,7 +16,7 @@ Version notes: v7 zstd (before: UNSUPPORTED_COMPRESSION_TYPE), v8 error messages
 about (KIP-467), v9 flexible, v10 current leader and node endpoints with NOT_LEADER_OR_FOLLOWER (KIP-951), v13
 topic ids (UNKNOWN_TOPIC_ID).
 Requests with a transactional id, and transactional batches, get TRANSACTIONAL_ID_AUTHORIZATION_FAILED until
-transactions exist, as from FindCoordinator. Throttle time is always 0.
+transactions exist, as from FindCoordinator; an empty id is none. Throttle time is always 0.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ _PART_V9: Final = Struct(">i2xqqqB2x")
 
 
 ParsedProduce = tuple[bool, int, int, list[ParsedTopic]]
-"""Whether it has a transactional id, acks, timeout in ms, topics. Record views point into the frame."""
+"""Whether it has a transactional id (an empty one is none), acks, timeout in ms, topics. Record views point into the frame."""
 
 
 def parse(version: int, frame: memoryview, position: int) -> ParsedProduce:
@@ -105,7 +105,7 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
     end = len(frame)
     length = frame[position]
     position += 1
-    transactional = length != 0
+    transactional = length > 1
     if transactional:
         length, position = _varint(frame, position - 1)
         position += length - 1
@@ -167,7 +167,7 @@ def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
     end = len(frame)
     length = _INT16.unpack_from(frame, position)[0]
     position += 2
-    transactional = length >= 0
+    transactional = length > 0
     if transactional:
         position += length
     acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(frame, position)

@@ -111,6 +111,17 @@ def test_transactional_requests_are_refused_clearly(kafka):
     assert kafka.stored(name, chunk_of(b"x")) == 0
 
 
+@pytest.mark.parametrize("version", [3, 8, 9, 13])
+def test_an_empty_transactional_id_is_none(kafka, version):
+    name, topic_id = kafka.create()
+    topic = topic_id if version == 13 else name
+    (answer,) = kafka.produce(topic, (0, chunk_of(b"x")), version=version, transactional_id="")
+    assert (answer.error_code, answer.base_offset) == (ErrorCode.NONE, 0)
+    chunk = chunk_of(b"x", producer=producer(1000, 0, 0, transactional=True))
+    (answer,) = kafka.produce(topic, (0, chunk), version=version, transactional_id="")
+    assert answer.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
 def test_internal_topics_take_no_client_data(kafka):
     from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
 

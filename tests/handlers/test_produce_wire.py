@@ -63,11 +63,20 @@ def written(version: int, request: tuple) -> bytearray:
 def test_parse_reads_what_the_generated_codec_writes(version, request):
     *front, parsed = parse(version, memoryview(written(version, request)), 4)
     transactional_id, acks, timeout_ms, topics = request
-    assert front == [transactional_id is not None, acks, timeout_ms]
+    assert front == [bool(transactional_id), acks, timeout_ms]
     assert len(parsed) == len(topics)
     for (key, found), (name, topic_id, partitions) in zip(parsed, topics, strict=True):
         assert (key == topic_id) if version >= FIRST_WITH_IDS else (topic_name(version, key) == name)
         assert [(i, None if r is None else bytes(r)) for i, r in found] == partitions
+
+
+@pytest.mark.parametrize("transactional_id", [None, "", "t", "t" * 200])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_empty_transactional_id_is_none(version, transactional_id):
+    request = (transactional_id, -1, 7, [("topic", bytes(16), [(5, b"x")])])
+    front = parse(version, memoryview(written(version, request)), 4)
+    assert front[:3] == (transactional_id not in (None, ""), -1, 7)
+    assert front[3][0][1] == [(5, b"x")]
 
 
 @pytest.mark.parametrize("size", [0, 1, 126, 127, 16_381, 16_383, 16_384, 2_097_150, 2_097_151, 2_097_152])

@@ -42,6 +42,7 @@ def storing(talk: Talk) -> None:
         produce(talk, "one", name, good(), version=version)
         produce(talk, "three partitions", name, good(2), good(1), good(3), version=version)
         produce(talk, "acks 1", name, good(), version=version, acks=1)
+        produce(talk, "empty transactional id", name, good(), version=version, transactional_id="")
         produce(talk, "partition unknown", name, good(), version=version, partition=9)
         produce(talk, "good, bad and unknown", name, good(), good(crc=1), good(), good(), version=version)
         produce(talk, "no partitions", name, version=version)
