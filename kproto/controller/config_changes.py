@@ -217,7 +217,7 @@ def _changed_list(current: str, op: int, value: str) -> str:
     entries = [entry.strip() for entry in current.split(",") if entry.strip()]
     operands = [entry.strip() for entry in value.split(",") if entry.strip()]
     if op == OpType.APPEND:
-        entries += [entry for entry in operands if entry not in entries]
+        entries += [entry for entry in dict.fromkeys(operands) if entry not in entries]
     else:
         entries = [entry for entry in entries if entry not in operands]
     return ",".join(entries)

@@ -63,6 +63,8 @@ def test_append_and_subtract_start_from_what_is_inherited() -> None:
     assert configs_after(appended, topic(("cleanup.policy", SUBTRACT, "delete"))) == {
         "cleanup.policy": "compact"
     }
+    twice = topic((THROTTLED, APPEND, "1:1, 2:2,2:2,1:1"))
+    assert configs_after(start, twice) == {THROTTLED: "1:1,2:2"}
     both = topic(("cleanup.policy", SUBTRACT, "delete, compact"))
     assert configs_after(appended, both) == {"cleanup.policy": ""}
 
@@ -100,7 +102,8 @@ def test_a_change_to_the_same_values_writes_nothing() -> None:
         ),
         (topic((THROTTLED, SET, PAIRS)), ErrorCode.NONE),
         (topic((THROTTLED, SET, PAIRS + ","), replace=True), ErrorCode.INVALID_CONFIG),
-        (topic((THROTTLED, APPEND, PAIRS + ",2:1")), ErrorCode.INVALID_CONFIG),
+        (topic((THROTTLED, APPEND, PAIRS + ",2:1")), ErrorCode.NONE),
+        (topic((THROTTLED, APPEND, ",".join(f"{n}:1" for n in range(5000)))), ErrorCode.INVALID_CONFIG),
         (topic(("kproto.active.groups", SET, "2")), ErrorCode.INVALID_CONFIG),
         (topic(("kproto.active.groups", SET, "1")), ErrorCode.NONE),
         (broker(("log.retention.ms", SET, "123")), ErrorCode.NONE),
