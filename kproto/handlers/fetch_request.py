@@ -96,13 +96,13 @@ def _one_partition(frame: memoryview, position: int, wanted: list[Wanted]) -> bo
 
 def _flexible_topics(version: int, frame: memoryview, position: int, wanted: list[Wanted]) -> int:
     topic_count, position = read_uvarint(frame, position)
-    _check_count(topic_count)
+    _check_count(topic_count - 1)
     with_ids = version >= FIRST_WITH_IDS
     tags = 0
     for _ in range(topic_count - 1):
         topic, position = _flexible_topic(frame, position, with_ids)
         count, position = read_uvarint(frame, position)
-        _check_count(len(wanted) + count - 1)
+        _check_count(count - 1, len(wanted))
         for _ in range(count - 1):
             index, epoch, offset, _, _, max_bytes = _PART_V12.unpack_from(frame, position)
             wanted.append(((topic, index), offset, max_bytes, epoch))
@@ -115,13 +115,13 @@ def _flexible_topics(version: int, frame: memoryview, position: int, wanted: lis
 
 def _flexible_forgotten(version: int, frame: memoryview, position: int, forgotten: list[PartitionKey]) -> int:
     topic_count, position = read_uvarint(frame, position)
-    _check_count(topic_count)
+    _check_count(topic_count - 1)
     with_ids = version >= FIRST_WITH_IDS
     tags = 0
     for _ in range(topic_count - 1):
         topic, position = _flexible_topic(frame, position, with_ids)
         count, position = read_uvarint(frame, position)
-        _check_count(len(forgotten) + count - 1)
+        _check_count(count - 1, len(forgotten))
         for _ in range(count - 1):
             forgotten.append((topic, _INT32(frame, position)[0]))
             position += 4
@@ -148,7 +148,7 @@ def _classic_topics(version: int, frame: memoryview, position: int, wanted: list
         topic, position = _classic_topic(frame, position)
         (count,) = _INT32(frame, position)
         position += 4
-        _check_count(len(wanted) + count)
+        _check_count(count, len(wanted))
         epoch = -1
         for _ in range(count):
             if version >= FIRST_WITH_EPOCH:
@@ -172,7 +172,7 @@ def _classic_forgotten(frame: memoryview, position: int, forgotten: list[Partiti
         topic, position = _classic_topic(frame, position)
         (count,) = _INT32(frame, position)
         position += 4
-        _check_count(len(forgotten) + count)
+        _check_count(count, len(forgotten))
         for _ in range(count):
             forgotten.append((topic, _INT32(frame, position)[0]))
             position += 4
@@ -188,7 +188,8 @@ def _classic_topic(frame: memoryview, position: int) -> tuple[str, int]:
     return str(frame[position:end], "utf-8"), end
 
 
-def _check_count(count: int) -> None:
-    """Of partitions, and of topics: counts are looked at before what they count."""
-    if count > MAX_PARTITIONS:
-        raise WireError(f"a fetch request names {count} topics or partitions")
+def _check_count(count: int, before: int = 0) -> None:
+    """Of partitions, ``before`` of which came before, and of topics: counts are looked at before what they
+    count. Below 0 a list is null, and none may be."""
+    if count < 0 or before + count > MAX_PARTITIONS:
+        raise WireError(f"a fetch request names {before + count} topics or partitions, or null")

@@ -56,7 +56,8 @@ _PART_V9: Final = Struct(">i2xqqqB2x")
 
 
 ParsedProduce = tuple[bool, int, int, list[ParsedTopic]]
-"""Whether it has a transactional id (an empty one is none), acks, timeout in ms, topics. Record views point into the frame."""
+"""Whether it has a transactional id (an empty one is none), acks, timeout in ms, topics. Record views point
+into the frame."""
 
 
 def parse(version: int, frame: memoryview, position: int) -> ParsedProduce:
@@ -111,6 +112,8 @@ def _parse_flexible(frame: memoryview, position: int, with_ids: bool) -> ParsedP
         position += length - 1
     acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(frame, position)
     topic_count, position = _varint(frame, position + 6)
+    if topic_count == 0:
+        raise WireError("the list of topics is null")
     topics: list[ParsedTopic] = []
     total = tags = 0
     for _ in range(topic_count - 1):
@@ -172,6 +175,8 @@ def _parse_classic(frame: memoryview, position: int) -> ParsedProduce:
         position += length
     acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(frame, position)
     topic_count = _INT32.unpack_from(frame, position + 6)[0]
+    if topic_count < 0:
+        raise WireError("the list of topics is null")
     position += 10
     topics: list[ParsedTopic] = []
     total = 0

@@ -129,6 +129,23 @@ def test_a_count_is_refused_before_what_it_counts_is_read(version, forgotten):
             parse(version, memoryview(body + bytes(600)), 4)
 
 
+@pytest.mark.parametrize("forgotten", [False, True])
+@pytest.mark.parametrize("version", [9, 11, 12, 13, 18])
+def test_lists_that_are_null_are_refused(version, forgotten):
+    flexible = version >= 12
+    front = written(version, FetchRequest())[: 4 + (4 if version < 15 else 0) + 13 + 8]
+    key = bytes(16) if version >= 13 else b"\2t" if flexible else b"\0\1t"
+    null, none, one, two = (bytes([n]) if flexible else struct.pack(">i", n - 1) for n in range(4))
+    part = bytes(4) if forgotten else bytes(33 if flexible else 28)
+    full = key + one + part + (b"\0" if flexible else b"")
+    if forgotten:
+        front += none
+    assert parse(version, memoryview(front + two + full + full + none + bytes(9)), 4)
+    for topics in (null, one + key + null, two + full + key + null):
+        with pytest.raises(WireError, match="null"):
+            parse(version, memoryview(front + topics + bytes(600)), 4)
+
+
 @pytest.mark.parametrize("version", [12, 18])
 def test_tagged_fields_are_counted_for_the_whole_request(version):
     front = written(version, FetchRequest())[: 4 + (4 if version < 15 else 0) + 13 + 8]

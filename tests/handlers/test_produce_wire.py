@@ -186,6 +186,16 @@ def test_a_count_is_refused_before_what_it_counts_is_read(version):
             parse(version, memoryview(body + bytes(600)), 4)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_lists_that_are_null_are_refused(version):
+    front = written(version, (None, 1, 1, []))[: 4 + (2 if version < 9 else 1) + 6]
+    key = bytes(16) if version >= FIRST_WITH_IDS else b"\2t" if version >= 9 else b"\0\1t"
+    null, one = (b"\0", b"\2") if version >= 9 else (b"\xff" * 4, b"\0\0\0\1")
+    for body in (null, one + key + null):
+        with pytest.raises(WireError, match="null"):
+            parse(version, memoryview(front + body + bytes(2)), 4)
+
+
 @pytest.mark.parametrize("version", [9, 13])
 def test_tagged_fields_are_counted_for_the_whole_request(version):
     key = bytes(16) if version >= FIRST_WITH_IDS else b"\2t"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 from compat_tests.support.frames import batch, record
 from compat_tests.support.wire.build import LIST_OFFSETS, METADATA, T0, create, fetch, produce, topic
@@ -14,7 +15,7 @@ from kproto.wire.generated.create_partitions import CreatePartitionsRequest, Cre
 from kproto.wire.generated.create_topics import CreateTopicsRequest
 from kproto.wire.generated.delete_records import DeleteRecordsRequest, DeleteRecordsTopic
 from kproto.wire.generated.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
-from kproto.wire.generated.fetch import FetchRequest, FetchTopic
+from kproto.wire.generated.fetch import FetchRequest, FetchTopic, ForgottenTopic
 from kproto.wire.generated.list_offsets import ListOffsetsRequest, ListOffsetsTopic
 from kproto.wire.generated.metadata import MetadataRequest
 from kproto.wire.generated.offset_for_leader_epoch import (
@@ -65,6 +66,38 @@ def frames(talk: Talk) -> None:
     talk.raw("body cut", framed(head + b"\0\1a\0" + b"\1"))
     whole = request_frame(METADATA, 9, MetadataRequest(topics=[]), 7)
     talk.raw("two in one piece", whole + whole)
+
+
+def nulls(talk: Talk) -> None:
+    """Lists of Produce and Fetch that are empty, then the same as null, which they may not be."""
+    name = talk.make("t")
+    place = {"topic_id": talk.ids[name]}
+    given = TopicProduceData(name=name, **place)
+    wanted, forgotten = FetchTopic(topic=name, **place), ForgottenTopic(topic=name, **place)
+    zero, empty = bytes(4), b"\1"
+    cases: tuple[tuple[str, int, tuple[int, ...], dict[str, Any], bytes, bytes], ...] = (
+        ("topics", PRODUCE, (3, 8), {}, zero, b""),
+        ("topics", PRODUCE, (9, 13), {}, empty, b"\0"),
+        ("partitions", PRODUCE, (3, 8), {"topic_data": [given]}, zero, b""),
+        ("partitions", PRODUCE, (9, 13), {"topic_data": [given]}, empty, b"\0\0"),
+        ("topics", FETCH, (4,), {}, zero, b""),
+        ("topics", FETCH, (7,), {}, zero, zero),
+        ("topics", FETCH, (12, 13, 18), {}, empty, b"\1\1\0"),
+        ("partitions", FETCH, (4,), {"topics": [wanted]}, zero, b""),
+        ("partitions", FETCH, (12, 13, 18), {"topics": [wanted]}, empty, b"\0\1\1\0"),
+        ("forgotten topics", FETCH, (7,), {}, zero, b""),
+        ("forgotten topics", FETCH, (12, 13, 18), {}, empty, b"\1\0"),
+        ("forgotten partitions", FETCH, (7,), {"forgotten_topics_data": [forgotten]}, zero, b""),
+        ("forgotten partitions", FETCH, (12, 18), {"forgotten_topics_data": [forgotten]}, empty, b"\0\1\0"),
+    )
+    for label, key, versions, fields, count, rest in cases:
+        for version in versions:
+            message: Any = ProduceRequest(acks=1, timeout_ms=1000, **fields) if key == PRODUCE else None
+            whole = request_frame(key, version, message or FetchRequest(max_wait_ms=0, **fields), 7)
+            assert whole.endswith(count + rest)
+            null = b"\xff" * 4 if count == zero else b"\0"
+            talk.raw(f"{key} v{version} no {label}", whole)
+            talk.raw(f"{key} v{version} null {label}", whole[: -len(count + rest)] + null + rest)
 
 
 def unanswered(talk: Talk) -> None:
@@ -168,6 +201,7 @@ EMPTY = (
 )
 CONVERSATIONS = (
     Conversation("frames", frames, FRAMES),
+    Conversation("nulls", nulls),
     Conversation("unanswered", unanswered),
     Conversation("settings", settings, SETTINGS),
     Conversation("empty", empty, EMPTY),
