@@ -5,8 +5,9 @@ The way of a request: ``net`` hands over a frame; the header says which API in w
 keeps the request's place in its connection's order.
 
 What a peer can do wrong ends its connection and nothing else: a header or body that does not parse, an API
-or version that was not advertised (ApiVersions excepted, see ``api_versions``). An exception nobody expected
-is logged and closes the connection too: the client tries again, with its state unharmed.
+or version that was not advertised (ApiVersions excepted, see ``api_versions``). A warning says so, once a
+minute for each address and API. An exception nobody expected is logged and closes the connection too: the
+client tries again, with its state unharmed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from kproto.handlers.context import Handler, RawHandle, RequestContext, Services
 from kproto.handlers.forwarding import FORWARDED
 from kproto.handlers.turns import Steps, Turns, answer_of
 from kproto.net.server import Connection, Exchange
+from kproto.trouble import Seldom
 from kproto.wire import WireError
 from kproto.wire.framing import REQUEST_HEADER, response_frame
 from kproto.wire.messages import Codec, codec
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+NOT_SERVED: Final = "it is not served"
 MAX_OTHER_BYTES: Final = 16 * 1024 * 1024
 """A request without records is never so large; parsed, it would take many times its bytes."""
 
@@ -40,7 +43,7 @@ MAX_OTHER_BYTES: Final = 16 * 1024 * 1024
 class Dispatcher:
     """Knows the services and hands every frame to its handler. ``dispatch`` is what the server calls."""
 
-    __slots__ = ("_raw", "_services", "_tasks", "_turns", "requests")
+    __slots__ = ("_raw", "_services", "_strange", "_tasks", "_turns", "requests")
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -48,22 +51,25 @@ class Dispatcher:
         """API key -> (function, lowest version, highest version, first flexible version, its requests)."""
         self.requests: dict[int, list[int]] = {}
         """API key -> [requests so far, their bytes], of those that are served."""
+        self._strange = Seldom(services.clock)
+        """Who is not understood tries again at once, and may be anybody."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._turns = Turns()
 
     def dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:
         """Handle one request; never raises."""
+        if len(frame) < REQUEST_HEADER.size:
+            self._refuse(connection, None, f"a request of {len(frame)} bytes has no header")
+            return
+        key, version, correlation_id, id_length = REQUEST_HEADER.unpack_from(frame)
         try:
-            if len(frame) < REQUEST_HEADER.size:
-                raise WireError(f"a request of {len(frame)} bytes has no header")
-            key, version, correlation_id, id_length = REQUEST_HEADER.unpack_from(frame)
             raw = self._raw.get(key)
             if raw is None:
                 self._dispatch_other(connection, frame, key, version, correlation_id, owned)
                 return
             function, lowest, highest, flexible, count = raw
             if not lowest <= version <= highest:
-                raise WireError(f"API {key} version {version} is not served")
+                raise WireError(NOT_SERVED)
             position = 10 + id_length if id_length > 0 else 10
             if version >= flexible:
                 position = _skip_tags(frame, position)
@@ -73,11 +79,17 @@ class Dispatcher:
             exchange = connection.begin(size)
             function(exchange, version, correlation_id, frame, position, owned)
         except WireError as error:
-            log.info("closing the connection of %s: %s", connection.peer, error)
-            connection.close(f"protocol error: {error}")
+            self._refuse(connection, key, f"API {key} version {version}: {error}")
         except Exception:
             log.exception("a request of %s failed, closing its connection", connection.peer)
             connection.close("internal error")
+
+    def _refuse(self, connection: Connection, key: int | None, problem: str) -> None:
+        """Close the connection of who sent something that is no request here."""
+        due = self._strange.is_due((connection.peer, key if key in registry.APIS else None))
+        level = logging.WARNING if due else logging.INFO
+        log.log(level, "closing the connection of %s: %s", connection.peer, problem)
+        connection.close(f"protocol error: {problem}")
 
     def _dispatch_other(
         self,
@@ -94,9 +106,9 @@ class Dispatcher:
             return
         handler = registry.handler(key)
         if handler is None or not handler.min_version <= version <= handler.max_version:
-            raise WireError(f"API {key} version {version} is not served")
+            raise WireError(NOT_SERVED)
         if handler.raw is None and len(frame) > MAX_OTHER_BYTES:
-            raise WireError(f"API {key}: a request of {len(frame)} bytes")
+            raise WireError(f"a request of {len(frame)} bytes")
         messages = codec(key)
         count = self.requests.setdefault(key, [0, 0])
         if handler.raw is not None:
@@ -139,8 +151,7 @@ class Dispatcher:
             yield
             yield from self._answer(handler, messages, context, request, exchange)
         except WireError as error:
-            log.info("closing the connection of %s: %s", connection.peer, error)
-            connection.close(f"protocol error: {error}")
+            self._refuse(connection, handler.key, f"API {handler.key} version {version}: {error}")
         except Exception:
             log.exception("%s of %s failed, closing its connection", messages.name, connection.peer)
             connection.close("internal error")

@@ -2,16 +2,30 @@
 
 import random
 import struct
+from types import SimpleNamespace
 
 import pytest
 from conftest import Kafka, chunk_of
 
+from kproto.clock import ManualClock
 from kproto.errors import ErrorCode
 from kproto.handlers import registry
+from kproto.handlers.dispatch import Dispatcher
+from kproto.testing import kafka_broker
+from kproto.trouble import AGAIN_SECONDS, MOST_TOLD
 from kproto.wire.framing import parse_response_frame, request_frame
 from kproto.wire.generated.api_versions import ApiVersionsRequest
+from kproto.wire.generated.heartbeat import HeartbeatRequest
 from kproto.wire.generated.metadata import MetadataRequest
 from kproto.wire.messages import codec
+
+
+def refused(broker, body: bytes) -> None:
+    """Send ``body`` on a connection of its own, which is closed without an answer."""
+    with Kafka(broker.host, broker.port) as bad:
+        bad.socket.sendall(struct.pack(">i", len(body)) + body)
+        with pytest.raises(ConnectionError):
+            bad.receive_frame()
 
 
 def raw(client: Kafka, body: bytes) -> memoryview:
@@ -71,11 +85,51 @@ def test_malformed_software_names(kafka, name, version):
     ],
 )
 def test_rubbish_closes_its_connection_only(broker, kafka, body):
-    with Kafka(broker.host, broker.port) as bad:
-        bad.socket.sendall(struct.pack(">i", len(body)) + body)
-        with pytest.raises(ConnectionError):
-            bad.receive_frame()
+    refused(broker, body)
     assert kafka.call(18, 0, ApiVersionsRequest()).error_code == 0
+
+
+def test_what_cannot_be_read_is_told_once_for_each_api(caplog):
+    request = HeartbeatRequest(group_id="q-none", generation_id=1, member_id="m")
+    body = request_frame(12, 4, request, 1)[4:].replace(b"q-none", b"q-n\xe9ne")
+    with kafka_broker() as own:
+        for _ in range(3):
+            refused(own, body)
+            refused(own, b"\0\3")
+            refused(own, struct.pack(">hhih", 0, 9, 1, -1) + b"\0" * 3)
+            refused(own, struct.pack(">hhih", 1, 3, 1, -1))
+    start = "closing the connection of 127.0.0.1: "
+    heartbeat, short, produce, fetch = caplog.messages
+    assert heartbeat.startswith(
+        f"{start}API 12 version 4: Heartbeat v4: 'utf-8' codec can't decode byte 0xe9"
+    )
+    assert short == f"{start}a request of 2 bytes has no header"
+    assert produce == f"{start}API 0 version 9: a produce request ends too early"
+    assert fetch == f"{start}API 1 version 3: it is not served"
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+
+
+def test_rubbish_from_many_does_not_fill_the_log(caplog):
+    clock, closed = ManualClock(), []
+    dispatcher = Dispatcher(SimpleNamespace(clock=clock))
+
+    def send(peer: str, key: int) -> None:
+        connection = SimpleNamespace(peer=peer, close=closed.append)
+        dispatcher.dispatch(connection, memoryview(struct.pack(">hhih", key, 99, 1, -1)), True)
+
+    for key in range(1000, 2000):
+        send("10.0.0.1", key)
+    assert len(caplog.messages) == 1, "keys that are not served count as one"
+    for number in range(500):
+        for key in (0, 3, 8):
+            send(f"10.0.1.{number}", key)
+    assert len(caplog.messages) == MOST_TOLD
+    assert len(closed) == 2500
+    clock.advance(AGAIN_SECONDS)
+    send("10.0.0.1", 3)
+    assert caplog.messages[MOST_TOLD:] == [
+        "closing the connection of 10.0.0.1: API 3 version 99: it is not served"
+    ]
 
 
 def test_flexible_headers_may_carry_tags(kafka):

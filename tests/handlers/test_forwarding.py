@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import Kafka
 
+from kproto.clock import ManualClock
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers import forwarding, registry
 from kproto.handlers.dispatch import Dispatcher
@@ -215,7 +216,8 @@ def test_what_is_forwarded_is_served_or_nothing():
 )
 def test_the_controller_answers_other_brokers_only_what_is_to_be_forwarded(frame):
     def answer(forward) -> bytes:
-        return asyncio.run(Dispatcher(SimpleNamespace(forward=forward)).answer(memoryview(frame), "peer"))
+        services = SimpleNamespace(forward=forward, clock=ManualClock())
+        return asyncio.run(Dispatcher(services).answer(memoryview(frame), "peer"))
 
     with pytest.raises(WireError):
         answer(None)

@@ -62,6 +62,8 @@ def frames(talk: Talk) -> None:
     talk.raw("tags in falling order", framed(head + b"\0\1a\0" + nothing + b"\2\x65\0\x64\0"))
     talk.raw("null list of topics", framed(head + b"\0\1a\0" + b"\0\0\0\0"))
     talk.raw("topics that are not there", framed(head + b"\0\1a\0" + b"\x05\0\0\0"))
+    named = b"\2" + bytes(16) + b"\3\xff\xfe\0" + b"\0\0"
+    talk.raw("topic that is not UTF-8", framed(head + b"\0\1a\0" + named + b"\0"))
     talk.raw("bool 2", framed(head + b"\0\1a\0" + b"\1\2\0\0"))
     talk.raw("body cut", framed(head + b"\0\1a\0" + b"\1"))
     whole = request_frame(METADATA, 9, MetadataRequest(topics=[]), 7)
@@ -188,7 +190,7 @@ def empty(talk: Talk) -> None:
     )
 
 
-FRAMES = (Allowed("client that is not UTF-8 ", "client ids are text"),)
+FRAMES = (Allowed("(client|topic) that is not UTF-8 ", "ids and names are text; Kafka reads U+FFFD instead"),)
 SETTINGS = (
     Allowed(
         "Fetch v12 (gzip|zstd) ",
