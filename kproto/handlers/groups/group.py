@@ -245,7 +245,7 @@ class Group:
         """Do everything whose deadline has passed and compute the next ``wake_at``."""
         for member_id in [m for m, deadline in self.pending.items() if deadline <= now.mono_ms]:
             del self.pending[member_id]
-            self._complete_if_all_joined(now)
+            self._complete_join_if_ready(now)
         due = [m for m in self.members.values() if m.deadline is not None and m.deadline <= now.mono_ms]
         for member in due:
             self._session_expired(now, member)
@@ -440,12 +440,8 @@ class Group:
             self.join_deadline = self._arm(now.mono_ms + self._rebalance_timeout())
 
     def _complete_join_if_ready(self, now: Now) -> None:
-        """After a join or a leave: an initial rebalance still waits for its delay."""
-        if self._initial_delay is None:
-            self._complete_if_all_joined(now)
-
-    def _complete_if_all_joined(self, now: Now) -> None:
-        if self.state is State.PREPARING_REBALANCE and self._all_joined():
+        """After a join, or when somebody left or expired: an initial rebalance still waits for its delay."""
+        if self.state is State.PREPARING_REBALANCE and self._initial_delay is None and self._all_joined():
             self._complete_join(now)
 
     def _all_joined(self) -> bool:
@@ -557,7 +553,7 @@ class Group:
         self._fail_parked(member, "", ErrorCode.UNKNOWN_MEMBER_ID)
         self._forget(member.member_id)
         if self.state is State.PREPARING_REBALANCE:
-            self._complete_if_all_joined(now)
+            self._complete_join_if_ready(now)
         else:
             self._prepare_rebalance(now)
 
