@@ -154,7 +154,7 @@ class Election:
             async with asyncio.timeout(FAREWELL_S):
                 await self._store.release(CONTROLLER_LEASE, gone.encode())
         except (StoreError, TimeoutError) as error:
-            log.info("the lease is left to expire: %s", error or "no answer")
+            log.info("the lease is left to expire: %s", str(error) or "no answer")
         self._wake.set()
 
     async def run(self) -> None:
@@ -189,7 +189,7 @@ class Election:
                 holder = text if ours else await self._store.holder(CONTROLLER_LEASE)
         except Exception as error:
             now = self._clock.monotonic()
-            reason = f"the lease could not be renewed: {error or 'no answer'}"
+            reason = f"the lease could not be renewed: {str(error) or 'no answer'}"
             await self._change(unanswered(self._standing, now), reason)
             if not isinstance(error, StoreError | TimeoutError):
                 raise
@@ -250,7 +250,7 @@ class Election:
             async with asyncio.timeout(FAREWELL_S):
                 await self._store.release(CONTROLLER_LEASE, self._candidate.encode())
         except (StoreError, TimeoutError) as error:
-            log.info("the lease is left to expire: %s", error or "no answer")
+            log.info("the lease is left to expire: %s", str(error) or "no answer")
 
 
 def candidacy(
