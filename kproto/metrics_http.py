@@ -8,7 +8,9 @@ May import ``disk metrics``.
 from __future__ import annotations
 
 import json
+import logging
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +27,8 @@ from kproto.disk import NO_DESCRIPTOR
 
 if TYPE_CHECKING:
     from kproto.metrics import Metric, Shown
+
+log = logging.getLogger(__name__)
 
 REQUEST_S: Final = 10.0
 """Who connects and asks nothing for so long loses its thread and its descriptor."""
@@ -103,6 +107,11 @@ class PagesServer(ThreadingHTTPServer):
         finally:
             with self._lock:
                 self._asking -= 1
+
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002
+        """Who goes away before it has its answer is no news."""
+        if not isinstance(sys.exception(), OSError):
+            log.exception("a page could not be shown")
 
 
 class _Handler(BaseHTTPRequestHandler):

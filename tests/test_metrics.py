@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -115,6 +116,43 @@ def test_who_asks_for_the_head_gets_no_more() -> None:
         endpoint.close()
 
     asyncio.run(run())
+
+
+def test_who_goes_away_before_the_answer_is_no_news(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A page that cannot be made is."""
+
+    async def run() -> None:
+        asked, gone = asyncio.Event(), asyncio.Event()
+
+        async def slow() -> list[int]:
+            asked.set()
+            await gone.wait()
+            return [1]
+
+        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {"/slow": slow, "/wrong": object})
+        endpoint.start()
+        sock = socket.create_connection(("127.0.0.1", endpoint.port), 20)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        sock.sendall(b"GET /slow HTTP/1.0\r\n\r\n")
+        await asked.wait()
+        sock.close()
+        gone.set()
+        server = endpoint._server
+        assert server is not None
+        while server._asking:
+            await asyncio.sleep(0.01)
+        assert (caplog.text, capfd.readouterr().err) == ("", "")
+        with pytest.raises((urllib.error.URLError, ConnectionError)):
+            await get(endpoint.port, "/wrong")
+        while server._asking:
+            await asyncio.sleep(0.01)
+        assert "a page could not be shown" in caplog.text
+        assert "Object of type object is not JSON serializable" in caplog.text
+        endpoint.close()
+
+    asyncio.run(asyncio.wait_for(run(), 60))
 
 
 def test_an_endpoint_that_nobody_asked_ends_at_once() -> None:
