@@ -147,7 +147,7 @@ class Broker:
             epoch = await self._join(directory, undo, host, port)
         else:
             controller = Controller(await self._open_store(undo), settings, settings.node_id)
-            await controller.start()
+            await controller.start(directory.cluster_id if settings.keeps_metadata else "")
             registration = Registration(settings.node_id, host, port, settings.broker_rack)
             if settings.keeps_metadata:
                 directory.join(controller.image.cluster_id)
@@ -220,8 +220,8 @@ class Broker:
         undo.callback(endpoint.close)
 
     async def _open_store(self, undo: contextlib.AsyncExitStack) -> MetadataStore:
-        kind = self._settings.kproto_metadata_store
-        self._store = await wait_for_store(kind, self._directory.path, self._clock)
+        kind, directory = self._settings.kproto_metadata_store, self._directory
+        self._store = await wait_for_store(kind, directory.path, self._clock, directory.cluster_id)
         undo.push_async_callback(self._store.close)
         return self._store
 

@@ -166,7 +166,7 @@ class ClusterMember:
     async def lead(self, store: MetadataStore, answer_client_of: AnswerClientOf) -> None:
         """This broker has the metadata: be the controller. Raises StoreError."""
         controller = Controller(store, self._settings, self.node_id)
-        await controller.start()
+        await controller.start(self._cluster_id())
         self.controller = controller
         self._embedded = ControllerLoop(
             controller, self.peers, self.peers.refused, self._clock, self._settings
@@ -175,10 +175,8 @@ class ClusterMember:
 
     def follow(self) -> None:
         """The controller is elsewhere."""
-        cluster_id = self._directory.cluster_id if self._settings.keeps_metadata else ""
-        self._client = MetadataClient(
-            self.peers, self._candidates, self._settings.broker_session_timeout_ms, cluster_id=cluster_id
-        )
+        session_ms = self._settings.broker_session_timeout_ms
+        self._client = MetadataClient(self.peers, self._candidates, session_ms, cluster_id=self._cluster_id())
         self._client.on_fenced = self.fenced
         self.controller = RemoteController(self._client)
 
@@ -197,7 +195,12 @@ class ClusterMember:
             answer_client_of,
             self._led_by,
         )
+        self._seat.cluster_id = self._cluster_id
         self._campaign = asyncio.get_running_loop().create_task(self._election.run())
+
+    def _cluster_id(self) -> str:
+        """Of which cluster the directory is; empty while it is of none."""
+        return self._directory.cluster_id if self._settings.keeps_metadata else ""
 
     def _led_by(self, leader: Candidate | None) -> None:
         """Another broker acts as controller: what the last one was asked goes on to it."""

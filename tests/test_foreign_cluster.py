@@ -4,26 +4,34 @@ that one's metadata does not list would be garbage (30)."""
 from __future__ import annotations
 
 import asyncio
+import secrets
 from pathlib import Path
 
 import pytest
+from aetcd import rpc
 
 from kproto.broker import Broker, StartError
 from kproto.config import load
-from kproto.metadata import VsegId
+from kproto.config.store_url import EtcdUrl
+from kproto.metadata import Entry, VsegId
+from kproto.metadata.etcd import EtcdStore
+from kproto.metadata.etcd_layout import Layout, after
+from kproto.metadata.sqlite import SqliteStore
 from kproto.replica.stored_file import file_name
+from tests.metadata.etcd_process import shared_etcd
 
+REFUSED = "^the metadata is empty, but this data directory is of cluster"
 COPY = file_name(VsegId(1, 1, 1))
 
 
-def broker(path: Path, node: int, join: str = "") -> Broker:
+def broker(path: Path, node: int, join: str = "", **more: str) -> Broker:
     settings = {
         "node.id": str(node),
         "listeners": "PLAINTEXT://127.0.0.1:0",
         "kproto.internal.listen": "127.0.0.1:0",
         "log.dirs": str(path),
     }
-    return Broker(load(None, {**settings, **({"kproto.join": join} if join else {})}))
+    return Broker(load(None, {**settings, **({"kproto.join": join} if join else {}), **more}))
 
 
 def internal_address(leader: Broker) -> str:
@@ -31,21 +39,69 @@ def internal_address(leader: Broker) -> str:
     return f"127.0.0.1:{leader._member.port}"
 
 
-async def once(path: Path, node: int, join: str = "") -> None:
-    one = broker(path, node, join)
+async def once(path: Path, node: int, join: str = "", **more: str) -> None:
+    one = broker(path, node, join, **more)
     await one.start()
     await one.stop()
 
 
-def test_a_controller_whose_metadata_is_gone_keeps_its_copies(tmp_path: Path) -> None:
-    asyncio.run(once(tmp_path, 1))
-    copy = tmp_path / "replicas" / COPY
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_controller_whose_metadata_is_gone_begins_no_other_cluster(tmp_path: Path, alone: bool) -> None:
+    """It keeps its copies, and goes on with the metadata that is put back."""
+    more = {"kproto.internal.listen": ""} if alone else {}
+    asyncio.run(once(tmp_path, 1, **more))
+    copy, metadata = tmp_path / "replicas" / COPY, tmp_path / "metadata.sqlite"
+    copy.parent.mkdir(exist_ok=True)
     copy.write_bytes(b"kept")
-    for file in tmp_path.glob("metadata.sqlite*"):
-        file.unlink()
-    with pytest.raises(StartError, match="belongs to cluster"):
-        asyncio.run(once(tmp_path, 1))
+    metadata.rename(tmp_path / "backup")
+    for _ in range(2):
+        with pytest.raises(StartError, match=REFUSED):
+            asyncio.run(once(tmp_path, 1, **more))
+        assert not metadata.exists()
+    assert asyncio.run(stored(metadata)) == (0, [])
+    with pytest.raises(StartError, match=REFUSED):
+        asyncio.run(once(tmp_path, 1, **more))
+    assert asyncio.run(stored(metadata)) == (0, [])
     assert copy.read_bytes() == b"kept"
+    (tmp_path / "backup").rename(metadata)
+    asyncio.run(once(tmp_path, 1, **more))
+
+
+async def stored(path: Path) -> tuple[int, list[Entry]]:
+    """What the file has; it is there afterwards."""
+    store = await SqliteStore.open(path)
+    found = await store.range("")
+    await store.close()
+    return found
+
+
+def test_brokers_whose_prefix_in_etcd_is_emptied_begin_no_other_cluster(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither the one that runs, when it is elected again, nor one that starts."""
+    url = EtcdUrl((shared_etcd(),), f"tests/{secrets.token_hex(8)}")
+    shared = {"kproto.metadata.store": f"etcd://{url.endpoints[0]}/{url.prefix}"}
+
+    async def body() -> None:
+        running = broker(tmp_path, 1, **shared)
+        await running.start()
+        store, prefix = await EtcdStore.open(url), Layout(url.prefix).root
+        everything = rpc.DeleteRangeRequest(key=prefix, range_end=after(prefix))
+        deleted = await store._members.call(lambda member: member.kv.DeleteRange, everything)
+        assert deleted.deleted > 5
+        assert running._member is not None
+        assert running._member._election is not None
+        running._member._election.step_down("the test says so")
+        async with asyncio.timeout(60):
+            while "cannot be controller: the metadata is empty" not in caplog.text:
+                await asyncio.sleep(0.01)
+        await running.stop()
+        with pytest.raises(StartError, match=REFUSED):
+            await once(tmp_path, 1, **shared)
+        assert await store.range("") == (0, [])
+        await store.close()
+
+    asyncio.run(body())
 
 
 def test_a_broker_keeps_its_copies_when_its_cluster_has_begun_anew(tmp_path: Path) -> None:

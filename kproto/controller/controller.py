@@ -38,6 +38,7 @@ from kproto.metadata import (
     BrokerRecord,
     Change,
     Condition,
+    EmptyStoreError,
     Entry,
     MetadataImage,
     MetadataStore,
@@ -163,12 +164,15 @@ class Controller:
         except StoreError as error:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
 
-    async def start(self) -> MetadataImage:
+    async def start(self, cluster_id: str = "") -> MetadataImage:
         """Become the acting controller; creates the cluster when the store is empty. Not published yet.
+        ``cluster_id``: of which cluster the broker's directory is, if of any; no other is created then.
 
         Raises :class:`StoreError` when the store cannot be used or another controller started meanwhile.
         """
         revision, values = await self._load()
+        if cluster_id and FORMAT_KEY not in values:
+            raise EmptyStoreError(cluster_id)
         epoch = _number(values, CONTROLLER_EPOCH_KEY) + 1
         puts = {CONTROLLER_EPOCH_KEY: str(epoch).encode()}
         conditions = [Condition(CONTROLLER_EPOCH_KEY, _revision(values, CONTROLLER_EPOCH_KEY))]

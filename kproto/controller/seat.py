@@ -45,6 +45,7 @@ class Seat:
         "_service",
         "_settings",
         "_store",
+        "cluster_id",
         "controller",
         "on_deposed",
     )
@@ -71,6 +72,8 @@ class Seat:
         self._service: ControllerService | None = None
         self.controller: Controller | None = None
         """While this broker is the controller."""
+        self.cluster_id: Callable[[], str] = lambda: ""
+        """Of which cluster the broker's directory is; empty while it is of none."""
         self.on_deposed: Callable[[str], object] = lambda _: None
         """Called when a transaction shows that the term is over; :meth:`leave` is to follow."""
 
@@ -78,7 +81,7 @@ class Seat:
         """Become the controller. Raises :class:`~kproto.metadata.StoreError`; may be cancelled."""
         controller = Controller(self._store, self._settings, self._node_id)
         controller.on_deposed = self._failed
-        await controller.start()
+        await controller.start(self.cluster_id())
         self.controller = controller
         self._loop = ControllerLoop(controller, self._peers, self._refused, self._clock, self._settings)
         self._service = ControllerService(

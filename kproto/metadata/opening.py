@@ -8,7 +8,8 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from kproto.config.store_url import SCHEME, parse_etcd_url
-from kproto.metadata.store import StoreError, UnreachableError
+from kproto.metadata.records import FORMAT_KEY
+from kproto.metadata.store import EmptyStoreError, StoreError, UnreachableError
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
@@ -23,7 +24,7 @@ TELL_SECONDS: Final = 3.0
 """A store that answers later than this is waited for visibly."""
 
 
-async def wait_for_store(kind: str, directory: str, clock: Clock) -> MetadataStore:
+async def wait_for_store(kind: str, directory: str, clock: Clock, cluster_id: str = "") -> MetadataStore:
     """As :func:`open_store`, but waits for a store that nobody answers for: a broker may start before etcd
     does, or while etcd is away. One line says so.
     """
@@ -32,27 +33,39 @@ async def wait_for_store(kind: str, directory: str, clock: Clock) -> MetadataSto
     try:
         while True:
             try:
-                return await open_store(kind, directory, clock)
+                return await open_store(kind, directory, clock, cluster_id)
             except UnreachableError as error:
                 log.info("trying again: %s", error)
     finally:
         telling.cancel()
 
 
-async def open_store(kind: str, directory: str, clock: Clock) -> MetadataStore:
+async def open_store(kind: str, directory: str, clock: Clock, cluster_id: str = "") -> MetadataStore:
     """Open the store of a data directory; raises :class:`~kproto.metadata.store.StoreError`.
 
     ``kind`` is ``sqlite``, ``memory`` (gone when the process ends, topics included) or an ``etcd://`` URL.
+    ``cluster_id``: of which cluster the directory is, if of any. A store without metadata is not that one's
+    then: :class:`~kproto.metadata.store.EmptyStoreError`, and no file is made.
     """
     if kind == MEMORY:
         from kproto.metadata.memory import MemoryStore
 
         return MemoryStore(clock)
     if kind.startswith(SCHEME):
-        return await _open_etcd(kind)
+        store = await _open_etcd(kind)
+        try:
+            if cluster_id and await store.get(FORMAT_KEY) is None:
+                raise EmptyStoreError(cluster_id)
+        except BaseException:
+            await store.close()
+            raise
+        return store
     from kproto.metadata.sqlite import SqliteStore
 
-    return await SqliteStore.open(os.path.join(directory, SQLITE_FILE), clock)
+    path = os.path.join(directory, SQLITE_FILE)
+    if cluster_id and not os.path.exists(path):
+        raise EmptyStoreError(cluster_id)
+    return await SqliteStore.open(path, clock)
 
 
 async def _open_etcd(text: str) -> MetadataStore:

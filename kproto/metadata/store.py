@@ -28,6 +28,17 @@ class StoreError(Exception):
     """The store cannot be opened or written; ``str(error)`` is one line for the operator."""
 
 
+class EmptyStoreError(StoreError):
+    """There is no metadata, though the data directory is of cluster ``cluster_id``: begun anew it would be
+    another cluster, which no directory of this one belongs to."""
+
+    def __init__(self, cluster_id: str) -> None:
+        super().__init__(
+            f"the metadata is empty, but this data directory is of cluster {cluster_id}: restore the metadata"
+            " from a backup, look at kproto.join and kproto.metadata.store, or use another directory"
+        )
+
+
 class CompactedError(StoreError):
     """A watch asked for changes that are no longer kept: read everything again."""
 
