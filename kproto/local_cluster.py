@@ -31,6 +31,7 @@ FILE: Final = "cluster.json"
 LOCK_FILE: Final = "cluster.lock"
 SECRET_FILE: Final = "secret.toml"
 SECRET: Final = "kproto.cluster.secret"
+METADATA_FILE: Final = "metadata.sqlite"
 INTERNAL_OFFSET: Final = 1000
 METRICS_OFFSET: Final = 2000
 FIRST_FREE_PORT: Final = 20_000
@@ -172,6 +173,7 @@ class LocalCluster:
             wanted = [self.node(n) for n in nodes] if nodes is not None else self.nodes
             started = [each for each in wanted if self.state(each) == DEAD]
             for each in started:
+                self._require_metadata(each)
                 self._require_ports(each)
             with _uninterrupted():
                 self._spawn(started)
@@ -303,6 +305,19 @@ class LocalCluster:
         for each, found in zip(nodes, json.loads(launched.stdout), strict=True):
             each.pid, each.born = found
 
+    def _require_metadata(self, node: Node) -> None:
+        """Without it the broker would be another cluster, which the others do not belong to."""
+        file = os.path.join(self.data_dir(node.node), METADATA_FILE)
+        if not self.keeps_metadata(node.node) or os.path.exists(file):
+            return
+        for each in self.nodes:
+            cluster_id = _cluster_of(self.data_dir(each.node))
+            if cluster_id:
+                raise ClusterError(
+                    f"node {node.node} cannot start: {file} is gone, the only metadata of cluster"
+                    f" {cluster_id}: put a backup of all directories back, or start another with --data-dir"
+                )
+
     def _require_ports(self, node: Node) -> None:
         """Who answers there would be taken for the broker."""
         for port in (node.port, node.internal_port, node.metrics_port):
@@ -398,6 +413,15 @@ def _read(directory: str) -> _Document:
         raise ClusterError(f"{directory} has no cluster; {START_ONE}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ClusterError(f"{directory}/{FILE}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _cluster_of(data_dir: str) -> str:
+    """Which cluster a broker's directory notes that it is of; nothing when it was never in one."""
+    try:
+        with open(os.path.join(data_dir, "identity.json"), encoding="utf-8") as file:
+            return str(json.load(file).get("cluster_id", ""))
+    except (OSError, ValueError, AttributeError):  # the broker itself says what is wrong with it
+        return ""
 
 
 def check_settings(settings: Iterable[str]) -> None:

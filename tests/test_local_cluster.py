@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from bench.failover.promises import wait_until
+from kproto.directory import open_directory
+from kproto.disk import Disk
 from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node, process_of
 
 SECRET = 'a "b" \\c\t\x7f\U0001f600'
@@ -147,6 +149,40 @@ def test_commands_change_the_file_one_after_the_other(tmp_path: Path) -> None:
         assert [node.node for node in LocalCluster.open(cluster.directory).nodes] == [1, 2]
     forgetting.join(60)
     assert [node.node for node in LocalCluster.open(cluster.directory).nodes] == [1]
+
+
+def test_who_keeps_the_metadata_is_not_started_without_it(tmp_path: Path) -> None:
+    """It would be a new cluster, and the others would leave their own for good."""
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {})
+    cluster.start()
+    try:
+        cluster.kill(1)
+        data = Path(cluster.data_dir(1))
+        data.rename(tmp_path / "kept")
+        for start in (cluster.start, lambda: cluster.restart(1)):
+            with pytest.raises(ClusterError, match=r"^node 1 cannot start: .*/metadata\.sqlite is gone"):
+                start()
+        assert not data.exists()
+        (tmp_path / "kept").rename(data)
+        cluster.start()
+        assert [cluster.state(node) for node in cluster.nodes] == [RUNNING, RUNNING]
+        cluster.stop()
+        cluster.wipe(2)
+        (data / "metadata.sqlite").rename(tmp_path / "kept")
+        with pytest.raises(ClusterError, match="is gone"):
+            cluster.start()
+    finally:
+        cluster.stop()
+
+
+def test_who_keeps_no_metadata_is_started_without_it(tmp_path: Path) -> None:
+    """As where it is in memory, or nobody has been a member yet when a first start was broken off."""
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {"kproto.metadata.store": "memory"})
+    for node in (1, 2):
+        open_directory(cluster.data_dir(node), node, Disk()).close(clean=True)
+    for _ in range(2):
+        cluster.start()
+        cluster.stop()
 
 
 def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
