@@ -36,12 +36,13 @@ from kproto.log.manager import LogManager
 from kproto.log.ports import LogPorts
 from kproto.log.scrubbing import Scrub
 from kproto.log.segment import Segment
-from kproto.metadata import MetadataImage, MetadataStore, StoreError, VsegId
+from kproto.metadata import EmptyStoreError, MetadataImage, MetadataStore, StoreError, VsegId
 from kproto.metadata.opening import wait_for_store
 from kproto.net import descriptors
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Connection, Limits, Server
 from kproto.net.threads import BlockingPool
+from kproto.trouble import Trouble
 from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager
 from kproto.vlog.recovery import JournalCorruptError, recover
 from kproto.vlog.scan_point import decode_starts
@@ -66,11 +67,18 @@ PUT_OFF_SECONDS: Final = 5.0
 GC_THRESHOLD: Final = 20_000
 """Objects made before a young collection; the data path makes no cycles, so seldom is enough."""
 START_ANEW: Final = -1
+STARTED_ANEW: Final = "KPROTO_STARTED_ANEW"
+"""In the environment of a process that was a member already, and was fenced."""
+FOREIGN_REST_S: Final = 1.0
 Announce = Callable[[str, int], None]
 
 
 class StartError(Exception):
     """The broker cannot start; the message is one line for the operator."""
+
+
+class ForeignError(StartError):
+    """What there is now is not the cluster that the data directory is of."""
 
 
 class Broker:
@@ -116,6 +124,8 @@ class Broker:
             undo.callback(self._directory.close, clean=False)
             try:
                 await self._start_in(self._directory, undo)
+            except EmptyStoreError as error:
+                raise ForeignError(str(error)) from None
             except (StoreError, JournalCorruptError, DirectoryError) as error:
                 raise StartError(str(error)) from None
             except OSError as error:
@@ -256,7 +266,8 @@ class Broker:
         try:
             epoch = await member.register(host, port, self._settings.broker_rack)
         except KafkaError as error:
-            raise StartError(f"the cluster does not take this broker: {error}") from None
+            kind = ForeignError if error.code is ErrorCode.INCONSISTENT_CLUSTER_ID else StartError
+            raise kind(f"the cluster does not take this broker: {error}") from None
         self._member = member
         self._controller = member.controller
         return epoch
@@ -493,6 +504,7 @@ def run(settings: Settings, announce: Announce, *, stop_with_stdin: bool = False
         code = runner.run(_serve(settings, announce, stop_with_stdin))
         if code == START_ANEW:
             # The same process image as after a crash: nothing of the old epoch is left (rules 2 and 16).
+            os.environ[STARTED_ANEW] = "1"
             os.execv(sys.executable, sys.orig_argv)
     return code
 
@@ -548,6 +560,25 @@ def _stop_with_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> No
     loop.add_reader(pipe, on_readable)
 
 
+async def _started(settings: Settings) -> Broker:
+    """A broker that serves. One that was a member waits while another cluster is in the place of its own, or
+    none: whoever did that by mistake puts the right one back."""
+    clock = SystemClock()
+    trouble = Trouble(log, clock, "this broker waits for its cluster")
+    while True:
+        broker = Broker(settings, clock)
+        try:
+            await broker.start()
+        except ForeignError as error:
+            if STARTED_ANEW not in os.environ:
+                raise
+            trouble.failed(error)
+            await asyncio.sleep(FOREIGN_REST_S)
+            continue
+        trouble.over()
+        return broker
+
+
 async def _serve(settings: Settings, announce: Announce, stop_with_stdin: bool) -> int:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -555,14 +586,13 @@ async def _serve(settings: Settings, announce: Announce, stop_with_stdin: bool) 
         loop.add_signal_handler(number, stop.set)
     if stop_with_stdin:
         _stop_with_stdin(loop, stop)
-    broker = Broker(settings)
-    starting, stopping = asyncio.ensure_future(broker.start()), asyncio.ensure_future(stop.wait())
+    starting, stopping = asyncio.ensure_future(_started(settings)), asyncio.ensure_future(stop.wait())
     await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():
         starting.cancel()  # it may have been waiting for its cluster
         await asyncio.wait((starting,))
         return 0
-    starting.result()
+    broker = starting.result()
     announce(broker.host, broker.port)
     gc.freeze()  # clients wait: a collection first would take 15 ms and find next to nothing
     gc.set_threshold(GC_THRESHOLD, 20, 50)

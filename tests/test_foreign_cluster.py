@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from aetcd import rpc
 
+from bench.failover.promises import wait_until
 from kproto.broker import Broker, StartError
+from kproto.cli.cluster import Cluster
 from kproto.config import load
 from kproto.config.store_url import EtcdUrl
+from kproto.local_cluster import ClusterError, LocalCluster
 from kproto.metadata import Entry, VsegId
 from kproto.metadata.etcd import EtcdStore
 from kproto.metadata.etcd_layout import Layout, after
@@ -21,6 +24,7 @@ from kproto.replica.stored_file import file_name
 from tests.metadata.etcd_process import shared_etcd
 
 REFUSED = "^the metadata is empty, but this data directory is of cluster"
+MET = "this broker waits for its cluster: the cluster does not take this broker: INCONSISTENT_CLUSTER_ID"
 COPY = file_name(VsegId(1, 1, 1))
 
 
@@ -127,3 +131,31 @@ def test_a_broker_keeps_its_copies_when_its_cluster_has_begun_anew(tmp_path: Pat
     assert copy.read_bytes() == b"kept"
     asyncio.run(among("one", refused=False))
     assert not copy.exists(), "of its own cluster it is garbage"
+
+
+def test_a_member_that_meets_another_cluster_waits_for_its_own(tmp_path: Path) -> None:
+    """Who starts on the wrong one ends: nothing of it was there before."""
+    other = LocalCluster.create(str(tmp_path / "other"), 1, 0, {})
+    other.start()
+    other.stop()
+    cluster = LocalCluster.create(str(tmp_path / "cluster"), 3, 0, {})
+    cluster.start()
+    data, log = Path(cluster.data_dir(1)), Path(cluster.log_path(2))
+    try:
+        cluster.kill(1)
+        cluster.stop([3])
+        data.rename(tmp_path / "kept")
+        Path(other.data_dir(1)).rename(data)
+        cluster.start([1])
+        wait_until("broker 2 has met it", lambda: MET in log.read_text())
+        with pytest.raises(ClusterError, match=r"node 3 did not start: .*INCONSISTENT_CLUSTER_ID"):
+            cluster.start([3])
+        cluster.stop([1])
+        data.rename(tmp_path / "wrong")
+        (tmp_path / "kept").rename(data)
+        cluster.start([1])
+        with Cluster(f"127.0.0.1:{cluster.nodes[0].port}") as asked:
+            wait_until("broker 2 is back", lambda: sorted(asked.members()) == [1, 2])
+        assert log.read_text().count(MET) == 1
+    finally:
+        cluster.stop()
