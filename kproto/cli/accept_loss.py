@@ -35,7 +35,8 @@ def accept_loss(names: tuple[str, ...], yes: bool, bootstrap: str, as_json: bool
 
     Of a TOPIC, the partitions without a leader. Named itself, a partition also gives up old records that its
     leader lacks; it starts behind them. Brokers with copies may only be away: start them first. Other
-    partitions of the same brokers share virtual segments with these: their loss is accepted, too.
+    partitions of the same brokers share virtual segments with these: their loss is accepted, too. Those with
+    one copy have no other leader: start their broker, with an empty directory if its own is lost.
     """
     with Cluster(bootstrap) as cluster:
         wanted = _named(cluster, names)

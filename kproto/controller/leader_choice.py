@@ -64,15 +64,24 @@ def examine(
     if kind is ElectionType.UNCLEAN:
         if led:
             return KafkaError(ErrorCode.ELECTION_NOT_NEEDED), None
-        return (
-            (None, record) if record.sources else (KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE), None)
-        )
+        return (None, record) if record.sources else (_nobody_else(image, record), None)
     preferred = record.replicas[0]
     if led and record.leader == preferred:
         return KafkaError(ErrorCode.ELECTION_NOT_NEEDED), None
     if not led or not record.sources or preferred not in image.brokers:
         return KafkaError(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE), None
     return None, record
+
+
+def _nobody_else(image: MetadataImage, record: StreamletRecord) -> KafkaError:
+    """For a streamlet with one copy, that of its leader, which does not serve it."""
+    message = None
+    if rules.only_copy_away(image, record):
+        message = (
+            f"Broker {record.leader} has the only copy: start it (if its directory is lost, with an empty "
+            "one: the partition begins anew at offset 0), or delete the topic."
+        )
+    return KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, message)
 
 
 async def elect(

@@ -56,7 +56,7 @@ from kproto.controller.giving_up import told
 from kproto.controller.moves import HandOver, decide_handed_over
 from kproto.controller.reassignment import Copied, decide_copied
 from kproto.controller.recoveries import Recoveries, summary
-from kproto.controller.recovery import Attempt, decide_cannot, decide_commit
+from kproto.controller.recovery import Attempt, decide_cannot, decide_commit, only_copies
 from kproto.controller.repair import decide_disowned
 from kproto.controller.retiring import decide_retire
 from kproto.controller.single import decide_alone
@@ -392,7 +392,8 @@ class Proposals:
         image, table = self._controller.image, self._controller.table
         left = {str(each): left_on(image, table, each) for each in draining(image)}
         rows, lost = self.recoveries.rows(), told(table.vsegs.values())
-        return {**summary(rows, self.loop.stuck(), self.loop.repairs(), lost), "draining": left}
+        waiting = (*self.loop.stuck(), *only_copies(image))
+        return {**summary(rows, waiting, self.loop.repairs(), lost), "draining": left}
 
 
 def _rows(args: object, name: str) -> list[list[Any]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kproto.controller import rules
 from kproto.controller.decision import PER_TRANSACTION, Decision
@@ -16,6 +16,9 @@ from kproto.controller.unreached import NodesOf, nobody
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import RECOVERING, StreamletRecord
 from kproto.metadata.vlogs import VlogTable, VsegRecord
+
+NAMED: Final = 10
+"""Partitions in one line for the operator."""
 
 
 class Attempt(NamedTuple):
@@ -216,6 +219,21 @@ def stuck(waiting: Counter[VsegRecord]) -> list[str]:
             f"no broker with a copy is here; copies were on {', '.join(map(str, holders))}"
             + (f", of which {none} said to have none" if none else "")
         )
+    return lines
+
+
+def only_copies(image: MetadataImage) -> list[str]:
+    """One line for each broker that is away and has the only copy of partitions; it names `NAMED` of them."""
+    found: dict[int, list[str]] = {}
+    for name, topic in sorted(image.topics.items()):
+        for record in image.streamlets[topic.topic_id]:
+            if rules.only_copy_away(image, record):
+                partitions = topic.partitions_of(record.index)
+                found.setdefault(record.leader, []).extend(f"{name}-{each}" for each in partitions)
+    lines = []
+    for node_id, names in sorted(found.items()):
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        lines.append(f"on broker {node_id} only, which is away: {', '.join(names[:NAMED])}{more}")
     return lines
 
 

@@ -171,6 +171,11 @@ def is_due(image: MetadataImage, record: StreamletRecord) -> bool:
     return not is_current(image, record.leader, record.sources[-1])
 
 
+def only_copy_away(image: MetadataImage, record: StreamletRecord) -> bool:
+    """The streamlet has one copy, and the broker with it is no member: nobody else can lead it."""
+    return not record.sources and record.leader not in image.brokers
+
+
 def may_commit(
     image: MetadataImage, record: StreamletRecord | None, node_id: int, epoch: int, leader_epoch: int
 ) -> bool:

@@ -96,3 +96,29 @@ def test_partitions_that_nobody_leads_hold_no_command_up(local: LocalCluster) ->
     assert [row["group"] for row in listed] == ["g"]
     done = run(local, "consume", "t", "--partition", "1")
     assert (done.exit_code, done.stderr) == (1, nobody)
+
+
+def test_partitions_whose_only_copy_is_away_are_told(local: LocalCluster) -> None:
+    """Nobody else can lead them, whatever loss is accepted; they begin anew where their broker does."""
+    assert run(local, "produce", "t", "--partition", "1", given="a\nb\n").exit_code == 0
+    assert offsets(local) == [0, 2]
+    kill_the_second(local)
+    told = CliRunner().invoke(main, ["recovery", "--data-dir", local.directory])
+    assert "on broker 2 only, which is away: t-1\n" in told.stdout
+    done = run(local, "recovery", "accept-loss", "t", "--yes", "--json")
+    (row,) = json.loads(done.stdout)
+    assert (done.exit_code, row["partition"], row["result"]) == (1, 1, "ELIGIBLE_LEADERS_NOT_AVAILABLE")
+    assert row["message"].startswith("Broker 2 has the only copy: start it (if its directory is lost")
+    local.wipe(2)
+    local.start([2])
+    wait_until("it leads again", lambda: offsets(local) == [0, 0])
+    told = CliRunner().invoke(main, ["recovery", "--data-dir", local.directory])
+    assert "is away" not in told.stdout
+
+
+def offsets(local: LocalCluster) -> list[int]:
+    """Of partition 1: log start and end."""
+    shown = run(local, "get-offsets", "t", "--json")
+    if shown.exit_code:
+        return []
+    return list(json.loads(shown.stdout)[1].values())[2:4]

@@ -12,6 +12,7 @@ from kproto.controller.decision import PER_TRANSACTION, Decision
 from kproto.controller.giving_up import decide_give_up
 from kproto.controller.moves import HandOver, Wish, decide_handed_over, decide_moves, misplaced
 from kproto.controller.recovery import (
+    NAMED,
     Attempt,
     awaited,
     awaits_preferred,
@@ -22,6 +23,7 @@ from kproto.controller.recovery import (
     decide_commit,
     due_streamlets,
     led_now,
+    only_copies,
     stuck,
 )
 from kproto.controller.repair import decide_disowned
@@ -423,6 +425,20 @@ def test_no_copy_of_a_closed_one_is_here_so_the_streamlet_waits() -> None:
     assert stuck(awaited(world.image, world.table, due)) == []
     (record,) = world.assign()
     assert record.leader != 1
+
+
+def test_partitions_whose_only_copy_is_away_are_told_by_broker() -> None:
+    world = cluster(3, few=(1, 1, [2]), many=(NAMED + 5, 1, [3] * (NAMED + 5)), safe=(1, 2, [3]))
+    assert only_copies(world.image) == []
+    world.fence(2)
+    world.fence(3)
+    named = ", ".join(f"many-{partition}" for partition in range(NAMED))
+    assert only_copies(world.image) == [
+        "on broker 2 only, which is away: few-0",
+        f"on broker 3 only, which is away: {named} and 5 more",
+    ]
+    world.register(3)
+    assert only_copies(world.image) == ["on broker 2 only, which is away: few-0"]
 
 
 def test_what_a_member_cannot_rebuild_any_more_is_told() -> None:
