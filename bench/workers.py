@@ -11,6 +11,8 @@ standard input as JSON lines of one field, the command's name; each is answered 
     {"rate": {"perSecond": x, "events": n}}
         x events per second by all producers together, on a schedule that begins now; -1: as fast as they go;
         0: none. After n events (all when left out) nothing more is sent until the next `rate`
+    {"endSchedule": true}           -> {"due": n}: what comes due from now on is not sent, what was due still
+        is, however late; n events were since the last `rate` (none without producers)
     {"pauseConsumers": true}, {"resumeConsumers": true}
     {"counters": true}              -> {"counters": {...}}, see `Counters`
     {"take": true}                  -> counters, and the histograms since the last `take`
@@ -320,6 +322,10 @@ class Workers:
         if events is not None:
             wanted["events"] = ceil(events / share)
         self.ask("rate", wanted)
+
+    def end_schedule(self) -> int:
+        """Nothing more comes due; how many events were, since the last `rate`. They are still sent."""
+        return sum(answer["due"] for answer in self.ask("endSchedule"))
 
     def probe(self) -> None:
         self.ask("probe")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +18,7 @@ from confluent_kafka.admin import AdminClient
 
 from bench.omb.command import command
 from bench.omb.compare import DRIVERS, WORKLOADS
-from bench.omb.runner import run
+from bench.omb.runner import Hooks, run
 from bench.omb.settings import read_driver, read_workload
 from bench.selftest import CONSUME, PARTITIONS, PRODUCE, Load, sink
 from bench.workers import DELAY, END_TO_END, FASTEST, INTENDED, KINDS, PUBLISH, RAW_FIELDS, Spec, WorkerError
@@ -77,6 +80,24 @@ def test_a_backlog_is_built_up_and_drained(address: str) -> None:
     assert outcome.whole.received == outcome.whole.acked > 2_000
 
 
+def test_a_stall_at_the_end_is_in_the_figures() -> None:
+    """The broker stands still for the last two of three seconds."""
+    workload = replace(
+        read_workload(WORKLOAD), producerRate=1_000, warmupDurationMinutes=0, testDurationMinutes=3 / 60
+    )
+    with kafka_broker(subprocess=True) as broker:
+        halt = threading.Timer(1, lambda: os.kill(broker.pid, signal.SIGSTOP))
+        hooks = Hooks(begin=halt.start, end=lambda: os.kill(broker.pid, signal.SIGCONT))
+        outcome = run(workload, read_driver(DRIVER, broker.bootstrap_servers), WORKLOADS, 1, hooks)
+    found = outcome.histograms()
+    for kind in (PUBLISH, INTENDED):  # All but what was acknowledged before the measured part began.
+        assert found[kind].total == pytest.approx(outcome.whole.acked, rel=0.2)
+    assert outcome.whole.acked == outcome.whole.sent == pytest.approx(3_000, rel=0.2)
+    assert found[INTENDED].percentiles((50,))[0] > 200_000
+    assert outcome.unsent == 0
+    assert outcome.json()["aggregatedPublishLatency50pct"] < 200, "as the stock benchmark has it"
+
+
 def test_every_event_is_counted_from_its_schedule(address: str, tmp_path: Path) -> None:
     common, raw = {"bootstrap.servers": address}, tmp_path / "events"
     events, partitions = 3_000, 4
@@ -117,6 +138,24 @@ def test_every_event_is_counted_from_its_schedule(address: str, tmp_path: Path) 
     means = {kind: taken.histograms[kind].mean for kind in (DELAY, PUBLISH, INTENDED)}
     assert means[INTENDED] == pytest.approx(means[DELAY] + means[PUBLISH], abs=2)
     assert taken.histograms[END_TO_END].mean == pytest.approx(float(received["latency_us"].mean()), rel=1e-4)
+
+
+def test_what_is_due_when_a_schedule_ends_is_sent_and_no_more(address: str) -> None:
+    common = {"bootstrap.servers": address}
+    with LoadWorkers(2) as workers:
+        workers.create_topics(common, [{"name": "ended", "partitions": 1, "replicas": 1}])
+        reads = [{"topic": "ended", "partitions": [0]}]
+        workers.open([Spec(common, producers=[{"topic": "ended"}]), Spec(common, consumers=reads)])
+        workers.rate(500)
+        time.sleep(1)
+        due = workers.end_schedule()
+        assert due == pytest.approx(500, rel=0.2)
+        await_received(workers, due)
+        time.sleep(0.2)
+        assert workers.counters().sent == due
+        workers.rate(500, 100)
+        await_received(workers, due + 100)
+        assert workers.end_schedule() == 100, "no more than was asked for"
 
 
 def test_a_producer_that_waits_has_one_record_under_way(address: str) -> None:

@@ -103,12 +103,28 @@ public final class Worker {
   static final class Schedule {
     private final double rate;
     private final long events;
-    private final long start = System.nanoTime();
-    private final AtomicLong next = new AtomicLong();
+    private final long start;
+    private final AtomicLong next;
+
+    private final long end;
 
     Schedule(double rate, long events) {
+      this(rate, events, System.nanoTime(), new AtomicLong(), Long.MAX_VALUE);
+    }
+
+    private Schedule(double rate, long events, long start, AtomicLong next, long end) {
       this.rate = rate;
       this.events = events;
+      this.start = start;
+      this.next = next;
+      this.end = end;
+    }
+
+    /** The same, without the events that are due from now on. */
+    Schedule ended() {
+      long now = System.nanoTime();
+      long due = rate > 0 ? (long) ((now - start) * rate / 1e9) + 1 : next.get();
+      return new Schedule(rate, Math.min(events, due), start, next, now);
     }
 
     /** The next event's moment (System.nanoTime), or NEVER. */
@@ -364,6 +380,11 @@ public final class Worker {
       case "open" -> open(given);
       case "probe" -> senders.forEach(Sender::probe);
       case "rate" -> schedule = new Schedule(given.get("perSecond").asDouble(), given.path("events").asLong(NEVER));
+      case "endSchedule" -> {
+        schedule = schedule.ended();
+        sending.forEach(LockSupport::unpark); // Who waits for what would be due now looks again.
+        reply.put("due", senders.isEmpty() ? 0 : schedule.events);
+      }
       case "pauseConsumers" -> paused = true;
       case "resumeConsumers" -> paused = false;
       case "counters" -> reply.set("counters", counters());
@@ -530,7 +551,7 @@ public final class Worker {
       for (long left = due - System.nanoTime(); left > 0 && open && current == schedule; left = due - System.nanoTime()) {
         LockSupport.parkNanos(left);
       }
-      if (current == schedule || due <= System.nanoTime()) {
+      if (current == schedule || due <= Math.min(System.nanoTime(), schedule.end)) {
         return due;
       }
     }

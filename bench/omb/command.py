@@ -59,9 +59,11 @@ def run_files(
         target = target_of(output, path, drivers)
         target.write_text(json.dumps(outcome.json(), indent=1))
         during = outcome.during
+        if outcome.short:
+            hooks.say(f"the rate was out of reach: {outcome.unsent:,} records that were due were never sent")
         hooks.say(
             f"written: {target}; load's own CPU {during.cpu_s / during.seconds:.2f} cores, "
-            f"{during.errors} errors, {outcome.missing} acknowledged records not received in time"
+            f"{outcome.whole.errors} errors, {outcome.missing} acknowledged records not received in time"
         )
 
 

@@ -22,7 +22,7 @@ from bench.clusters import Cluster
 from bench.histogram import Histogram
 from bench.omb.result import Period
 from bench.omb.runner import TOPIC_PREFIX, Hooks, Outcome, run
-from bench.omb.settings import Driver, Workload, read_driver, read_workload
+from bench.omb.settings import BEYOND_REACH, Driver, Workload, read_driver, read_workload
 from bench.results import Result, Run
 from bench.stolen import Stolen
 from bench.topics import await_files_gone, modest_files
@@ -37,8 +37,6 @@ PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "p9999": 99.99, "max": 10
 QUANTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99, 100)
 
 FIXED, MAX, SEARCH, BACKLOG = "fixed", "max", "sustainable", "backlog"
-BEYOND_REACH = 1_000_000
-"""Records per second; from here on a producerRate means: as fast as it goes."""
 
 COSTS = (
     *("cpu_s_per_million", "peak_rss_mb", "disk_mb"),
@@ -63,7 +61,8 @@ NOTES = (
     "client RPCs are those of producers and consumers, by their own count; disk MB is what the brokers had "
     "the kernel write, all copies and indexes together, by the kernel's count. " + WRITTEN_TWICE,
     "Publish latency counts from the call of send, as OMB has it; `intended` from when the schedule wanted "
-    "the record sent. End-to-end latency is that of the records' timestamps: whole milliseconds, from 1 on.",
+    "the record sent: what was due by the end is sent, and counts, however late. End-to-end latency is that "
+    "of the records' timestamps: whole milliseconds, from 1 on.",
     "As fast as it goes, all producers together buffer 256 MB (`buffer.memory`; 32 MB each at most).",
 )
 
@@ -118,7 +117,7 @@ def kind_of(workload: Workload) -> str:
         return BACKLOG
     if workload.producerRate == 0:
         return SEARCH
-    return MAX if workload.producerRate >= BEYOND_REACH else FIXED
+    return FIXED if workload.fixed else MAX
 
 
 def written_bytes(pids: Sequence[int]) -> int:
@@ -360,8 +359,10 @@ class Comparison:
         suffix = f"rf{self._copies}" + ("-sync" if self._sync else "")
         target = directory / f"{path.stem}-{system}-{suffix}-{pair}.json"
         target.write_text(json.dumps(outcome.json(), indent=1))
-        if outcome.during.errors or outcome.missing:
-            text = f"{outcome.during.errors:,} records failed, {outcome.missing:,} were never received"
+        if outcome.short:
+            raise RuntimeError(f"the rate was out of reach, {outcome.unsent:,} records were never sent")
+        if outcome.whole.errors or outcome.missing:
+            text = f"{outcome.whole.errors:,} records failed, {outcome.missing:,} were never received"
             raise RuntimeError(text)  # what failed has no latency: the run would look better for it
         return as_run(system, pair, outcome, watch, self._workers)
 

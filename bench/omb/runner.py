@@ -2,7 +2,9 @@
 
 Topics, consumers, producers; one probe per producer until every subscription has received one; load and
 warm-up; then the measured part, looked at every ten seconds (six times, when it is shorter than a minute).
-What the warm-up showed is kept, too: nothing hides when a broker gets slower or faster.
+What the warm-up showed is kept, too: nothing hides when a broker gets slower or faster. What was due by the
+end of the measured part of a fixed rate is sent after it, and what was still on its way is taken once more:
+else a stall at the end would show nowhere. OMB leaves both out, and so does its result.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ DRAINED_RECORDS = 1000
 STEP_S = 0.05
 TOPIC_PREFIX = "test-topic"
 RECEIVE_TIMEOUT_S = 60.0
+LATE_S = 60.0
+"""How long after the measured part what was due in it is still sent."""
+SHORT = 0.01
 DEFAULT_BUFFER = 32 << 20
 """Bytes a producer buffers, without `buffer.memory`."""
 
@@ -80,14 +85,26 @@ class Outcome:
     """How long the backlog took to build up."""
     drain_s: float | None = None
     """How long it took to go away again."""
+    late: dict[str, Histogram] = field(default_factory=dict)
+    """Of what was acknowledged or received after the last look of the measured part."""
+    unsent: int = 0
+    """Records that were due in the measured part, or before, and were not sent `LATE_S` after it either."""
 
     def json(self) -> dict[str, Any]:
         """The OpenMessaging benchmark's result."""
         return result(self.workload, self.driver, self.measured)
 
     def histograms(self) -> dict[str, Histogram]:
-        """Of the measured part."""
-        return together(self.measured)
+        """Of the measured part, and of what was late."""
+        found = together(self.measured)
+        for kind, histogram in self.late.items():
+            found.setdefault(kind, Histogram()).add(histogram)
+        return found
+
+    @property
+    def short(self) -> bool:
+        """The rate was out of reach: more than `SHORT` of what was due was not sent, however late."""
+        return self.unsent > SHORT * self.workload.producerRate * self.during.seconds
 
     @property
     def missing(self) -> int:
@@ -194,6 +211,8 @@ class Runner:
         self._last = Counters()
         self._search = RateSearch() if workload.producerRate == 0 else None
         self._searched = Counters()
+        self._due = 0
+        """Records that are to be sent, of a fixed rate, when its measured part is over."""
 
     def prepare(self, payload: dict[str, Any]) -> list[str]:
         """Topics, clients, probes; the topics' names. Raises NotReadyError."""
@@ -232,13 +251,21 @@ class Runner:
         self._watch(workload.testDurationMinutes * 60, self.outcome.measured, backlog)
         self.outcome.during = self._last.minus(before)
         self._hooks.end()
+        if workload.fixed:
+            self._due = workers.end_schedule()
 
     def finish(self) -> None:
-        """No more load; all subscriptions should receive what was acknowledged, see `Outcome.missing`."""
+        """What is late, and no more load; all subscriptions should receive what was acknowledged, see
+        `Outcome.missing`."""
         self._workers.resume_consumers()
+        deadline = time.monotonic() + LATE_S
+        while (sent := self._workers.counters().sent) < self._due and time.monotonic() < deadline:
+            time.sleep(STEP_S)
+        self.outcome.unsent = max(0, self._due - sent)
         self._workers.flush()
         self._workers.await_received(self._workload.subscriptionsPerTopic, RECEIVE_TIMEOUT_S)
-        self.outcome.whole = self._workers.counters()
+        taken = self._workers.take()
+        self.outcome.late, self.outcome.whole = taken.histograms, taken.counters
 
     def _set_rate(self, rate: float) -> None:
         self.outcome.rates.append((time.monotonic() - self._began, rate))

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+BEYOND_REACH = 1_000_000
+"""Records per second; from here on a producerRate means: as fast as it goes."""
 KEY_DISTRIBUTORS = ("NO_KEY", "KEY_ROUND_ROBIN", "RANDOM_NANO")
 
 
@@ -42,6 +44,11 @@ class Workload:
     consumerBacklogSizeGB: float = 0
     """Of 2^30 bytes: consumers stop after the warm-up until they are that far behind."""
     backlogDrainRatio: float = 1.0
+
+    @property
+    def fixed(self) -> bool:
+        """The producerRate is one to be reached."""
+        return 0 < self.producerRate < BEYOND_REACH
 
     def payload(self, beside: Path) -> dict[str, Any]:
         """What a worker sends, as in `bench.workers.Spec.payload`.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -20,6 +23,7 @@ from bench.omb.compare import (
     WARMUP_OF_RATES,
     WARMUP_OF_SEARCH,
     WORKLOADS,
+    Comparison,
     DiskError,
     Scale,
     check_disk,
@@ -29,10 +33,10 @@ from bench.omb.compare import (
 from bench.omb.compare import as_run as run_of
 from bench.omb.rate import LEAST_RATE, RAMP_MIN, RateSearch
 from bench.omb.result import Period, capped, result
-from bench.omb.runner import Outcome, heap, shares, specs, topic_names
+from bench.omb.runner import Hooks, Outcome, Runner, heap, shares, specs, topic_names
 from bench.omb.settings import Driver, SettingsError, Workload, properties, read_driver, read_workload
 from bench.results import direction
-from bench.workers import DELAY, END_TO_END, INTENDED, PUBLISH, Counters
+from bench.workers import DELAY, END_TO_END, INTENDED, KINDS, PUBLISH, Counters, Taken, Workers
 
 WORKLOAD = """
 name: two topics
@@ -301,6 +305,85 @@ def test_a_run_is_kept_in_the_suites_form(workload: Workload, driver: Driver) ->
     assert run.metrics["backlog_missing"] == 10.0
     assert run.quantiles["publish_ms"]["100"] == 2.0
     assert [at for at, _ in run.series["publish_p99_ms"]] == [0, 10, 20], "the warm-up is visible"
+
+
+class Stalled:
+    """In the place of `Workers`: 100 records a second are due, and from the beginning of the measured part on
+    none is acknowledged until its end, when all that are due are sent at once, or only ``sent`` of them."""
+
+    def __init__(self, sent: int | None = None) -> None:
+        self.each = [None]
+        self.asked: list[str] = []
+        self._most = sent
+        self._began = time.monotonic()
+        self._over = False
+        self._left = Histogram()
+
+    def _due(self) -> int:
+        return int(100 * (time.monotonic() - self._began)) + 1
+
+    def counters(self) -> Counters:
+        self.asked.append("counters")
+        now = Counters(at_us=int(time.monotonic() * 1e6))
+        if self._over:
+            now.sent = now.acked = now.received = self._sent
+        return now
+
+    def end_schedule(self) -> int:
+        due = self._due()
+        self._over, self._sent = True, due if self._most is None else self._most
+        self._left = Histogram({3_000_000: self._sent})
+        return due
+
+    def take(self) -> Taken:
+        counters = self.counters()
+        self.asked[-1] = "take"
+        taken, self._left = self._left, Histogram()
+        return Taken(counters, {kind: Histogram(taken.counts) for kind in KINDS})
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given: self.asked.append(name)
+
+
+def measured(workload: Workload, driver: Driver, workers: Stalled, hooks: Hooks | None = None) -> Outcome:
+    once = replace(
+        workload,
+        producerRate=100,
+        subscriptionsPerTopic=1,
+        warmupDurationMinutes=0,
+        testDurationMinutes=0.3 / 60,
+    )
+    runner = Runner(once, driver, cast(Workers, workers), hooks or Hooks())
+    runner.measure()
+    runner.finish()
+    return runner.outcome
+
+
+def test_what_a_stall_at_the_end_held_up_is_sent_and_counts(workload: Workload, driver: Driver) -> None:
+    found = measured(workload, driver, Stalled())
+    assert found.whole.acked >= 20
+    for kind in (PUBLISH, INTENDED, END_TO_END):
+        assert found.histograms()[kind].total == found.whole.acked
+    assert run_of("kproto", 1, found, None, 1).metrics["intended_p50_ms"] == 3_000
+    assert (found.unsent, found.short) == (0, False)
+    assert found.json()["aggregatedPublishLatencyMax"] == 0, "as the stock benchmark has it"
+
+
+def test_a_rate_that_is_out_of_reach_fails_the_run(
+    workload: Workload, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.omb.runner.LATE_S", 0.1)
+    found = measured(workload, driver, Stalled(sent=10))
+    assert found.unsent >= 10
+    assert found.short
+    monkeypatch.setattr("bench.omb.compare.page_cache.fill", lambda directory: None)
+    comparison = Comparison(
+        {"kproto": cast(Any, SimpleNamespace(directory=tmp_path))}, 1, False, QUICK, 1, tmp_path
+    )
+    monkeypatch.setattr(comparison, "_once", lambda *given: found)
+    path = next(WORKLOADS.glob("fixed-*"))
+    with pytest.raises(RuntimeError, match=f"out of reach, {found.unsent} records were never sent"):
+        comparison.measure("kproto", path, 0, Hooks())
 
 
 def test_at_a_fixed_rate_the_throughput_is_not_judged(workload: Workload, driver: Driver) -> None:
