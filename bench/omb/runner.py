@@ -76,7 +76,7 @@ class Outcome:
     warmup: list[Period] = field(default_factory=list)
     measured: list[Period] = field(default_factory=list)
     during: Counters = field(default_factory=Counters)
-    """Of the measured part."""
+    """Of the measured part, from `Hooks.begin` to `Hooks.end`."""
     whole: Counters = field(default_factory=Counters)
     """Of the whole run, when all was acknowledged and the consumers had time to read it."""
     rates: list[tuple[float, float]] = field(default_factory=list)
@@ -249,8 +249,9 @@ class Runner:
         self._hooks.begin()
         before = self._last = workers.counters()
         self._watch(workload.testDurationMinutes * 60, self.outcome.measured, backlog)
-        self.outcome.during = self._last.minus(before)
+        # At one moment: the last look's histograms took the workers a while, in which brokers worked on.
         self._hooks.end()
+        self.outcome.during = workers.counters().minus(before)
         if workload.fixed:
             self._due = workers.end_schedule()
 

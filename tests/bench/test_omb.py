@@ -369,6 +369,16 @@ def test_what_a_stall_at_the_end_held_up_is_sent_and_counts(workload: Workload, 
     assert found.json()["aggregatedPublishLatencyMax"] == 0, "as the stock benchmark has it"
 
 
+def test_records_are_counted_at_the_moments_at_which_brokers_are_looked_at(
+    workload: Workload, driver: Driver
+) -> None:
+    workers = Stalled()
+    said = Hooks(begin=lambda: workers.asked.append("begin"), end=lambda: workers.asked.append("end"))
+    measured(workload, driver, workers, said)
+    begin, end = workers.asked.index("begin"), workers.asked.index("end")
+    assert workers.asked[begin + 1] == workers.asked[end + 1] == "counters"
+
+
 def test_a_rate_that_is_out_of_reach_fails_the_run(
     workload: Workload, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
