@@ -152,8 +152,8 @@ def run_once(
 
 def warm_up(clusters: Mapping[str, Cluster], load: Load, seconds: float, console: Console) -> None:
     """Load on new clusters until the JVMs among them have compiled themselves, by the CPU time they took and
-    by what a record costs, which is twice as much in the first half minute."""
-    for name, cluster in clusters.items():
+    by what a record costs, which is twice as much in the first half minute. None in no ``seconds``."""
+    for name, cluster in clusters.items() if seconds else ():
         console.print(f"warming up {cluster.name}")
         topics = Topics(cluster, load.topics, load.partitions, load.replicas)
         topics.create(load.value_bytes)
@@ -233,7 +233,13 @@ def measure_case(
 @options.quick_option
 @options.pairs_option
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Measured seconds of a run.")
-@click.option("--warmup", type=float, default=30, show_default=True, help="Seconds of load before anything.")
+@click.option(
+    "--warmup",
+    type=click.FloatRange(0),
+    default=30,
+    show_default=True,
+    help="Seconds of load before anything.",
+)
 @options.steady_option
 @click.option("--case", "patterns", multiple=True, help="Only cases whose name contains this.")
 @click.option("--client", type=click.Choice(sorted(CLIENTS)), default="java", show_default=True)

@@ -139,7 +139,7 @@ def command(
             comparison = Comparison(clusters, int(copies), sync, scale, workers, out)
             results = comparison.results(paths, line, environment(workers=workers))
             hooks = Hooks(say=lambda text: screen.print(text, highlight=False))
-            comparison.warm_up(WORKLOADS / "max-1-topic-16-partitions-1kb.yaml", first, hooks)
+            comparison.warm_up(WORKLOADS / "max-1-topic-16-partitions-1kb.yaml", first, screen)
             comparison.all_runs(paths, results, hooks)
     except (SettingsError, NotReadyError, WorkerError) as problem:
         raise click.ClickException(str(problem)) from problem

@@ -15,9 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from bench import options, page_cache
 from bench.brokers import Usage
 from bench.cases import WRITTEN_TWICE
+from bench.cluster import CASES as CLUSTER_CASES
+from bench.cluster import warm_up as warm_up_clusters
 from bench.clusters import Cluster
 from bench.histogram import Histogram
 from bench.omb.result import Period
@@ -324,11 +328,15 @@ class Comparison:
             found = {"records_per_s": 1.0}
         return {**found, "cpu_s_per_million": 0.5} if self._copies == 1 else found
 
-    def warm_up(self, workload: Path, minutes: float, say: Hooks) -> None:
-        """Load before anything is measured; the JVM brokers compile themselves meanwhile."""
+    def warm_up(self, workload: Path, minutes: float, screen: Console) -> None:
+        """Load before anything is measured; the JVM brokers compile themselves meanwhile, four of them for as
+        long as they take: see `bench.cluster.warm_up`."""
+        if self._copies > 1:
+            warm_up_clusters(self._clusters, CLUSTER_CASES[0].load, minutes * 60, screen)
+            return
         wanted = replace(read_workload(workload), testDurationMinutes=minutes, warmupDurationMinutes=0)
         for system in self._clusters:
-            say.say(f"warming up {self._clusters[system].name}")
+            screen.print(f"warming up {self._clusters[system].name}")
             self._once(system, workload, replace(wanted, producerRate=BEYOND_REACH), Hooks())
 
     def _once(self, system: str, path: Path, workload: Workload, hooks: Hooks) -> Outcome:

@@ -18,7 +18,7 @@ from bench.results import KPROTO
 FULL = Scale(seconds=10, warmup_s=15)
 QUICK = Scale(seconds=2, warmup_s=8, window_s=0.5)
 PAIRS = 3
-BROKER_WARMUP_S = 20.0
+BROKER_WARMUP_S, CLUSTER_WARMUP_S = 20.0, 30.0
 
 
 @click.command("pravega")
@@ -40,7 +40,11 @@ BROKER_WARMUP_S = 20.0
 @click.option("--seconds", type=float, help="Measured, of each run. Default: 10.")
 @click.option("--warmup", "warmup_s", type=float, help="Seconds of each run before that. Default: 15.")
 @click.option("--window", "window_s", type=float, help="Seconds per point of the series. Default: 1.")
-@click.option("--broker-warmup", type=float, help="Seconds of load on a fresh broker. Default: 20.")
+@click.option(
+    "--broker-warmup",
+    type=click.FloatRange(0),
+    help="Seconds of load on a fresh broker. Default: 20, clusters 30.",
+)
 @click.option(
     "--raw", type=click.Path(path_type=Path), help="Keep every event here, for kproto bench analyze."
 )
@@ -91,7 +95,7 @@ def command(
     with running(bootstrap, system, only, base.copies, data_dir) as found:
         suite = Suite(found, pairs or (1 if quick else PAIRS), out, raw, name, bootstrap is None, screen)
         if bootstrap is None:
-            usual_s = 3.0 if quick else BROKER_WARMUP_S
+            usual_s = 3.0 if quick else CLUSTER_WARMUP_S if base.copies > 1 else BROKER_WARMUP_S
             suite.warm_up(replace(base, producers=2), usual_s if broker_warmup is None else broker_warmup)
         for mode, cases in planned.items():
             result = result_of(mode, cases, label, notes_of(cases[0]))

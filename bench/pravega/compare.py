@@ -11,6 +11,8 @@ from rich.console import Console
 
 from bench import clusters, page_cache
 from bench.brokers import Usage
+from bench.cluster import CASES as CLUSTER_CASES
+from bench.cluster import warm_up as warm_up_clusters
 from bench.clusters import Cluster
 from bench.environment import environment
 from bench.options import command_line, systems, workspace
@@ -101,7 +103,11 @@ class Suite:
         return []
 
     def warm_up(self, case: Case, seconds: float) -> None:
-        """Load before anything is measured, for a JVM to compile itself."""
+        """Load before anything is measured, for a JVM to compile itself; on clusters for as long as it
+        takes, see `bench.cluster.warm_up`."""
+        if case.copies > 1:
+            warm_up_clusters(self.targets, CLUSTER_CASES[0].load, seconds, self.screen)
+            return
         for system, target in self.targets.items():
             length = min(seconds, KPROTO_WARMUP_S) if system == KPROTO else seconds
             if length > 0:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from rich.console import Console
 
 from bench.histogram import Histogram
 from bench.omb.command import QUICK, chosen, scale_of, target_of
@@ -410,6 +411,24 @@ def test_scaled_workloads_keep_their_shape(workload: Workload) -> None:
     assert (scaled.topics, scaled.producerRate) == (workload.topics, workload.producerRate)
     backlog = read_workload(WORKLOADS / "backlog-1-topic-16-partitions-1kb.yaml")
     assert Scale(None, None, 1, 0.25).of(backlog).consumerBacklogSizeGB == 0.25
+
+
+@pytest.mark.parametrize(("copies", "of_clusters"), [(1, []), (3, ["kafka", "kproto"])])
+def test_three_copies_are_warmed_up_as_all_clusters_are(
+    copies: int, of_clusters: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[str] = []
+    loads: list[str] = []
+    clusters: Any = {name: SimpleNamespace(name=name) for name in ("kafka", "kproto")}
+    comparison = Comparison(clusters, copies, False, QUICK, 1, tmp_path)
+    monkeypatch.setattr(comparison, "_once", lambda system, *given: loads.append(system))
+    monkeypatch.setattr(
+        "bench.omb.compare.warm_up_clusters",
+        lambda clusters, load, seconds, screen: found.extend([*clusters] if seconds == 30 else []),
+    )
+    comparison.warm_up(next(WORKLOADS.glob("max-*")), 0.5, Console())
+    assert found == of_clusters
+    assert sorted(found + loads) == ["kafka", "kproto"]
 
 
 def test_rates_many_clients_and_a_search_warm_up_longer_unless_a_time_was_asked_for() -> None:

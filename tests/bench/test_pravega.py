@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from bench.histogram import Histogram
-from bench.pravega import load
+from bench.pravega import compare, load
 from bench.pravega.cases import (
     BURST,
     END_TO_END,
@@ -25,7 +27,7 @@ from bench.pravega.cases import (
     check,
 )
 from bench.pravega.command import command
-from bench.pravega.compare import notes_of, result_of
+from bench.pravega.compare import Suite, notes_of, result_of
 from bench.pravega.figures import CSV_HEAD, as_run, csv_rows, shown, targets, write_csv
 from bench.pravega.load import MEASURED, TAIL, WARMUP, Outcome, Raw, Window
 from bench.results import KAFKA, KPROTO
@@ -215,6 +217,25 @@ def test_the_command_refuses_what_cannot_be_run() -> None:
     done = CliRunner().invoke(command, ["--mode", "end-to-end", "--consumers", "16"])
     assert done.exit_code == 2
     assert "16 consumers" in done.output
+
+
+@pytest.mark.parametrize(("copies", "of_clusters"), [(1, []), (3, [KAFKA, KPROTO])])
+def test_three_copies_are_warmed_up_as_all_clusters_are(
+    copies: int, of_clusters: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[str] = []
+    loads: list[float] = []
+    targets: Any = {name: SimpleNamespace(name=name) for name in (KAFKA, KPROTO)}
+    suite = Suite(targets, 1, tmp_path, None, "r", True, Console())
+    monkeypatch.setattr(compare, "run", lambda target, case, *given: loads.append(case.scale.seconds))
+    monkeypatch.setattr(
+        compare,
+        "warm_up_clusters",
+        lambda clusters, load, seconds, screen: found.extend([*clusters] if seconds == 30 else []),
+    )
+    suite.warm_up(replace(BASE, copies=copies), 30)
+    assert found == of_clusters
+    assert loads == ([] if found else [30, compare.KPROTO_WARMUP_S])
 
 
 def test_events_of_a_run_that_fails_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
