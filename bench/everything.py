@@ -148,7 +148,8 @@ def command(
     screen, steps = options.console(), chosen(only, quick)
     limit_s = 60 * (limit or (30 if quick else 300))
     out.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(out / "raw", ignore_errors=True)  # Else the events of the last pass would count again.
+    if any("--raw" in arguments_of(step, quick, out) for step in steps):
+        shutil.rmtree(out / "raw", ignore_errors=True)  # Else the events of the last pass would count again.
     outcomes = []
     for number, step in enumerate(steps, start=1):
         _say(screen, f"{number}/{len(steps)} {step.suite} {' '.join(arguments_of(step, quick, out))}")

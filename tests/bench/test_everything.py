@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from bench import everything
 from bench.everything import Step, arguments_of, command, last_words, run_step
 from bench.failover.promises import wait_until
-from bench.page.gathered import STATUS, gather
+from bench.page.gathered import STATUS, Outcome, gather
 from tests.bench.made_up import workloads
 
 
@@ -65,6 +65,19 @@ def test_events_are_analyzed_where_they_were_kept(tmp_path: Path) -> None:
         asked = [arguments_of(step, quick, tmp_path) for step in steps]
         assert asked[-1] == [f"{tmp_path}/raw"]
         assert asked[-2][-2:] == ["--raw", f"{tmp_path}/raw"]
+
+
+@pytest.mark.parametrize(("suite", "kept"), [("analyze", True), ("pravega", False)])
+def test_events_of_an_earlier_pass_go_when_new_ones_are_written(
+    suite: str, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(everything, "run_step", lambda step, *given: Outcome(step.suite, 0.0))
+    events = tmp_path / "raw" / "r.events"
+    events.parent.mkdir()
+    events.touch()
+    workloads().save(tmp_path)
+    assert CliRunner().invoke(command, ["--only", suite, "--out", str(tmp_path)]).exit_code == 0
+    assert events.exists() is kept
 
 
 def test_sigterm_stops_the_suite_that_runs_and_its_brokers(tmp_path: Path) -> None:
