@@ -29,6 +29,8 @@ LAST_LINES = 12
 """Of a failed suite's output, for the page."""
 NO_DATA = frozenset(("selftest", "analyze"))
 """Suites that keep no brokers' data."""
+RESULTS_OF = {"analyze": "analysis"}
+"""How the results of a suite begin where it is not with its own name."""
 GRACE_S = 90.0
 """Between the signal that ends a suite that takes too long, so that it can stop its brokers, and SIGKILL."""
 
@@ -113,6 +115,12 @@ def run_step(
     return Outcome(" ".join(["kproto bench", step.suite, *asked]), round(time.monotonic() - began, 1), failed)
 
 
+def forget(suite: str, out: Path) -> None:
+    """Delete its results of an earlier pass: if it fails now, the page would show them as this one's."""
+    for path in out.glob(f"{RESULTS_OF.get(suite, suite)}-*.json"):
+        path.unlink()
+
+
 def _end(process: subprocess.Popen[bytes]) -> int:
     """So that brokers are stopped; by force if that does not help. Who was started in the background of a
     shell ignores SIGINT."""
@@ -150,8 +158,11 @@ def command(
     out.mkdir(parents=True, exist_ok=True)
     if any("--raw" in arguments_of(step, quick, out) for step in steps):
         shutil.rmtree(out / "raw", ignore_errors=True)  # Else the events of the last pass would count again.
-    outcomes = []
+    outcomes, begun = [], set[str]()
     for number, step in enumerate(steps, start=1):
+        if step.suite not in begun:
+            forget(step.suite, out)
+            begun.add(step.suite)
         _say(screen, f"{number}/{len(steps)} {step.suite} {' '.join(arguments_of(step, quick, out))}")
         outcomes.append(run_step(step, quick, out, data_dir, limit_s, number))
         (out / STATUS).write_text(json.dumps([asdict(one) for one in outcomes], indent=1))

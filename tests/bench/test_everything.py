@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ from bench.everything import Step, arguments_of, command, last_words, run_step
 from bench.failover.promises import wait_until
 from bench.page.gathered import STATUS, Outcome, gather
 from tests.bench.made_up import workloads
+
+MAKEFILE = Path(__file__).resolve().parents[2] / "Makefile"
 
 
 def test_last_words() -> None:
@@ -78,6 +82,57 @@ def test_events_of_an_earlier_pass_go_when_new_ones_are_written(
     workloads().save(tmp_path)
     assert CliRunner().invoke(command, ["--only", suite, "--out", str(tmp_path)]).exit_code == 0
     assert events.exists() is kept
+
+
+def test_a_suite_that_fails_shows_no_figures_of_an_earlier_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both results of omb's two steps are there, one of another suite, and none that failed."""
+    failing = Outcome("kproto bench analyze", 1.0, "no Java")
+
+    def measure(step: Step, quick: bool, out: Path, *given: object) -> Outcome:
+        if step.suite == "analyze":
+            return failing
+        replace(workloads(), name=f"new{len(list(out.glob('omb-new*')))}").save(out)
+        return Outcome("kproto bench omb", 1.0)
+
+    monkeypatch.setattr(everything, "run_step", measure)
+    for suite in ("omb", "analysis", "single"):
+        replace(workloads(), suite=suite).save(tmp_path)
+    run = CliRunner().invoke(command, ["--only", "omb", "--only", "analyze", "--out", str(tmp_path)])
+    assert run.exit_code == 1
+    found = gather(tmp_path)
+    assert [(one.suite, one.name) for one in found.results] == [
+        ("omb", "new0"),
+        ("omb", "new1"),
+        ("single", "fixed-rate"),
+    ]
+    assert found.outcomes[-1] == failing
+
+
+def test_only_what_was_measured_anew_is_published(tmp_path: Path) -> None:
+    """`make bench-full` with a command that writes one result in the place of `kproto bench all`."""
+    stub = tmp_path / "bin" / "kproto"
+    stub.parent.mkdir()
+    stub.write_text(
+        '#!/bin/sh\n[ "$2" = all ] && sleep 0.1 && echo new > $4/omb-fixed.json\n[ "$2" = report ]\n'
+    )
+    stub.chmod(0o755)
+    published, out = tmp_path / "docs" / "benchmarks" / "results", tmp_path / "out" / "bench-full"
+    for directory in (published, out, tmp_path / "out" / "bench"):
+        directory.mkdir(parents=True)
+    for path in (
+        out / "omb-fixed.json",
+        out / "kera-old.json",
+        tmp_path / "out" / "bench" / "idle-quick.json",
+    ):
+        path.write_text("old")
+        os.utime(path, (1, 1))
+    line = ["make", "-f", str(MAKEFILE), "-o", ".venv/.dev", "-o", "build/compat/debian", "BIN=bin"]
+    done = subprocess.run([*line, "bench-full"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in published.iterdir()] == ["omb-fixed.json"]
+    assert (published / "omb-fixed.json").read_text() == "new\n"
 
 
 def test_sigterm_stops_the_suite_that_runs_and_its_brokers(tmp_path: Path) -> None:
