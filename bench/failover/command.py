@@ -29,7 +29,7 @@ from bench.failover.copies import compare
 from bench.failover.load import FailoverLoad
 from bench.failover.report import census_run, runs_of, summary, table
 from bench.failover.rounds import WHOLE_TIMEOUT_S, Round, Rounds, row
-from bench.results import KAFKA, KPROTO, Result, in_short
+from bench.results import FAILED_RUN, KAFKA, KPROTO, Result, in_short
 from bench.spread import create, leaders
 from kproto.cli.arguments import set_option
 
@@ -250,7 +250,7 @@ def _tell(session: Session, failed: str, work: Path, about: Mapping[str, Any], r
         result.runs.append(census_run(cluster.kind, found, about))
         result.notes.append(f"{cluster.name}: {found}.")
     if failed:
-        result.notes.append(f"{cluster.name} did not get through: {in_short(RuntimeError(failed))}")
+        result.notes.append(f"{cluster.name}{FAILED_RUN}{in_short(RuntimeError(failed))}")
         console.print(f"FAILED: {failed}", highlight=False)
     if failed or (found is not None and not found.kept):
         console.print(f"The data is kept in {work}", highlight=False)

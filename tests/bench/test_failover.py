@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from bench.failover import clusters
 from bench.failover.census import Census
 from bench.failover.clusters import await_whole, session_settings
+from bench.failover.command import _tell
 from bench.failover.load import FailoverLoad
 from bench.failover.promises import UNTOLD, value_of
 from bench.failover.report import census_run
 from bench.failover.rounds import Round, Rounds
 from bench.failover.whole import Whole
-from bench.results import KAFKA, KPROTO
+from bench.page.gathered import gather
+from bench.results import KAFKA, KPROTO, Result
 
 SIZE = 500
 
@@ -174,3 +178,16 @@ def test_rounds_check_nothing_any_more_once_something_is_broken(monkeypatch: pyt
     broken.forgiving, broken.problems = False, []
     with pytest.raises(AssertionError, match="another value"):
         rounds._check(Round(2, "restart", [], False))
+
+
+def test_a_broken_promise_is_among_what_failed(tmp_path: Path) -> None:
+    kept = Census(acknowledged=100, found=100)
+    result = Result("failover", "failover", "t", "kproto bench failover", {})
+    for kind, failed in ((KAFKA, ""), (KPROTO, "partition 3: 4711 stored, 4712 acknowledged")):
+        cluster = SimpleNamespace(kind=kind, name=kind)
+        session: Any = SimpleNamespace(
+            console=Console(quiet=True), cluster=cluster, census=kept, results={"rounds": []}
+        )
+        _tell(session, failed, tmp_path / kind, {}, result)
+    result.save(tmp_path)
+    assert gather(tmp_path).failed == ["1 run of failover-failover"]
