@@ -54,6 +54,8 @@ _COMMANDS: Final = {
 def bench() -> None:
     """Measure kproto, and Apache Kafka beside it."""
     signal.signal(signal.SIGTERM, _leave)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # Else nohup was asked for.
+        signal.signal(signal.SIGHUP, _leave)
     # As pip does: with PYTHONDONTWRITEBYTECODE every broker would compile the whole package as it starts.
     compileall.compile_dir(os.path.dirname(kproto.__file__), quiet=2)
 

@@ -135,15 +135,36 @@ def test_only_what_was_measured_anew_is_published(tmp_path: Path) -> None:
     assert (published / "omb-fixed.json").read_text() == "new\n"
 
 
-def test_sigterm_stops_the_suite_that_runs_and_its_brokers(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    line = ["-m", "bench.cli", "startup", "--only", "kproto", "--part", "start", "--data-dir", str(data)]
-    process = subprocess.Popen([sys.executable, *line, "--out", str(tmp_path)], stdout=subprocess.DEVNULL)
+def started(data: Path, out: Path, *before: str) -> subprocess.Popen[bytes]:
+    """A suite whose broker runs."""
+    line = ["-m", "bench.cli", "startup", "--only", "kproto", "--part", "start", "--pairs", "1000"]
+    line += ["--data-dir", str(data)]
+    process = subprocess.Popen(
+        [*before, sys.executable, *line, "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     wait_until("a broker that runs", lambda: list(data.glob("*/kproto-start-0/data/*")), 60)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 128 + signal.SIGTERM
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_the_suite_that_runs_and_its_brokers(number: signal.Signals, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    process = started(data, tmp_path)
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number
     assert list(data.iterdir()) == []
     assert not [place for place in Path("/proc").glob("[0-9]*/cmdline") if str(data).encode() in read(place)]
+
+
+def test_a_suite_below_nohup_goes_on_without_its_terminal(tmp_path: Path) -> None:
+    process = started(tmp_path / "data", tmp_path, "nohup")
+    process.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 128 + signal.SIGTERM
 
 
 def read(path: Path) -> bytes:
