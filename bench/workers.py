@@ -58,6 +58,8 @@ from bench.jars import worker_classpath
 
 HEAP = "1G"
 ANSWER_TIMEOUT_S = 120.0
+FLUSH_TIMEOUT_S = 180.0
+"""A producer gives a record up after two minutes (delivery.timeout.ms)."""
 FASTEST = -1.0
 
 PUBLISH, DELAY, INTENDED, END_TO_END = "publish", "delay", "intended", "end_to_end"
@@ -353,7 +355,7 @@ class Workers:
 
     def flush(self) -> None:
         """Send no more; returns when all is acknowledged (or failed)."""
-        self.ask("flush")
+        self.ask("flush", timeout=FLUSH_TIMEOUT_S)
 
     def await_received(self, times: int = 1, timeout: float = 60.0) -> bool:
         """Whether, in time, what was acknowledged was received `times` times (the groups that read it)."""

@@ -47,11 +47,13 @@ def run_files(
     bootstrap: str | None,
     delete_topics: bool,
     screen: Console,
-) -> None:
-    """One workload on the clusters that the driver files name, in turn; a result file for each."""
+) -> bool:
+    """One workload on the clusters that the driver files name, in turn; a result file for each. Whether no
+    record failed, and all that were acknowledged were received."""
     hooks = Hooks(say=lambda text: screen.print(text, highlight=False))
     workload = scale.of(read_workload(workload_path))
     output.parent.mkdir(parents=True, exist_ok=True)
+    well = True
     for path in drivers:
         driver = read_driver(path, bootstrap)
         hooks.say(f"{workload.name} on {driver.name}")
@@ -65,6 +67,8 @@ def run_files(
             f"written: {target}; load's own CPU {during.cpu_s / during.seconds:.2f} cores, "
             f"{outcome.whole.errors} errors, {outcome.missing} acknowledged records not received in time"
         )
+        well = well and not outcome.whole.errors and not outcome.missing
+    return well
 
 
 @click.command()
@@ -117,8 +121,8 @@ def command(
     """OpenMessaging workloads (OMB's YAML files) on Kafka clusters.
 
     With --driver: WORKLOAD on the running cluster that each driver file names, as OMB runs it, result JSON
-    with OMB's keys. Without: starts Apache Kafka and kproto, and runs the WORKLOAD files (none: the suite's
-    own) on both in turn.
+    with OMB's keys; exit code 1 when records failed or were lost. Without: starts Apache Kafka and kproto,
+    and runs the WORKLOAD files (none: the suite's own) on both in turn.
     """
     screen = options.console()
     try:
@@ -126,7 +130,8 @@ def command(
             if len(workload) != 1 or output is None:
                 raise click.UsageError("--driver needs one WORKLOAD and --output")
             asked = Scale(minutes, warmup, 1, backlog_gb)
-            run_files(workload[0], drivers, output, asked, workers, bootstrap, delete_topics, screen)
+            if not run_files(workload[0], drivers, output, asked, workers, bootstrap, delete_topics, screen):
+                raise SystemExit(1)
             return
         scale = scale_of(QUICK if quick else FULL, minutes, warmup, pairs, backlog_gb)
         paths = chosen(workload, patterns)

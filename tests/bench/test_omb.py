@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +10,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from bench.histogram import Histogram
-from bench.omb.command import QUICK, chosen, scale_of, target_of
+from bench.omb.command import QUICK, chosen, command, scale_of, target_of
 from bench.omb.compare import (
     BACKLOG,
     DRIVERS,
@@ -462,6 +464,30 @@ def test_buffers_of_many_producers_fill_soon_only_where_nothing_limits_the_rate(
     assert one == {"buffer.memory": str(32 << 20)}
     assert 1 << 20 <= int(many["buffer.memory"]) * 100 <= 256 << 20
     assert slow == {}
+
+
+@pytest.mark.parametrize(
+    ("whole", "code"),
+    [
+        (Counters(acked=10, received=20), 0),
+        (Counters(acked=10, received=19), 1),
+        (Counters(acked=10, received=20, errors=1), 1),
+    ],
+)
+def test_records_that_fail_or_get_lost_are_an_exit_code(
+    whole: Counters,
+    code: int,
+    workload: Workload,
+    driver: Driver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = replace(outcome(workload, driver), whole=whole)
+    monkeypatch.setattr("bench.omb.command.run", lambda *given: found)
+    target = tmp_path / "r.json"
+    places = [str(tmp_path / "w.yaml"), "--driver", str(tmp_path / "d.yaml"), "--output", str(target)]
+    assert CliRunner().invoke(command, places).exit_code == code
+    assert json.loads(target.read_text())["workload"] == workload.name
 
 
 def test_a_full_disk_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
