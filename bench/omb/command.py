@@ -38,6 +38,20 @@ def target_of(output: Path, driver: Path, drivers: Sequence[Path]) -> Path:
     return output if len(drivers) == 1 else output.with_name(f"{output.stem}-{driver.stem}{output.suffix}")
 
 
+OF_DRIVERS = ("output", "bootstrap", "delete_topics")
+OF_COMPARISONS = ("quick", "copies", "sync", "only", "pairs", "patterns", "data_dir", "out")
+"""Parameters that mean something with, and without, --driver."""
+
+
+def refuse(names: Sequence[str], why: str) -> None:
+    """UsageError when one of the options was given."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in names and source == click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} {why}")
+
+
 def run_files(
     workload_path: Path,
     drivers: Sequence[Path],
@@ -86,9 +100,17 @@ def run_files(
 @click.option("--bootstrap", help="With --driver: host:port,... instead of the file's bootstrap.servers.")
 @click.option("--delete-topics", is_flag=True, help="With --driver: leave no topics behind (OMB does).")
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Load processes.")
-@click.option("--minutes", type=float, help="Measured minutes, instead of testDurationMinutes.")
-@click.option("--warmup", type=float, help="Minutes of warm-up, instead of warmupDurationMinutes.")
-@click.option("--backlog-gb", type=float, help="Instead of consumerBacklogSizeGB, where there is one.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, min_open=True),
+    help="Measured minutes, instead of testDurationMinutes.",
+)
+@click.option(
+    "--warmup", type=click.FloatRange(0), help="Minutes of warm-up, instead of warmupDurationMinutes."
+)
+@click.option(
+    "--backlog-gb", type=click.FloatRange(0), help="Instead of consumerBacklogSizeGB, where there is one."
+)
 @click.option(
     "--copies", type=click.Choice(["1", "3"]), default="1", show_default=True, help="Per partition."
 )
@@ -125,6 +147,10 @@ def command(
     and runs the WORKLOAD files (none: the suite's own) on both in turn.
     """
     screen = options.console()
+    if drivers:
+        refuse(OF_COMPARISONS, "is for comparisons, without --driver")
+    else:
+        refuse(OF_DRIVERS, "needs --driver")
     try:
         if drivers:
             if len(workload) != 1 or output is None:

@@ -37,9 +37,18 @@ BROKER_WARMUP_S, CLUSTER_WARMUP_S = 20.0, 30.0
 @click.option("--poll-records", type=click.IntRange(1), default=500, help="max.poll.records of consumers.")
 @click.option("--workers", type=click.IntRange(1), default=1, help="Client processes.")
 @click.option("--pairs", type=click.IntRange(1), help="Runs of each case on each system. Default: 3.")
-@click.option("--seconds", type=float, help="Measured, of each run. Default: 10.")
-@click.option("--warmup", "warmup_s", type=float, help="Seconds of each run before that. Default: 15.")
-@click.option("--window", "window_s", type=float, help="Seconds per point of the series. Default: 1.")
+@click.option(
+    "--seconds", type=click.FloatRange(0, min_open=True), help="Measured, of each run. Default: 10."
+)
+@click.option(
+    "--warmup", "warmup_s", type=click.FloatRange(0), help="Seconds of each run before that. Default: 15."
+)
+@click.option(
+    "--window",
+    "window_s",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds per point of the series. Default: 1.",
+)
 @click.option(
     "--broker-warmup",
     type=click.FloatRange(0),

@@ -122,6 +122,19 @@ def test_arguments_of_the_whole_pass_are_known_to_the_suites(step: everything.St
         assert given.params.get("quick", False) is ("--quick" in asked)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("cluster --warmup -1", "pravega --window 0", "pravega --seconds 0", "pravega --warmup -1"),
+        *("pravega --broker-warmup -1", "omb --minutes 0", "omb --warmup -1"),
+    ],
+)
+def test_times_that_mean_nothing_are_refused(line: str) -> None:
+    run = CliRunner().invoke(bench, line.split())
+    assert run.exit_code == 2
+    assert f"Invalid value for '{line.split()[1]}'" in run.output
+
+
 def test_all_modules_of_the_table_exist() -> None:
     for name in NAMES:
         module = bench._table[name][0].partition(":")[0]

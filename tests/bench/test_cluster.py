@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from rich.console import Console
 
 from bench import clusters
 from bench.cluster import (
@@ -17,6 +18,7 @@ from bench.cluster import (
     buffer_bytes,
     names,
     warm,
+    warm_up,
 )
 from bench.generator import Load
 from bench.librdkafka import percentiles, places, settings
@@ -155,6 +157,11 @@ def test_what_was_started_is_stopped_whatever_happens(
         raise AssertionError("runs")
     pairs = ["one starts", "two starts", "two stops", "one stops"]
     assert log == [*pairs, *(text.replace("two", "bad") for text in pairs)]
+
+
+def test_no_seconds_of_warm_up_are_none() -> None:
+    clusters: Any = {KAFKA: _Somewhere(), KPROTO: _Somewhere()}
+    warm_up(clusters, CASES[0].load, 0.0, Console(quiet=True))
 
 
 def test_brokers_are_warm_when_a_record_costs_what_it_did_in_the_round_before() -> None:

@@ -490,6 +490,31 @@ def test_records_that_fail_or_get_lost_are_an_exit_code(
     assert json.loads(target.read_text())["workload"] == workload.name
 
 
+@pytest.mark.parametrize(
+    ("given", "with_driver"),
+    [
+        *(
+            (text, True)
+            for text in ("--quick", "--copies 1", "--sync", "--only kproto", "--pairs 1", "--case x")
+        ),
+        *((text, True) for text in ("--data-dir d", "--out o")),
+        *((text, False) for text in ("--output r.json", "--bootstrap h:1", "--delete-topics")),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(
+    given: str, with_driver: bool, workload: Workload, driver: Driver, tmp_path: Path
+) -> None:
+    line = [str(tmp_path / "w.yaml"), *given.split()]
+    if with_driver:
+        line += ["--driver", str(tmp_path / "d.yaml"), "--output", str(tmp_path / "r.json")]
+    done = CliRunner().invoke(command, line)
+    assert done.exit_code == 2
+    assert (
+        f"{given.split(maxsplit=1)[0]} {'is for comparisons' if with_driver else 'needs --driver'}"
+        in done.output
+    )
+
+
 def test_a_full_disk_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench.omb.compare.FREE_BYTES_MIN", 0)
     check_disk(tmp_path)
