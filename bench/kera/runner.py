@@ -31,6 +31,7 @@ SHOWN: Final = (
     "chunks_per_rpc",
     "chunks_per_produce",
     "publish_p50_ms",
+    "publish_p99_ms",
     "peak_rss_mb",
     "disk_mb",
     "stolen_percent",
