@@ -283,7 +283,7 @@ def command(
         environment(scale=str(scale)),
         targets={each.name: dict(each.targets) for each in cases},
         shown=list(SHOWN),
-        notes=[WRITTEN_TWICE],
+        notes=[WRITTEN_TWICE] if client == "java" else [WRITTEN_TWICE, librdkafka.NOTE],
     )
     for pair in range(scale.pairs):
         for system in options.systems(only):

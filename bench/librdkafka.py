@@ -1,8 +1,9 @@
 """The same load by librdkafka: a process for each producer and each consumer.
 
 The processes (`python -m bench.librdkafka`) read one JSON line that says what they are, then a word a line:
-each is answered by a line with what was done so far and the CPU time of the process. Their CPU is reported as
-the clients'; much of it is Python's, one call for each record. librdkafka puts one partition into each
+each is answered by a line with what was done so far, the CPU time of the process, and when that was: what
+many busy processes did between two words is known only by the clock of each. Their CPU is reported as the
+clients'; much of it is Python's, one call for each record. librdkafka puts one partition into each
 Produce request. Latencies are those of every 16th record, from the call of produce; of several producers the
 worst is reported.
 
@@ -33,6 +34,9 @@ POLL_EVERY = 64
 for seconds if only a full one made the producer look."""
 CONSUMED_AT_ONCE = 2000
 DRAIN_S = 60.0
+NOTE = (
+    "Latencies are of every 16th record, from the call of produce; each percentile is the worst producer's."
+)
 PERCENTS = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p999": 99.9, "max": 100.0}
 
 
@@ -169,10 +173,11 @@ def _worker() -> None:
         word = line.strip()
         if word == "finish":
             client.finish()
-        samples = percentiles(client.samples) if word == "end" else None
+        answer: dict[str, Any] = {"done": client.done, "at_s": time.monotonic(), "cpu_s": _cpu_s()}
         if word == "begin":
             client.samples.clear()
-        answer = {"done": client.done, "cpu_s": _cpu_s(), "problem": client.problem, "latency": samples}
+        answer["latency"] = percentiles(client.samples) if word == "end" else None
+        answer["problem"] = client.problem
         print(json.dumps(answer), flush=True)
         if word == "finish":
             return
@@ -217,6 +222,15 @@ def _all(processes: Sequence[_Process], word: str) -> list[dict[str, Any]]:
     for each in processes:
         each.tell(word)
     return [each.hear() for each in processes]
+
+
+def per_second(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> float:
+    """What processes did between their answers, each by its own clock, together."""
+    rates: list[float] = [
+        (late["done"] - early["done"]) / (late["at_s"] - early["at_s"])
+        for early, late in zip(before, after, strict=True)
+    ]
+    return sum(rates)
 
 
 def measure(
@@ -272,7 +286,7 @@ def _run(
     if consumers and read != sent:
         raise RuntimeError(f"{broker.name}: {sent} acked, {read} consumed")
     count = len(producers)
-    acked = sum(b["done"] - a["done"] for a, b in zip(before[:count], after[:count], strict=True))
+    acked = round(wall * per_second(before[:count], after[:count]))
     latencies = [answer["latency"] for answer in after[:count] if answer["latency"]]
     result: dict[str, Any] = {
         "seconds": wall,

@@ -21,7 +21,7 @@ from bench.cluster import (
     warm_up,
 )
 from bench.generator import Load
-from bench.librdkafka import percentiles, places, settings
+from bench.librdkafka import per_second, percentiles, places, settings
 from bench.options import systems
 from bench.results import KAFKA, KPROTO
 from bench.topics import LEAST_INDEX, MOST_INDEX, Topics, disk_bytes, index_bytes
@@ -157,6 +157,13 @@ def test_what_was_started_is_stopped_whatever_happens(
         raise AssertionError("runs")
     pairs = ["one starts", "two starts", "two stops", "one stops"]
     assert log == [*pairs, *(text.replace("two", "bad") for text in pairs)]
+
+
+def test_processes_are_counted_by_their_own_clocks() -> None:
+    """Both do 100 a second; the second one answers half a second later at the end."""
+    before = [{"done": 10, "at_s": 5.0}, {"done": 0, "at_s": 5.1}]
+    after = [{"done": 1010, "at_s": 15.0}, {"done": 1050, "at_s": 15.6}]
+    assert per_second(before, after) == pytest.approx(200)
 
 
 def test_no_seconds_of_warm_up_are_none() -> None:
