@@ -131,9 +131,10 @@ def test_every_event_is_counted_from_its_schedule(address: str, tmp_path: Path) 
     steps = np.diff(np.sort(sent["intended_us"]))
     assert set(steps) <= {499, 500, 501}
     assert np.abs(np.sort(sent["intended_us"]) - np.sort(received["intended_us"])).max() <= 1
-    assert sorted(sent["latency_us"]) == [
-        value for value, count in sorted(taken.histograms[INTENDED].counts.items()) for _ in range(count)
-    ]
+    assert sorted(sent["latency_us"]) == pytest.approx(  # above 262 ms a histogram rounds
+        [value for value, count in sorted(taken.histograms[INTENDED].counts.items()) for _ in range(count)],
+        rel=1 / 131_072,
+    )
     assert (sent["latency_us"] >= sent["delay_us"]).all()
     means = {kind: taken.histograms[kind].mean for kind in (DELAY, PUBLISH, INTENDED)}
     assert means[INTENDED] == pytest.approx(means[DELAY] + means[PUBLISH], abs=2)
