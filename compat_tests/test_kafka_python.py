@@ -137,6 +137,21 @@ def test_commit_and_resume(bootstrap: str, new_topic: MakeTopic, group: str) -> 
         client.close()
 
 
+def test_what_was_committed_is_told_before_the_commit_was_answered(
+    bootstrap: str, new_topic: MakeTopic, group: str
+) -> None:
+    """Both requests are on their way at once, on one connection: the old offset was told."""
+    place = TopicPartition(new_topic(), 0)
+    client = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
+    client.assign([place])
+    told = []
+    for offset in range(1, 31):
+        client.commit_async({place: OffsetAndMetadata(offset, "", -1)})
+        told.append(client.committed(place))
+    assert told == list(range(1, 31))
+    client.close()
+
+
 def test_admin(bootstrap: str) -> None:
     topic = unique("kp")
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)

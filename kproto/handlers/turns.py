@@ -2,8 +2,9 @@
 
 A handler that may take long is a generator, which yields wherever it can pause, and takes the metadata image
 once: what is small ends in the turn in which it came, without any of this. Else its connection stands in line
-with what it has begun, and whatever it asks next waits behind that (Produce and Fetch excepted), as in Apache
-Kafka, which handles one request of a connection at a time. One request of the line goes on at a time, each
+with what it has begun, and whatever it asks next waits behind that (Produce and Fetch excepted). Behind a
+handler that awaits something it does not wait: Apache Kafka handles one request of a connection at a time,
+here the next one begins, and only its answer waits. One request of the line goes on at a time, each
 connection's in its turn: a thousand parsed requests of ten megabytes each would be no help to anybody.
 """
 

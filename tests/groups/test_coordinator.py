@@ -321,9 +321,6 @@ async def test_commits_of_one_turn_share_a_batch_and_wait_for_durability(world: 
     await asyncio.sleep(0.01)
     assert world.port.appends == before + 1
     assert not any(one.done() for one in [*waiting, stable])
-    topic = [OffsetFetchRequestTopic(name="t", partition_indexes=[0])]
-    unstable = await world.call(FETCH, 6, group_id="g", topics=topic)
-    assert unstable.topics[0].partitions[0].committed_offset == 0
     world.port.partition(partition_of("g", 50)).sync()
     assert await asyncio.gather(*waiting) == [[0]] * 50
     assert await stable == 49

@@ -151,7 +151,7 @@ def test_a_stable_fetch_waits_for_what_it_asks_for_alone_and_no_longer_than_a_co
         await asyncio.sleep(0.01)
 
         async def told(group: str, *asked: int) -> dict[int, tuple[int, int]]:
-            return await stable(world, version, group, *asked)
+            return await asked_for(world, version, group, *asked)
 
         async with asyncio.timeout(0.001):
             assert await told("g", 1) == {1: (0, 1)}, "nobody commits that"
@@ -168,16 +168,46 @@ def test_a_stable_fetch_waits_for_what_it_asks_for_alone_and_no_longer_than_a_co
     test()
 
 
-async def stable(world: World, version: int, group: str, *asked: int) -> dict[int, tuple[int, int]]:
+@pytest.mark.parametrize("version", [1, 6, 7, 8, 10])
+def test_a_fetch_tells_what_was_committed_before_it_or_what_was_there_when_that_fails(version: int) -> None:
+    """It came at once with the old offset: who commits and asks on one connection gets what it committed."""
+
+    @scenario("t", offsets_commit_timeout_ms="80")
+    async def test(world: World) -> None:
+        await world.call(FIND, 3, key="g")
+        await commit(world, "g", 1)
+        world.port.auto = False
+        late = asyncio.ensure_future(commit(world, "g", 2))
+        await asyncio.sleep(0.01)
+        told = asyncio.ensure_future(asked_for(world, version, "g", 0, require_stable=False))
+        await asyncio.sleep(0.01)
+        assert not told.done()
+        world.port.partition(log).sync()
+        assert await told == {0: (0, 2)}
+        assert await late == [0]
+        late = asyncio.ensure_future(commit(world, "g", 3))
+        await asyncio.sleep(0.01)
+        async with asyncio.timeout(0.2):
+            assert await asked_for(world, version, "g", 0, require_stable=False) == {0: (0, 2)}
+        assert await late == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+
+    log = partition_of("g", 50)
+    test()
+
+
+async def asked_for(
+    world: World, version: int, group: str, *asked: int, require_stable: bool = True
+) -> dict[int, tuple[int, int]]:
     """Error and offset of these partitions of t, or of all that the group has."""
     if version < 8:
         topics = [OffsetFetchRequestTopic("t", list(asked))] if asked else None
-        answer = await world.call(FETCH, version, group_id=group, topics=topics, require_stable=True)
+        fields: dict[str, Any] = {"group_id": group, "topics": topics}
+        answer = await world.call(FETCH, version, **fields, require_stable=require_stable)
     else:
         topic_id = world.controller.image.topics["t"].topic_id
         named = [OffsetFetchRequestTopics("t", topic_id, list(asked))] if asked else None
         one = OffsetFetchRequestGroup(group_id=group, topics=named)
-        (answer,) = (await world.call(FETCH, version, groups=[one], require_stable=True)).groups
+        (answer,) = (await world.call(FETCH, version, groups=[one], require_stable=require_stable)).groups
     assert answer.error_code == 0
     (topic,) = answer.topics
     return {part.partition_index: (part.error_code, part.committed_offset) for part in topic.partitions}

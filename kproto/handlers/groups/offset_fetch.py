@@ -1,10 +1,12 @@
 """OffsetFetch: key 9, versions 1-10.
 
-The committed offsets of groups; -1 for partitions (or groups) without one. Only durable commits are shown;
-require_stable also waits for those under way of what is asked for, as long as the commits themselves are
-waited for; then these partitions have UNSTABLE_OFFSET_COMMIT, at which clients ask again. Where thousands are
-asked for, each is as it is when its turn comes. What was committed for an earlier topic of the same name is
-not shown. A group that is named very often is answered once, as the last time says (see ``repeats``).
+The committed offsets of groups; -1 for partitions (or groups) without one. Only durable commits are shown,
+and those under way of what is asked for are waited for: Apache Kafka, too, tells a connection what it has
+just committed. That is as long as the commits themselves are waited for; then the offsets are told as they
+were, or with require_stable these partitions have UNSTABLE_OFFSET_COMMIT, at which clients ask again. Where
+thousands are asked for, each is as it is when its turn comes. What was committed for an earlier topic of the
+same name is not shown. A group that is named very often is answered once, as the last time says (see
+``repeats``).
 
 Version notes: v1 group errors stand at every partition; v2 null topics mean all of the group's offsets, and
 group errors have a field; v5 leader epochs; v7 (KIP-447) require_stable; v8 (KIP-709) several groups; v9
@@ -81,7 +83,7 @@ def _find(
     ctx: RequestContext, group: OffsetFetchRequestGroup, require_stable: bool
 ) -> Found | Awaitable[Found]:
     def look_up(shard: Shard) -> Found | Awaitable[Found]:
-        waits = require_stable and not shard.log.idle and _unsettled(ctx, group, shard)
+        waits = not shard.log.idle and _unsettled(ctx, group, shard)
         return look_up_later(shard) if waits else offsets(shard)
 
     async def look_up_later(shard: Shard) -> Found:
@@ -89,7 +91,9 @@ def _find(
         if shard.unloaded:
             return ErrorCode.NOT_COORDINATOR
         found = offsets(shard)
-        return found if outcome is ErrorCode.NONE else _without(found, _unsettled(ctx, group, shard))
+        if require_stable and outcome is not ErrorCode.NONE:
+            return _without(found, _unsettled(ctx, group, shard))
+        return found
 
     def offsets(shard: Shard) -> Offsets:
         entry = shard.find(group.group_id)

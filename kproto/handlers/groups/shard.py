@@ -279,7 +279,7 @@ class Shard:
         return answer
 
     def unsettled(self, group_id: str) -> set[TopicPartition]:
-        """Offsets of a group that are on their way to the log: a require_stable fetch waits for them."""
+        """Offsets of a group that are on their way to the log: who asks for them waits."""
         return {(topic, partition) for _, topic, partition in self._underway(records.offsets_of(group_id))}
 
     def settled(self) -> asyncio.Future[ErrorCode]:
