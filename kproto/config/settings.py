@@ -118,6 +118,9 @@ _ADDRESSES: Final = {
 """What is bound, and what others are told when that is not it."""
 _DRAIN: Final = "kproto.drain"
 """The controller reads it, which knows what was set for a broker while it runs."""
+_RETENTION: Final = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
+"""The first that is set counts. As in Apache Kafka it is not 0, which only a topic's own retention.ms may be:
+all topics would lose everything."""
 _ANYWHERE: Final = frozenset({"0", "0.0.0.0", "::", "::0", "*"})
 _NOT_KEYS: Final = frozenset({"values", "explicit", "topic_defaults"})
 _KEY_OF_FIELD: Final = {name.replace(".", "_"): name for name in BROKER_CONFIGS}
@@ -165,7 +168,11 @@ def _settings(values: Mapping[str, ConfigValue], explicit: Mapping[str, str]) ->
     _check_together(values)
     typed = {field: values[name] for field, name in _FIELD_KEYS}
     settings = Settings(values=values, explicit=explicit, **typed)  # type: ignore[arg-type]
-    return settings._replace(topic_defaults=topic_config({}, settings))
+    defaults = topic_config({}, settings)
+    if defaults.retention_ms == 0:
+        name = next(name for name in _RETENTION if name in explicit)
+        raise ConfigError(f"{name}: {explicit[name]!r} must be -1 (unlimited) or at least 1")
+    return settings._replace(topic_defaults=defaults)
 
 
 def _parsed(texts: Mapping[str, str]) -> dict[str, ConfigValue]:

@@ -464,7 +464,7 @@ def inherited(definition: ConfigDef, settings: Settings) -> ConfigValue:
 
 def _scaled(value: ConfigValue, factor: int) -> int:
     number = value if isinstance(value, int) else 0
-    return number * factor if number > 0 else number
+    return max(number * factor, -1)  # as Kafka: what is negative is unlimited
 
 
 def topic_config(overrides: Mapping[str, str], settings: Settings) -> TopicConfig:

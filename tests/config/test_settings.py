@@ -115,6 +115,10 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
         ("max.connections.per.ip.overrides = 'a:1'\n", "overrides: 'a:1' is not supported; only '' is"),
         ("group.min.session.timeout.ms = 2000000\n", "group.min.session.timeout.ms: 2000000 is above"),
         ("broker.id = 1\nnode.id = 2\n", "broker.id: '1' contradicts node.id = '2'"),
+        ("log.retention.ms = 0\n", "log.retention.ms: '0' must be -1 (unlimited) or at least 1"),
+        ("log.retention.ms = -2\n", "log.retention.ms: '-2' must be at least -1"),
+        ("log.retention.minutes = 0\nlog.retention.hours = 1\n", "log.retention.minutes: '0' must be -1"),
+        ("log.retention.hours = 0\n", "log.retention.hours: '0' must be -1 (unlimited) or at least 1"),
         ("kproto.journal.bytes = 4194304\n", "is above kproto.journal.bytes"),
         ("kproto.drain = true\n", "kproto.drain: does nothing at the start; it is set for one broker while"),
     ],
@@ -215,7 +219,11 @@ def test_topic_config_inherits_from_the_broker_in_kafkas_order() -> None:
     millis = minutes.with_texts({"log.retention.ms": "4"})
     assert topic_config({}, millis).retention_ms == 4
     assert topic_config({"retention.ms": "5"}, millis).retention_ms == 5
-    assert topic_config({}, load(None, {"log.retention.hours": "-1"})).retention_ms == -1
+    for unlimited in ("-1", "-5"):
+        assert topic_config({}, load(None, {"log.retention.hours": unlimited})).retention_ms == -1
+    unused = load(None, {"log.retention.hours": "0", "log.retention.ms": "4"})
+    assert topic_config({}, unused).retention_ms == 4
+    assert topic_config({"retention.ms": "0"}, unused).retention_ms == 0
 
 
 def test_topic_config_types() -> None:
