@@ -67,14 +67,14 @@ def _text(value: Setting) -> str:
 
 def _directory(settings: dict[str, str], data_dir: str | os.PathLike[str] | None) -> str | None:
     """Where the data is to be; taken out of ``settings``, where ``log.dirs`` wins over ``log.dir``. None when
-    nobody says. Raises ValueError."""
+    nobody says. An absolute path, as tests change the working directory. Raises ValueError."""
     found = settings.pop("log.dir", None)
     found = settings.pop("log.dirs", found)
-    if data_dir is None:
-        return found
-    if found not in (None, os.fspath(data_dir)):
-        raise ValueError(f"log.dirs: {found!r} contradicts data_dir = {os.fspath(data_dir)!r}")
-    return os.fspath(data_dir)
+    if data_dir is not None:
+        if found not in (None, os.fspath(data_dir)):
+            raise ValueError(f"log.dirs: {found!r} contradicts data_dir = {os.fspath(data_dir)!r}")
+        found = os.fspath(data_dir)
+    return found and os.path.abspath(found)
 
 
 def _address(listeners: str) -> tuple[str, int]:

@@ -371,6 +371,27 @@ def test_the_directory_may_be_a_setting(tmp_path: Path, subprocess: bool, name: 
 
 
 @pytest.mark.parametrize("subprocess", [False, True])
+@pytest.mark.parametrize("setting", [False, True])
+def test_a_relative_directory_stays_where_it_is_when_a_test_changes_the_working_directory(
+    tmp_path: Path, subprocess: bool, setting: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broker died, as it no longer found its files; a later start began an empty directory elsewhere."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    kind = SubprocessBroker if subprocess else InProcessBroker
+    broker = kind({"log.dirs": "data"}) if setting else kind(data_dir="data")
+    for offset in (0, 2):
+        broker.start()
+        assert produce_one(broker.port, "t") == offset
+        monkeypatch.chdir("elsewhere" if offset == 0 else tmp_path)
+        assert produce_one(broker.port, f"t{offset}") == 0
+        assert produce_one(broker.port, "t") == offset + 1
+        broker.stop()
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert broker.data_dir == str(tmp_path / "data")
+
+
+@pytest.mark.parametrize("subprocess", [False, True])
 def test_two_directories_are_refused(
     tmp_path: Path, subprocess: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
