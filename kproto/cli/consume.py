@@ -14,7 +14,8 @@ import click
 from kproto.cli.cluster import NO_LEADER, Cluster, bootstrap_option, names_of, require, require_leaders
 from kproto.cli.offsets import EARLIEST, LATEST, MILLISECONDS, look_up
 from kproto.cli.patience import Passing, Patience
-from kproto.wire.batch import iter_batches
+from kproto.wire import WireError
+from kproto.wire.batch import iter_batches, read_header
 from kproto.wire.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from kproto.wire.records import Record, iter_records
 
@@ -22,6 +23,8 @@ FETCH: Final = 1
 MAX_WAIT_MS: Final = 500
 MAX_BYTES: Final = 8 * 1024 * 1024
 PARTITION_MAX_BYTES: Final = 1024 * 1024
+UNPACKED_BYTES: Final = 1024 * 1024 * 1024
+"""Of one batch. Clients have no limit, but what unpacks to more is a bomb rather than a batch."""
 
 
 class _Found(NamedTuple):
@@ -165,11 +168,17 @@ class _Reader:
                 yield from self._records_of(data)
 
     def _records_of(self, data: Any) -> Iterator[_Found]:
+        index = data.partition_index
         for batch in iter_batches(data.records or b""):
-            for record in iter_records(batch):
-                if record.offset >= self._next[data.partition_index]:
-                    self._next[data.partition_index] = record.offset + 1
-                    yield _Found(data.partition_index, record)
+            try:
+                for record in iter_records(batch, UNPACKED_BYTES):
+                    if record.offset >= self._next[index]:
+                        self._next[index] = record.offset + 1
+                        yield _Found(index, record)
+            except WireError as error:
+                offset = read_header(batch).base_offset
+                where = f"{self._topic.name}-{index}, the batch at offset {offset}"
+                raise click.ClickException(f"{where}: {error}") from None
 
 
 def _print(found: _Found, as_json: bool) -> None:

@@ -19,6 +19,8 @@ than a batch, and whoever looks inside (validation, look-ups by time) would have
 _XERIAL_MAGIC: Final = b"\x82SNAPPY\x00"
 _XERIAL_HEADER: Final = _XERIAL_MAGIC + (1).to_bytes(4, "big") * 2
 _XERIAL_BLOCK: Final = 32 * 1024
+_NO_ROOM: Final = "whole buffer"
+"""What cramjam says when the target is too small; of damage it says something else."""
 _FIRST_GUESS: Final = 64 * 1024
 _GZIP_STEP: Final = 64 * 1024
 _MOST_MEMBERS: Final = 1000
@@ -156,9 +158,9 @@ def _decompress_into(library: Any, data: Buf, limit: int) -> bytearray:
         target = bytearray(size + 1)
         try:
             count = library.decompress_into(data, target)
-        except Exception:
+        except Exception as error:
             if size >= limit:
-                raise
+                raise (_too_large(limit) if _NO_ROOM in str(error) else error) from None
         else:
             if count <= size:
                 del target[count:]

@@ -103,15 +103,16 @@ def test_gzip_members_are_not_copied_for_each_other(monkeypatch: pytest.MonkeyPa
 def test_the_limit_holds(codec: Codec) -> None:
     packed = compress(codec, SAMPLE)
     assert len(decompress(codec, packed, limit=len(SAMPLE))) == len(SAMPLE)
-    with pytest.raises(WireError):
-        decompress(codec, packed, limit=len(SAMPLE) - 1)
+    for limit in (len(SAMPLE) - 1, len(SAMPLE) - 2, 1000):
+        with pytest.raises(WireError, match=f"a batch unpacks to more than {limit} bytes"):
+            decompress(codec, packed, limit=limit)
 
 
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.LZ4, Codec.ZSTD])
 def test_a_bomb_does_not_get_the_memory_it_wants(codec: Codec) -> None:
     bomb = compress(codec, bytes(64 * 1024 * 1024))
     tracemalloc.start()
-    with pytest.raises(WireError, match=r"unpacks to more|whole buffer"):
+    with pytest.raises(WireError, match="unpacks to more"):
         decompress(codec, bomb, limit=1024 * 1024)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
