@@ -119,11 +119,11 @@ class _Reader:
         heard = time.monotonic()
         more = True
         while more or timeout_s is None or time.monotonic() - heard < timeout_s:
-            more = False
+            before = dict(self._next)
             for found in self._round():
-                more = True
                 yield found
                 heard = time.monotonic()
+            more = self._next != before
         if self._patience.problem is not None:
             raise self._patience.problem
 
@@ -168,17 +168,20 @@ class _Reader:
                 yield from self._records_of(data)
 
     def _records_of(self, data: Any) -> Iterator[_Found]:
+        """What is new in the answer for one partition. A batch counts to its end: control batches have
+        nothing to print, and compaction may have taken the last records of others."""
         index = data.partition_index
         for batch in iter_batches(data.records or b""):
+            header = read_header(batch)
             try:
-                for record in iter_records(batch, UNPACKED_BYTES):
+                for record in () if header.control else iter_records(batch, UNPACKED_BYTES):
                     if record.offset >= self._next[index]:
                         self._next[index] = record.offset + 1
                         yield _Found(index, record)
             except WireError as error:
-                offset = read_header(batch).base_offset
-                where = f"{self._topic.name}-{index}, the batch at offset {offset}"
+                where = f"{self._topic.name}-{index}, the batch at offset {header.base_offset}"
                 raise click.ClickException(f"{where}: {error}") from None
+            self._next[index] = max(self._next[index], header.next_offset)
 
 
 def _print(found: _Found, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from struct import Struct
 
 import pytest
 from click.testing import CliRunner, Result
@@ -11,11 +12,16 @@ from kproto.cli import consume as command
 from kproto.cli.main import main
 from kproto.net.client import Client
 from kproto.testing import InProcessBroker, kafka_broker
+from kproto.wire.batch import read_header
 from kproto.wire.compression import DEFAULT_LIMIT, Codec
+from kproto.wire.generated.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
+from kproto.wire.generated.metadata import MetadataResponsePartition, MetadataResponseTopic
 from kproto.wire.generated.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kproto.wire.records import Record, build_batch
 
 PRODUCE = 0
+LAST_DELTA = Struct(">i")
+LAST_DELTA_AT = 23
 
 
 def consume(broker: InProcessBroker, *words: str) -> Result:
@@ -47,3 +53,48 @@ def test_a_batch_that_unpacks_to_much_is_printed_or_named(
         assert done.stderr == (
             f"Error: t-0, the batch at offset 1: a batch unpacks to more than {DEFAULT_LIMIT} bytes\n"
         )
+
+
+class _Compacted:
+    """A cluster of Apache Kafka with one partition, as far as the command asks: one batch in each answer."""
+
+    def __init__(self, batches: list[bytearray]) -> None:
+        self._batches = batches
+        self.asked: list[int] = []
+
+    def __enter__(self) -> _Compacted:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def topic(self, name: str) -> MetadataResponseTopic:
+        partition = MetadataResponsePartition(partition_index=0, leader_id=1)
+        return MetadataResponseTopic(name=name, topic_id=bytes(16), partitions=[partition])
+
+    def node(self, _: int) -> _Compacted:
+        return self
+
+    def call(self, _: int, request: FetchRequest) -> FetchResponse:
+        offset = request.topics[0].partitions[0].fetch_offset
+        self.asked.append(offset)
+        found = (batch for batch in self._batches if read_header(batch).next_offset > offset)
+        data = PartitionData(partition_index=0, records=memoryview(next(found, b"")))
+        return FetchResponse(responses=[FetchableTopicResponse(partitions=[data])])
+
+
+def test_a_batch_is_over_at_its_end_and_control_batches_are_not_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The markers of transactions were printed; behind a batch whose last record compaction had taken the
+    same was asked for ever."""
+    shorter = build_batch([Record(None, b"0", timestamp=1), Record(None, b"1", timestamp=1)])
+    LAST_DELTA.pack_into(shorter, LAST_DELTA_AT, 4)
+    marker = build_batch([Record(b"key", b"marker", timestamp=1)], base_offset=5, control=True)
+    last = build_batch([Record(None, b"6", timestamp=1)], base_offset=6)
+    cluster = _Compacted([shorter, marker, last])
+    monkeypatch.setattr(command, "Cluster", lambda _: cluster)
+    monkeypatch.setattr(command, "look_up", lambda *_: {("t", 0): 0})
+    done = CliRunner().invoke(main, ["consume", "t", "--from-beginning", "--timeout", "0"])
+    assert (done.exit_code, done.stdout) == (0, "0\n1\n6\n")
+    assert cluster.asked == [0, 5, 6, 7]
