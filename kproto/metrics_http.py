@@ -7,6 +7,7 @@ May import ``disk metrics``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import socket
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REQUEST_S: Final = 10.0
-"""Who connects and asks nothing for so long loses its thread and its descriptor."""
+"""Who has not asked after so long, or not taken the answer after as long again, loses its thread and its
+descriptor."""
 MOST_ASKING: Final = 8
 """Connections at the same time; more are closed."""
 ACCEPT_RETRY_S: Final = 0.25
@@ -59,10 +61,11 @@ class PagesServer(ThreadingHTTPServer):
     accepted, and it takes few of them."""
 
     daemon_threads = True
-    _asking = 0
 
     def __init__(self, listener: socket.socket, shown: Shown) -> None:
         self._lock = threading.Lock()
+        self._asking: dict[socket.socket, float] = {}
+        """Until when each has to have asked, on the monotonic clock: a byte now and then is no question."""
         self._shown = shown
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(_Collector(shown.metrics))
@@ -94,19 +97,26 @@ class PagesServer(ThreadingHTTPServer):
             raise
 
     def verify_request(self, request: object, client_address: object) -> bool:  # noqa: ARG002
-        return self._asking < MOST_ASKING
+        return len(self._asking) < MOST_ASKING
 
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._lock:
-            self._asking += 1
+            self._asking[request] = time.monotonic() + REQUEST_S
         super().process_request(request, client_address)
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            with self._lock:
-                self._asking -= 1
+    def close_request(self, request: Any) -> None:
+        with self._lock:
+            self._asking.pop(request, None)
+        super().close_request(request)
+
+    def service_actions(self) -> None:
+        """Twice a second: let those whose time is over come to the end of what they ask."""
+        now = time.monotonic()
+        with self._lock:
+            for request, until in self._asking.items():
+                if now >= until:
+                    with contextlib.suppress(OSError):  # it has ended
+                        request.shutdown(socket.SHUT_RD)
 
     def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002
         """Who goes away before it has its answer is no news."""

@@ -1,9 +1,11 @@
 """The metrics endpoint over real HTTP."""
 
 import asyncio
+import contextlib
 import errno
 import json
 import os
+import select
 import socket
 import struct
 import subprocess
@@ -36,6 +38,34 @@ def test_connections_that_ask_nothing_are_few_and_end(monkeypatch: pytest.Monkey
         assert before < 40
         assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics"))[1]
         endpoint.close()
+
+    asyncio.run(run())
+
+
+def test_who_asks_a_byte_at_a_time_does_not_keep_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte gave them as long again, and eight of them kept every scrape out."""
+    monkeypatch.setattr(metrics_http, "REQUEST_S", 1.0)
+
+    async def run() -> None:
+        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint.start()
+        slow = [socket.create_connection(("127.0.0.1", endpoint.port), 20) for _ in range(8)]
+        half = [b"GET /metrics HTTP/1.0\r\nA: " if number % 2 else b"G" for number in range(8)]
+        for sock, begun in zip(slow, half, strict=True):
+            sock.sendall(begun)
+        ended: set[socket.socket] = set()
+        async with asyncio.timeout(8):
+            while len(ended) < len(slow):
+                await asyncio.sleep(0.1)
+                for sock in slow:
+                    with contextlib.suppress(OSError):
+                        sock.send(b"x")
+                    if select.select([sock], [], [], 0)[0]:
+                        ended.add(sock)
+        assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics"))[1]
+        endpoint.close()
+        for sock in slow:
+            sock.close()
 
     asyncio.run(run())
 
