@@ -28,6 +28,8 @@ INIT_PRODUCER_ID: Final = 22
 TOO_LARGE: Final = (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE)
 LINES_PER_BATCH: Final = 500
 READ_BYTES: Final = 1 << 16
+LINE_BYTES: Final = 100 * 1024 * 1024
+"""Of one line: as much as a request may have, unless ``socket.request.max.bytes`` says otherwise."""
 TIMEOUT_MS: Final = 30_000
 
 
@@ -132,14 +134,26 @@ class _Writer:
 
 
 def _batches(stream: BufferedIOBase) -> Iterator[list[bytes]]:
-    """Lines as they come: what a terminal or a pipe has is sent at once, a file's lines by the hundred."""
-    rest = b""
+    """Lines as they come: what a terminal or a pipe has is sent at once, a file's lines by the hundred.
+    Raises ClickException for one that is too long."""
+    number = 1
+    begun: list[bytes] = []
+    size = 0
     while data := stream.read1(READ_BYTES):
-        *lines, rest = (rest + data).split(b"\n")
+        end, *lines = data.split(b"\n")
+        begun.append(end)
+        size += len(end)
+        if size > LINE_BYTES:
+            raise click.ClickException(f"line {number} has more than {LINE_BYTES} bytes")
+        if not lines:
+            continue
+        *lines, rest = b"".join(begun), *lines
+        number += len(lines)
+        begun, size = [rest], len(rest)
         for first in range(0, len(lines), LINES_PER_BATCH):
             yield [line.rstrip(b"\r") for line in lines[first : first + LINES_PER_BATCH]]
-    if rest:
-        yield [rest.rstrip(b"\r")]
+    if size:
+        yield [b"".join(begun).rstrip(b"\r")]
 
 
 def _record(line: bytes, separator: str | None) -> Record:

@@ -1,0 +1,65 @@
+"""How ``kproto produce`` reads lines."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kproto.cli import produce as command
+from kproto.cli.main import main
+from kproto.testing import InProcessBroker
+
+
+class _Pieces(io.BytesIO):
+    """A pipe that has one of the pieces at each read."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        super().__init__()
+        self._pieces = iter(pieces)
+
+    def read1(self, _: Any = -1, /) -> bytes:
+        return next(self._pieces, b"")
+
+
+def lines_of(pieces: Iterable[bytes]) -> list[bytes]:
+    return [line for batch in command._batches(_Pieces(pieces)) for line in batch]
+
+
+@given(st.lists(st.text(alphabet="ab\n\r", min_size=1, max_size=6)))
+def test_lines_are_the_same_however_they_come(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    wanted = text.split("\n")
+    if not wanted[-1]:
+        wanted.pop()
+    assert lines_of(piece.encode() for piece in pieces) == [line.rstrip("\r").encode() for line in wanted]
+
+
+def test_a_long_line_takes_no_longer_than_many_short_ones() -> None:
+    """All that had come of a line was copied at every read."""
+    began = time.process_time()
+    assert lines_of([b"x" * 200] * 20_000 + [b"\n", b"y"]) == [b"x" * 4_000_000, b"y"]
+    assert time.process_time() - began < 2
+
+
+def test_a_line_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the lines before it written. A broker would close the connection at such a request."""
+    monkeypatch.setattr(command, "LINE_BYTES", 1_000_000)
+    broker = InProcessBroker()
+    broker.start()
+    try:
+        where = ("--bootstrap", broker.bootstrap_servers)
+        given = f"a\n{'b' * 999_000}\n{'c' * 1_000_001}\nd\n"
+        done = CliRunner().invoke(main, ["produce", "t", *where], input=given)
+        assert done.exit_code == 1
+        assert done.stderr.endswith("Error: line 3 has more than 1000000 bytes\n")
+        done = CliRunner().invoke(main, ["consume", "t", "--from-beginning", "--timeout", "0", *where])
+        assert done.stdout == f"a\n{'b' * 999_000}\n"
+    finally:
+        broker.stop()
