@@ -88,3 +88,5 @@ class Handler:
     max_version: int
     handle: Handle | None = None
     raw: Callable[[Services], RawHandle] | None = None
+    open_ended: bool = False
+    """The answer may take minutes: it is up to other clients."""

@@ -125,6 +125,7 @@ class Dispatcher:
         count[0] += 1
         count[1] += len(frame)
         exchange = connection.begin(len(frame))
+        exchange.open_ended = handler.open_ended
         if self._turns.must_wait(connection, len(frame)):
             kept = frame if owned else memoryview(bytes(frame))
             self._turns.wait(connection, self._work(exchange, handler, messages, kept, True))

@@ -50,7 +50,7 @@ class Exchange:
     closed they do nothing.
     """
 
-    __slots__ = ("answer", "connection", "interrupt", "request_bytes", "size")
+    __slots__ = ("answer", "connection", "interrupt", "open_ended", "request_bytes", "size")
 
     def __init__(self, connection: Connection, request_bytes: int) -> None:
         self.connection = connection
@@ -58,6 +58,8 @@ class Exchange:
         self.interrupt: Callable[[], None] | None = None
         """Set by a handler that waits: called once when the broker drains, memory is short or the connection
         closes, to answer now or forget."""
+        self.open_ended = False
+        """Set where the answer may take minutes and cannot be had earlier: it is up to other clients."""
         self.answer: bytes | Sequence[Buffer] | None = None
         """None until it is known."""
         self.size = 0
@@ -209,7 +211,7 @@ class Connection:
             self.close(f"read: {error}")
             return
         if received == 0:
-            self.close("closed by peer")
+            self._on_end()
             return
         self.active_at = server.now
         self._consume(end)
@@ -347,7 +349,7 @@ class Connection:
             return
         received = self._recv_into(buffer[self._have :])
         if received == 0:
-            self.close("closed by peer inside a frame")
+            self._on_end()
             return
         self.active_at = self.server.now
         self._have += received
@@ -370,6 +372,19 @@ class Connection:
         server.spares.give_unused(owner)  # type: ignore[arg-type]
         if not self.closed and not self.closing:
             self._pause_if_loaded()
+
+    def _on_end(self) -> None:
+        """The peer sends nothing more. It may have closed one direction only, and read its answers: it gets
+        those that are soon known (see also `Server._sweep_connections`). If it has closed both, the first one
+        is answered by a reset."""
+        if any(exchange.open_ended and exchange.answer is None for exchange in self.pending):
+            self.close("closed by peer")
+            return
+        self.active_at = self.server.now
+        self._buffer = None
+        self._set_stash(None)
+        self.server.budget.give_up_privilege(self)
+        self.finish()
 
     def _set_stash(self, stash: bytes | None) -> None:
         self._stash = stash

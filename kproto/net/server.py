@@ -379,7 +379,8 @@ class Server:
         return max(0.02, min(5.0, idle / 8, self._limits.stalled_frame_seconds / 4))
 
     def _sweep_connections(self) -> None:
-        """Close connections that have been silent too long or stopped in the middle of a request."""
+        """Close connections that have been silent too long, or stopped in the middle of a request or, with
+        nothing more to come, of their answers."""
         period = self._sweep_seconds()
         before = self.now  # what connections have noted since the last sweep, however long ago that was
         self.now = self.loop.time()
@@ -388,8 +389,8 @@ class Server:
         for connection in list(self._connections):
             if connection.active_at < idle_since:
                 connection.close("idle")
-            elif connection.mid_frame and connection.active_at < stalled_since:
-                connection.close("stalled inside a request")
+            elif (connection.mid_frame or connection.closing) and connection.active_at < stalled_since:
+                connection.close("stalled inside a request, or its last answer")
             elif connection.active_at == before and not self.budget.waiting:
                 connection.read_now()  # uvloop may have told of a reset already, as `_read_on` says
         self._sweep = self.loop.call_later(period, self._sweep_connections)

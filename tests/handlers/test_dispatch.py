@@ -1,11 +1,12 @@
 """Headers, versions and rubbish, against a whole broker; the registry against the modules."""
 
 import random
+import socket
 import struct
 from types import SimpleNamespace
 
 import pytest
-from conftest import Kafka, chunk_of
+from conftest import Kafka, chunk_of, fetch_request, produce_request
 
 from kproto.clock import ManualClock
 from kproto.errors import ErrorCode
@@ -15,8 +16,11 @@ from kproto.testing import kafka_broker
 from kproto.trouble import AGAIN_SECONDS, MOST_TOLD
 from kproto.wire.framing import parse_response_frame, request_frame
 from kproto.wire.generated.api_versions import ApiVersionsRequest
+from kproto.wire.generated.find_coordinator import FindCoordinatorRequest
 from kproto.wire.generated.heartbeat import HeartbeatRequest
+from kproto.wire.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kproto.wire.generated.metadata import MetadataRequest
+from kproto.wire.generated.sync_group import SyncGroupRequest
 from kproto.wire.messages import codec
 
 
@@ -130,6 +134,35 @@ def test_rubbish_from_many_does_not_fill_the_log(caplog):
     assert caplog.messages[MOST_TOLD:] == [
         "closing the connection of 10.0.0.1: API 3 version 99: it is not served"
     ]
+
+
+def test_a_client_that_has_closed_its_half_is_answered_but_not_when_that_is_up_to_others(broker, kafka):
+    """Its produce request was stored, and had no answer. A JoinGroup may wait for minutes: a connection that
+    was closed must not stay as long."""
+    name, _ = kafka.create(flush_messages="1")
+    join = JoinGroupRequest(
+        group_id=name,
+        session_timeout_ms=60_000,
+        rebalance_timeout_ms=60_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol("range", b"")],
+    )
+    kafka.call(10, 3, FindCoordinatorRequest(key=name))
+    assert kafka.call(11, 3, join).error_code == 0
+    sync = SyncGroupRequest(group_id=name, generation_id=1, member_id="nobody")
+    poll = fetch_request(name, (0, 1), max_wait_ms=60_000)
+    requests = {0: (9, produce_request(name, (0, chunk_of(b"x")))), 1: (12, poll), 14: (3, sync)}
+    for key, (version, request) in requests.items():
+        with Kafka(broker.host, broker.port) as half:
+            half.send(key, version, request)
+            half.socket.shutdown(socket.SHUT_WR)
+            half.receive()
+            assert half.socket.recv(1) == b"", key
+    with Kafka(broker.host, broker.port) as half:
+        half.send(11, 3, join)
+        half.socket.shutdown(socket.SHUT_WR)
+        with pytest.raises(ConnectionError):
+            half.receive()
 
 
 def test_flexible_headers_may_carry_tags(kafka):

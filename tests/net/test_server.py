@@ -571,6 +571,72 @@ def test_a_peer_that_resets_costs_nothing_but_its_connection(serve):
     until(lambda: running.server.connections == 0)
 
 
+def test_who_has_closed_its_half_gets_what_it_waits_for(serve):
+    """Its connection was closed, and a produce request that was done had no answer. Long polls end at once:
+    it may be gone. Half a request is forgotten."""
+    opened: list[Exchange] = []
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        exchange = connection.begin(len(data))
+        exchange.interrupt = lambda: exchange.reply(frame(b"cut short"))
+        if bytes(data) == b"slow":
+            exchange.interrupt = None
+        opened.append(exchange)
+
+    running = serve(dispatch)
+    for rest in (b"", frame(b"half")[:-1], frame(b"x" * 1_000_000)[:-1]):
+        opened.clear()
+        with connect(running.port) as sock:
+            sock.sendall(frame(b"slow") + frame(b"poll") + rest)
+            sock.shutdown(socket.SHUT_WR)
+            until(lambda: len(opened) == 2 and opened[1].answer is not None)
+            assert running.server.connections == 1
+            assert running.budget.used < 1000, "the half request"
+            running.run(lambda: opened[0].reply(frame(b"done")))
+            assert receive(sock) == b"done"
+            assert receive(sock) == b"cut short"
+            assert is_closed(sock)
+        until(lambda: running.server.connections == 0)
+
+
+def test_who_has_closed_its_half_gets_all_of_a_large_answer(serve):
+    large = bytes(3_000_000)
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        connection._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+        connection.begin(len(data)).reply(frame(large))
+
+    running = serve(dispatch)
+    with connect(running.port) as sock:
+        sock.sendall(frame(b"x"))
+        sock.shutdown(socket.SHUT_WR)
+        time.sleep(0.1)
+        assert receive(sock) == large
+        assert is_closed(sock)
+
+
+@pytest.mark.parametrize("kind", ["poll", "open-ended", "never answered"])
+def test_a_client_that_is_gone_leaves_nothing_behind(serve, kind):
+    """A close looks as if it concerned its half only, until something is sent."""
+    forgotten: list[bool] = []
+
+    def dispatch(connection: Connection, data: memoryview, owned: bool) -> None:
+        exchange = connection.begin(len(data))
+        exchange.open_ended = kind == "open-ended"
+        if kind == "poll":
+            exchange.interrupt = lambda: (forgotten.append(True), exchange.reply(frame(b"")))
+
+    seconds = 1 if kind == "never answered" else 600
+    running = serve(dispatch, limits=Limits(stalled_frame_seconds=seconds))
+    sock = connect(running.port)
+    sock.sendall(frame(b"x"))
+    until(lambda: running.budget.used > 0)
+    sock.close()
+    until(lambda: running.server.connections == 0, 10)
+    assert forgotten == [True] * (kind == "poll")
+    assert running.budget.used == 0
+
+
 def test_connection_limits_close_the_newest(serve):
     running = serve(echo, limits=Limits(max_connections=5, max_connections_per_ip=3))
     socks = [connect(running.port) for _ in range(4)]

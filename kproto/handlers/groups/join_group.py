@@ -90,4 +90,4 @@ def _response(version: int, reply: JoinReply) -> JoinGroupResponse:
     )
 
 
-HANDLER = Handler(key=11, min_version=0, max_version=9, handle=handle)
+HANDLER = Handler(key=11, min_version=0, max_version=9, handle=handle, open_ended=True)

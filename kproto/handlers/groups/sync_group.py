@@ -49,4 +49,4 @@ def _response(reply: SyncReply) -> SyncGroupResponse:
     )
 
 
-HANDLER = Handler(key=14, min_version=0, max_version=5, handle=handle)
+HANDLER = Handler(key=14, min_version=0, max_version=5, handle=handle, open_ended=True)
