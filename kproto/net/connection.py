@@ -374,10 +374,10 @@ class Connection:
             self._pause_if_loaded()
 
     def _on_end(self) -> None:
-        """The peer sends nothing more. It may have closed one direction only, and read its answers: it gets
-        those that are soon known (see also `Server._sweep_connections`). If it has closed both, the first one
-        is answered by a reset."""
-        if any(exchange.open_ended and exchange.answer is None for exchange in self.pending):
+        """The peer sends nothing more. A client may have closed one direction only, and read its answers: it
+        gets those that are soon known (see also `Server._sweep_connections`). If it has closed both, the
+        first one is answered by a reset. A broker's process has ended, which is to be known at once."""
+        if self.trusted or any(one.open_ended and one.answer is None for one in self.pending):
             self.close("closed by peer")
             return
         self.active_at = self.server.now

@@ -10,7 +10,7 @@ import pytest
 from talking import SECRET, Fake, is_closed, listening, peers_to, run, until
 
 from kproto.net import internal, server, silence
-from kproto.net.connection import MAX_HELD, SCRATCH_BYTES
+from kproto.net.connection import MAX_HELD, MAX_UNSENT, SCRATCH_BYTES
 from kproto.net.internal import Caller, InternalListener
 from kproto.net.peers import Answer, PeerError, Peers
 from kproto.wire import WireError
@@ -481,6 +481,32 @@ def test_a_listener_tells_who_is_gone():
         assert gone == []
         link.close()
         await until(lambda: gone == [Caller(1, 12)])
+        listener.close()
+
+    run(test)
+
+
+def test_who_is_gone_is_told_at_once_though_an_answer_is_on_its_way_to_it():
+    async def test() -> None:
+        listener, port = listening()
+        gone: list[Caller] = []
+        listener.on_closed = gone.append
+        listener.serve(Api.READ, lambda caller, body, reply: reply(InternalError.NONE, bytes(3_000_000)))
+        peer = socket.socket()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        peer.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(peer, ("127.0.0.1", port))
+        await loop.sock_sendall(peer, hello())
+        assert len(await loop.sock_recv(peer, 10)) == 10
+        (there,) = listener._server._connections
+        there._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+        await loop.sock_sendall(peer, REQUEST.pack(REQUEST_OVERHEAD, Api.READ, 0, 1, 1, 7))
+        await until(lambda: 0 < there.unsent < MAX_UNSENT)
+        peer.shutdown(socket.SHUT_WR)
+        await until(lambda: there.closed or there.closing)
+        assert gone == [Caller(1, 7)]
+        peer.close()
         listener.close()
 
     run(test)
