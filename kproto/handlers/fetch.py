@@ -545,8 +545,13 @@ async def _load_one(services: Services, ranges: Ranges) -> Loaded:
 
 
 def _with_loaded(found: AnyAnswer, loaded: dict[int, memoryview]) -> AnyAnswer:
-    """Memory in place of ranges; what was cut in loading makes the answer smaller."""
-    pieces: list[Any] = [loaded.get(id(piece), piece) for piece in found[PIECES]]
+    """Memory in place of ranges; what was cut in loading makes the answer smaller, and ends it where a range
+    broke off."""
+    pieces: list[Any] = []
+    for piece in found[PIECES]:
+        pieces.append(loaded.get(id(piece), piece))
+        if isinstance(piece, FileRange) and piece.short:
+            break
     return (*found[:PIECES], pieces, sum(map(len, pieces)), found[-1])
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.blocks import Block
 from kproto.memory import buffer_of
-from kproto.wire.batch import chained, hop
+from kproto.wire.batch import chained, crc_of, hop
 
 if TYPE_CHECKING:
     from kproto.log.line import Place
@@ -62,13 +62,13 @@ class FileRange:
         "base",
         "buffer",
         "exact",
-        "followed",
         "length",
         "limit",
         "max_bytes",
         "offset",
         "position",
         "segment",
+        "short",
         "until",
     )
 
@@ -97,8 +97,8 @@ class FileRange:
         """The offset behind the range, or -1 when it is not known before loading."""
         self.base = base
         """The base offset of the chunk at ``position``; not known while that is -1."""
-        self.followed = False
-        """Whether other pieces of the same answer come behind it."""
+        self.short = False
+        """Loading it broke off: no piece behind it belongs to the answer."""
         self.buffer: memoryview | None = None
         """Memory for the bytes, of `prepare`."""
 
@@ -210,8 +210,6 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
             piece = _file_piece(segment, offset, limit, max_bytes - size, first)
             if piece is None:
                 break
-            if pieces:
-                _follow(pieces)
             pieces.append(piece)
             in_memory = False
             size += piece.length
@@ -221,19 +219,11 @@ def collect(partition: Partition, offset: int, limit: int, max_bytes: int, at_le
         else:
             view, offset, whole = _memory_piece(segment, offset, limit, max_bytes - size, first)
             if view:
-                if not in_memory:
-                    _follow(pieces)
                 pieces.append(view)
                 size += len(view)
             if not whole:
                 break
     return Read(pieces, size, in_memory)
-
-
-def _follow(pieces: list[Piece]) -> None:
-    last = pieces[-1]
-    if isinstance(last, FileRange):
-        last.followed = True
 
 
 def _remote_piece(partition: Partition, offset: int, limit: int, max_bytes: int, at_least_one: bool) -> Read:
@@ -305,7 +295,8 @@ def _file_piece(
 
 
 def load_nowait(ranges: Sequence[FileRange]) -> list[memoryview] | None:
-    """The bytes of ``ranges`` if the page cache has them all; None when that would block. On the loop."""
+    """The bytes of ``ranges``, which may be of several partitions, if the page cache has them all; None when
+    that would block. On the loop."""
     loaded: list[memoryview] = []
     for piece in ranges:
         if piece.position < 0 or not _RWF_NOWAIT:
@@ -321,30 +312,30 @@ def load_nowait(ranges: Sequence[FileRange]) -> list[memoryview] | None:
         if count < piece.length:
             return None
         data, whole = _cut(piece, buffer)
-        if not whole and piece.followed:
-            return None
+        piece.short = not whole
         loaded.append(_frugal(data))
     return loaded
 
 
 def load_blocking(ranges: Sequence[FileRange]) -> list[memoryview]:
-    """The bytes of ``ranges``, whatever it takes. For a thread: touches nothing but files and unused indexes.
+    """The bytes of ``ranges`` of one read, whatever it takes. For a thread: touches nothing but files and
+    unused indexes.
 
     Raises KAFKA_STORAGE_ERROR when what is wanted first cannot be read. All that lies behind a place that
-    cannot be read is left out: it is another read's error.
+    cannot be read is left out, by the caller what is in memory, too (`FileRange.short`): it is another read's
+    error.
     """
     loaded: list[memoryview] = []
     for wanted in ranges:
         try:
             data, whole = _load(wanted)
             loaded.append(_frugal(data))
-            if not whole and ranges[-1].followed:
-                raise _torn(wanted)
         except KafkaError:
-            if not any(loaded) or ranges[-1].followed:  # what is in memory comes behind
+            if not any(loaded):
                 raise
             whole = False
         if not whole:
+            wanted.short = True
             break
     return loaded + [memoryview(b"")] * (len(ranges) - len(loaded))
 
@@ -404,13 +395,18 @@ def _cut(piece: FileRange, view: memoryview) -> tuple[memoryview, bool]:
     KAFKA_STORAGE_ERROR when the first one is not there: nobody is led past it.
 
     A chunk that does not continue the one before is damaged where its CRC does not tell: a consumer would go
-    on at whatever offset it has.
+    on at whatever offset it has. Who wants a later one gets that, if it can be found.
     """
     partition = piece.segment.partition
     good = chained(view, piece.base, partition.leader_epoch)
     whole = good == len(view)
     if not whole:
         partition.manager.suspects.append(piece.segment)
+        at = _behind(piece, view, good)
+        if at:
+            view = view[at:]
+            good = chained(view, piece.offset, partition.leader_epoch)
+            whole = good == len(view)
         view = view[:good]
     if piece.exact and view:
         return view, whole
@@ -435,6 +431,23 @@ def _cut(piece: FileRange, view: memoryview) -> tuple[memoryview, bool]:
     if begin < 0:
         raise _torn(piece)
     return view[begin:end], True
+
+
+def _behind(piece: FileRange, view: memoryview, good: int) -> int:
+    """Where the wanted chunk begins in ``view``, behind a damaged one at position ``good``; 0: nowhere.
+    No CRC covers the offset that it has: that is believed when what comes behind agrees."""
+    reached = piece.base
+    for _, _, fields in hop(view[:good]):
+        reached = fields[0] + fields[6] + 1
+    if piece.offset <= reached:
+        return 0
+    for at, size, fields in hop(view, good):
+        if fields[0] != piece.offset or crc_of(view, at, size) != fields[4]:
+            continue
+        chain = chained(view[at:], piece.offset, piece.segment.partition.leader_epoch)
+        if chain > size or (at + size == len(view) and piece.offset + fields[6] + 1 == piece.until):
+            return at
+    return 0
 
 
 def _frugal(data: memoryview) -> memoryview:

@@ -242,6 +242,8 @@ def _window(
         else:
             data = next(loaded) if isinstance(piece, FileRange) else piece
         chunks += [(data[at : at + size], fields) for at, size, fields in hop(data)]
+        if isinstance(piece, FileRange) and piece.short:
+            break
     return chunks
 
 

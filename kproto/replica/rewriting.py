@@ -461,4 +461,6 @@ async def _read(partition: Partition, offset: int, size: int) -> list[memoryview
         if loaded is None:
             loaded = await asyncio.get_running_loop().run_in_executor(None, load_blocking, [piece])
         found += loaded
+        if piece.short:
+            break
     return found

@@ -1,11 +1,20 @@
 """Commits on their way into ``__consumer_offsets``."""
 
+import asyncio
+import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from kproto.errors import KafkaError
+import pytest
+
+from kproto.directory import LeftAs
+from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.groups.partition_log import PartitionLog
+from kproto.log.partition import Partition
 from kproto.vlog.virtual_log import VirtualLog
+from kproto.wire.batch import read_header
+from tests.log.support import Log, batch
 
 
 class OnePartition(PartitionLog):
@@ -43,3 +52,37 @@ def test_a_commit_is_not_waited_with_and_is_done_when_all_copies_have_it() -> No
     for _, told in log.vlog.waiters:
         told()
     assert done == [(7, None)]
+
+
+class Stored(PartitionLog):
+    """Has one partition, which is read."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+
+    def _partition(self, index: int) -> Partition:
+        return self.partition
+
+
+def test_nobody_is_led_past_a_damaged_batch_to_those_in_memory(tmp_path: Path) -> None:
+    """What was committed there would be missing, and older commits take its place."""
+    log = Log(tmp_path)
+    for _ in range(5):
+        log.partition().append(batch(100))
+    path = log.partition().segments[0].path
+    log.restart(LeftAs.CLEAN)
+    partition = log.partition()
+    partition.append(batch(100))
+    with open(path, "r+b") as file:
+        file.seek(os.path.getsize(path) // 5 * 3)
+        file.write(bytes([0, 0, 0, 1]))
+    read: list[int] = []
+
+    async def scan() -> None:
+        async for one in Stored(partition).scan(0):
+            read.append(read_header(one).base_offset)
+
+    with pytest.raises(KafkaError) as caught:
+        asyncio.run(scan())
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert read == [0, 1, 2]

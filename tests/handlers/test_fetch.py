@@ -287,6 +287,26 @@ def test_not_everything_that_is_in_files_is_loaded_for_one_answer(tmp_path, monk
         assert sum(len(part.records) for part in parts) >= 400_000
 
 
+def test_an_answer_ends_before_the_damage_whatever_is_in_memory_behind_it(tmp_path):
+    """What was sound before a damaged base offset was an error while something newer was in memory."""
+    settings = {"node.id": "1"}
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        name, _ = kafka.create()
+        for value in (b"a", b"b", b"c"):
+            kafka.stored(name, chunk_of(value))
+    with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:
+        assert offsets(one(kafka.fetch(name, (0, 0)))) == [0, 1, 2]
+        kafka.stored(name, chunk_of(b"d"))
+        assert offsets(one(kafka.fetch(name, (0, 0)))) == [0, 1, 2, 3]
+        (path,) = tmp_path.glob("streams/*/*/*.chunks")
+        with open(path, "r+b") as file:
+            file.seek(path.stat().st_size // 3)
+            file.write(bytes([0, 0, 0, 1]))
+        assert offsets(one(kafka.fetch(name, (0, 0)))) == [0]
+        assert one(kafka.fetch(name, (0, 1))).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        assert offsets(one(kafka.fetch(name, (0, 2)))) == [2, 3]
+
+
 def test_a_damaged_file_is_an_error_of_its_partition_only(tmp_path):
     settings = {"kproto.log.memory.bytes": "2097152", "log.segment.bytes": "1048576"}
     with kafka_broker(settings, data_dir=str(tmp_path)) as broker, Kafka(broker.host, broker.port) as kafka:

@@ -127,6 +127,70 @@ def test_no_consumer_is_led_astray_by_what_no_crc_covers(
     assert set(log.manager.suspects) == ({piece.segment} if number >= asked else set())
 
 
+def change_offset(path: str, number: int, to: int) -> None:
+    """The base offset of one of the 20 chunks of a file, which no CRC covers."""
+    with open(path, "r+b") as file:
+        file.seek(number * (os.path.getsize(path) // 20))
+        file.write(to.to_bytes(8, "big"))
+
+
+@pytest.mark.parametrize("load", [load_nowait, load_blocking])
+def test_what_lies_before_the_damage_is_read_though_newer_chunks_are_in_memory(
+    tmp_path: Path, load: Any
+) -> None:
+    """They were an error as long as there was something newer in memory. That is no part of the answer."""
+    log = in_files(tmp_path)
+    whole = bytes(load_blocking([range_of(log.partition())])[0])
+    log.partition().append(batch(5_000))
+    first, memory = log.partition().read(0, 1 << 20).pieces
+    assert isinstance(first, FileRange)
+    assert isinstance(memory, memoryview)
+    assert bytes(load([first])[0]) == whole
+    assert not first.short
+    change_offset(first.file, 7, 1_007)
+    piece = range_of(log.partition())
+    assert bytes(load([piece])[0]) == whole[: len(whole) // 20 * 7]
+    assert piece.short
+    assert refused(load, [range_of(log.partition(), 7)]) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_no_look_up_by_time_passes_over_the_damage_to_what_is_in_memory(tmp_path: Path) -> None:
+    log = in_files(tmp_path, **{"index.interval.bytes": "1048576"})
+    change_offset(range_of(log.partition()).file, 7, 1_007)
+    log.partition().append(batch(5_000, time=START + 20))
+    found = asyncio.run(looked_up(log.partition().offset_for_time(START + 6)))
+    assert found is not None
+    assert found.offset == 6
+    lookup = looked_up(log.partition().offset_for_time(START + 10))
+    assert refused(asyncio.run, lookup) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+@pytest.mark.parametrize("load", [load_nowait, load_blocking])
+@pytest.mark.parametrize("to", [1_007, 12])
+@pytest.mark.parametrize("index_interval", ["1048576", "20000"])
+def test_what_lies_behind_the_damage_is_found_by_its_offset(
+    tmp_path: Path, index_interval: str, to: int, load: Any
+) -> None:
+    """It was an error until the next place that the index knows. A damaged chunk may have its offset."""
+    log = in_files(tmp_path, **{"index.interval.bytes": index_interval})
+    whole = bytes(load_blocking([range_of(log.partition())])[0])
+    change_offset(range_of(log.partition()).file, 7, to)
+    size = len(whole) // 20
+    for offset in range(8, 20):
+        (loaded,) = load([range_of(log.partition(), offset)])
+        assert bytes(loaded) == whole[offset * size :]
+    assert refused(load, [range_of(log.partition(), 7)]) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_an_offset_with_which_nothing_goes_on_is_not_believed(tmp_path: Path) -> None:
+    """The true chunk does not say its own any more, and a damaged one has it."""
+    log = in_files(tmp_path, **{"index.interval.bytes": "1048576"})
+    path = range_of(log.partition()).file
+    change_offset(path, 7, 12)
+    change_offset(path, 12, 1_012)
+    assert refused(load_blocking, [range_of(log.partition(), 12)]) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
 @pytest.mark.parametrize("number", [11, 5])
 def test_only_what_the_page_cache_lacks_is_read_in_a_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int

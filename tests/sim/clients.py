@@ -448,6 +448,8 @@ async def fetch(
             chunks.append(bytes(await piece.load()))
         else:
             chunks.append(bytes(loaded.pop(0) if isinstance(piece, FileRange) else piece))
+        if isinstance(piece, FileRange) and piece.short:
+            break
     return (*told, b"".join(chunks))
 
 

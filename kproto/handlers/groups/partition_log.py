@@ -175,4 +175,6 @@ async def _read(partition: Partition, offset: int) -> list[memoryview]:
         if loaded is None:
             loaded = await asyncio.get_running_loop().run_in_executor(None, load_blocking, [piece])
         pieces.extend(loaded)
+        if piece.short:
+            break
     return pieces
