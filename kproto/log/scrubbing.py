@@ -10,9 +10,10 @@ passed over where that can be done.
 
 Where a partition has copies (`LogPorts.copies`), what is damaged is written again, chunk by chunk, from them:
 an offset is given away once, so the same bytes belong at the same place. What no copy can be read of now is
-tried again. A partition of one copy is said to be damaged, once for each place. What is merely changed is
-handed out as it is, as Apache Kafka does: clients check the CRC. What is missing, or cannot be found because
-the chunk before it does not say where it ends, is torn (`Segment.tear`).
+tried again. A partition of one copy is said to be damaged, once for each place. What its CRC covers is handed
+out as it is, as Apache Kafka does: clients check that. A chunk that does not say at which offset it is, or
+where it ends, is an error (`wire.batch.chained`); what comes behind is found by its offset, or by the index.
+What is missing, or cannot be found, is torn (`Segment.tear`).
 """
 
 from __future__ import annotations
@@ -270,15 +271,19 @@ class Scrub:
             segment.tear(*place)
         elif self._tell(segment, place):
             partition = segment.partition
+            after = behind.offset if behind is not None else end
+            served = await self._in_thread(partial(is_handed_out, segment, place, behind))
             log.error(
-                "%s-%d: offsets %d to %d are damaged in %s from byte %d on, and there is no other copy: "
-                "clients get the bytes as they are",
+                "%s-%d: offsets %d to %d are damaged in %s from byte %d on, and there is no other copy: %s",
                 partition.topic,
                 partition.index,
                 place.offset,
-                (behind.offset if behind is not None else end) - 1,
+                after - 1,
                 segment.path,
                 place.position,
+                "clients get the bytes as they are, and notice by the CRC"
+                if served
+                else f"reads of them fail (KAFKA_STORAGE_ERROR), what comes behind begins at offset {after}",
             )
         return behind
 
@@ -431,6 +436,17 @@ def find_behind(segment: Segment, place: Place, end: int) -> Place | None:
         if behind.offset < end and _goes_on(segment, behind, end):
             return behind
     return None
+
+
+def is_handed_out(segment: Segment, place: Place, behind: Place | None) -> bool:
+    """Whether reads get the damaged chunk at ``place``: its own header says where it is, and where the log
+    goes on ``behind`` it."""
+    found = _header(segment.path, place.position)
+    if found is None:
+        return False
+    size, fields = found
+    ends = Place(place.position + size, place.offset + fields[6] + 1)
+    return fields[0] == place.offset and behind == ends
 
 
 def _goes_on(segment: Segment, place: Place, end: int) -> bool:

@@ -81,6 +81,14 @@ def header_changed(path: str) -> None:
     Path(path).write_bytes(data)
 
 
+def offset_changed(path: str) -> None:
+    """No checksum covers it."""
+    data = bytearray(Path(path).read_bytes())
+    at = [at for at, _, _ in hop(data)][4]
+    data[at] ^= 1
+    Path(path).write_bytes(data)
+
+
 def epoch_changed(path: str) -> None:
     """No checksum covers it."""
     data = bytearray(Path(path).read_bytes())
@@ -234,22 +242,28 @@ def test_an_end_that_is_gone_is_named(tmp_path: Path, chunks: int, caplog: pytes
 
 
 @pytest.mark.parametrize("max_bytes", [20_000, 1 << 20])
-@pytest.mark.parametrize("damage", [records_changed, header_changed])
-def test_changed_bytes_are_named_once_and_handed_out(
+@pytest.mark.parametrize("damage", [records_changed, header_changed, offset_changed])
+def test_changed_bytes_are_named_once_and_what_follows_from_that(
     tmp_path: Path, damage: Damage, max_bytes: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Clients check the CRC. Where a chunk ends that does not say so is known from the index."""
+    """What the CRC covers is handed out: clients check it. Where a chunk ends that does not say so is known
+    from the index. Nobody gets a chunk with another offset; it was said that they did."""
     log = one_copy(tmp_path)
     path, begin, end = damage_of(log, damage)
     log.partition()
     scrubbed(log, lambda scrub: scrub.rounds > 3, again_s=0.0)
     (line,) = errors(caplog)
-    first, last = (begin + 4, begin + 4) if damage is records_changed else (begin + 4, begin + 5)
+    first, last = (begin + 4, begin + 5) if damage is header_changed else (begin + 4, begin + 4)
     assert f"t-0: offsets {first} to {last} are damaged in {path}" in line
     missing = consumed(log, max_bytes)
     if damage is records_changed:
+        assert "clients get the bytes as they are" in line
         assert not missing
     else:
+        assert (
+            f"reads of them fail (KAFKA_STORAGE_ERROR), what comes behind begins at offset {last + 1}" in line
+        )
+        assert first in missing
         assert set(missing) <= {first, last}
         assert offsets_or_error(log, last + 1) not in ([], ErrorCode.KAFKA_STORAGE_ERROR)
     assert end < CHUNKS
