@@ -455,7 +455,7 @@ class Connection:
             exchange.answer = _QUEUED
             if type(answer) is bytes:
                 out.append(answer)
-            elif self._writing and 0 < exchange.size <= JOIN_BYTES:
+            elif out and 0 < exchange.size <= JOIN_BYTES:
                 out.append(b"".join(answer))  # type: ignore[arg-type]
             else:
                 out.extend(answer)  # type: ignore[arg-type]

@@ -168,8 +168,8 @@ def test_answers_that_cannot_be_sent_end_their_connection_only(serve, monkeypatc
 
 @pytest.mark.parametrize("size", [1, JOIN_BYTES - 4, JOIN_BYTES])
 def test_small_answers_that_have_to_wait_keep_no_large_memory(serve, size):
-    """Behind a long poll and behind what the client does not read: fetches of 150 bytes kept 256 KB of memory
-    of segments each, and counted as 150."""
+    """Behind a long poll and behind what the client does not read, also what is to leave together with that:
+    fetches of 150 bytes kept 256 KB of memory of segments each, and counted as 150."""
     opened: list[Exchange] = []
     running = serve(lambda connection, data, owned: opened.append(connection.begin(len(data))))
     shown = bytearray(b"z" * 500_000)
@@ -181,13 +181,16 @@ def test_small_answers_that_have_to_wait_keep_no_large_memory(serve, size):
 
     joined = size + 4 <= JOIN_BYTES
     with connect(running.port) as sock:
-        sock.sendall(frame(b"r") * 4)
-        until(lambda: len(opened) == 4)
+        sock.sendall(frame(b"r") * 6)
+        until(lambda: len(opened) == 6)
         assert running.run(lambda: respond(1, shown, size)) is joined
         running.run(lambda: respond(0, b"first", 5))
         assert [receive(sock), receive(sock)] == [b"first", b"z" * size]
         running.run(lambda: respond(2, big, len(big)))
         assert running.run(lambda: respond(3, shown, size)) is joined
+        assert receive(sock) == big
+        assert receive(sock) == b"z" * size
+        assert running.run(lambda: (respond(4, big, len(big)), respond(5, shown, size))[1]) is joined
         assert receive(sock) == big
         assert receive(sock) == b"z" * size
 
