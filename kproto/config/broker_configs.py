@@ -502,6 +502,7 @@ know better."""
 _LIMITS: Final[Mapping[str, Validator]] = {
     "background.threads": at_least(1),
     "log.cleaner.backoff.ms": at_least(0),
+    "log.cleaner.dedupe.buffer.size": at_least(MEGABYTE + 1),
     "log.cleaner.io.buffer.size": at_least(0),
     "log.cleaner.threads": at_least(1),
     "max.connection.creation.rate": at_least(1),
@@ -510,8 +511,8 @@ _LIMITS: Final[Mapping[str, Validator]] = {
     "num.recovery.threads.per.data.dir": at_least(1),
     "num.replica.fetchers": at_least(1),
 }
-"""Of `_ACCEPTED_LIVE`, those whose values Apache Kafka limits by themselves; what it compares with the value
-in force (no more than twice, no less than half as many threads) is not limited here."""
+"""Of `_ACCEPTED_LIVE`, those whose values Apache Kafka limits by themselves; what it compares with others (no
+more than twice, no less than half as many threads; memory for each cleaner) is not limited here."""
 
 SHOWN_WHEN_SET: Final = frozenset(
     {

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS, MEGABYTE
+from kproto.config.broker_configs import ALIASES, BROKER_CONFIGS
 from kproto.config.definition import ConfigError, ConfigValue, value_text
 from kproto.config.topic_configs import TOPIC_CONFIGS, TopicConfig, topic_config
 
@@ -84,6 +84,26 @@ class Settings(NamedTuple):
     def with_texts(self, texts: Mapping[str, str]) -> Settings:
         """These settings with ``texts`` (dotted name -> value) on top; raises :class:`ConfigError`."""
         return _settings({**self.values, **_parsed(texts)}, {**self.explicit, **texts})
+
+    def with_what_goes(self, texts: Mapping[str, str]) -> tuple[Settings, list[str]]:
+        """The same with as many of ``texts`` as go, and why the others do not: one of those must not take
+        back what it has nothing to do with, such as how long records are kept."""
+        try:
+            return self.with_texts(texts), []
+        except ConfigError:
+            settings, left = self, dict(texts)
+        refused: dict[str, str] = {}
+        while left:  # one may go only with another one that comes later
+            for name, text in left.items():
+                try:
+                    settings = settings.with_texts({name: text})
+                    refused.pop(name, None)
+                except ConfigError as error:
+                    refused[name] = str(error)
+            if len(refused) == len(left):
+                break
+            left = {name: left[name] for name in refused}
+        return settings, list(refused.values())
 
     def listen_address(self) -> tuple[str, int]:
         """Host and port to bind; an empty host means all interfaces."""
@@ -205,10 +225,6 @@ def _check_together(values: Mapping[str, ConfigValue]) -> None:
         smaller, larger = values[low], values[high]
         if isinstance(smaller, int) and isinstance(larger, int) and smaller > larger:
             raise ConfigError(f"{low}: {smaller} is above {high} ({larger})")
-    buffer, threads = values["log.cleaner.dedupe.buffer.size"], values["log.cleaner.threads"]
-    if isinstance(buffer, int) and isinstance(threads, int) and buffer // threads <= MEGABYTE:
-        each = f"1 MB for each of log.cleaner.threads ({threads})"
-        raise ConfigError(f"log.cleaner.dedupe.buffer.size: {buffer} is not more than {each}")
     if "," in str(values["log.dirs"]):
         raise ConfigError("log.dirs: kproto stores everything in one directory")
     for bound, told in _ADDRESSES.items():

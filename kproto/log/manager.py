@@ -17,7 +17,7 @@ from errno import EIO
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from kproto.config import ConfigError, TopicConfig, topic_config
+from kproto.config import TopicConfig, topic_config
 from kproto.directory import LeftAs
 from kproto.disk import SyncError
 from kproto.errors import ErrorCode, KafkaError
@@ -163,11 +163,9 @@ class LogManager:
         if dynamic == self._dynamic:
             return False
         self._dynamic = dynamic
-        try:
-            self.settings = self._static.with_texts(dynamic) if dynamic else self._static
-        except ConfigError as error:  # another broker's file allows it, this one's does not
-            log.warning("dynamic configs that do not go with this broker's own are not used: %s", error)
-            return False
+        self.settings, problems = self._static.with_what_goes(dynamic)
+        for problem in problems:  # another broker's file allows it, this one's does not
+            log.warning("a dynamic config does not go with this broker's own and is not used: %s", problem)
         return True
 
     def _first_image(self, image: MetadataImage) -> None:

@@ -226,6 +226,25 @@ def test_topic_config_inherits_from_the_broker_in_kafkas_order() -> None:
     assert topic_config({"retention.ms": "0"}, unused).retention_ms == 0
 
 
+def test_what_does_not_go_leaves_the_rest_in_force() -> None:
+    own = load(None, {"kproto.journal.bytes": "16777216", "kproto.virtual.segment.bytes": "4194304"})
+    wanted = {
+        "group.min.session.timeout.ms": "2000000",  # goes only with the next one
+        "group.max.session.timeout.ms": "3000000",
+        "kproto.virtual.segment.bytes": "33554432",
+        "log.retention.ms": "-1",
+        "num.io.threads": "-1",
+    }
+    settings, problems = own.with_what_goes(wanted)
+    assert sorted(problem.split(":")[0] for problem in problems) == [
+        "kproto.virtual.segment.bytes",
+        "num.io.threads",
+    ]
+    assert settings.topic_defaults.retention_ms == -1
+    assert settings.group_min_session_timeout_ms == 2_000_000
+    assert own.with_what_goes({"log.retention.ms": "5"})[1] == []
+
+
 def test_topic_config_types() -> None:
     config = topic_config(
         {

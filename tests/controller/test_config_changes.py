@@ -161,16 +161,6 @@ def test_what_changes_nothing_has_limits_all_the_same(key: str, least: int) -> N
         assert [error and error.code for error in decision.answer] == codes
 
 
-def test_the_cleaners_memory_is_shared_by_its_threads() -> None:
-    size = 3 * 1_048_577
-    three = (("log.cleaner.threads", SET, "3"), ("log.cleaner.dedupe.buffer.size", SET, str(size)))
-    assert not decide_alter(image(), [broker(*three)], SETTINGS).answer[0]
-    four = (("log.cleaner.threads", SET, "4"), three[1])
-    (error,) = decide_alter(image(), [broker(*four)], SETTINGS).answer
-    assert error is not None
-    assert error.code is ErrorCode.INVALID_REQUEST
-
-
 def test_a_resource_twice_is_refused_twice_and_others_go_on() -> None:
     twice = topic(("retention.ms", SET, "1"))
     decision = decide_alter(image(), [twice, broker(("log.retention.ms", SET, "1")), twice], SETTINGS)

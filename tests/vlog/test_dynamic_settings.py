@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kproto.broker import Broker
-from kproto.config import ConfigError, load
+from kproto.config import ConfigError, load, topic_config
 from kproto.wire.generated import incremental_alter_configs as api
 from tests.groups.members import Members, members
 
@@ -90,5 +90,6 @@ def test_a_value_that_does_not_go_with_a_brokers_own_file_stops_nothing(tmp_path
             await wait_for(cluster.brokers[1], (1, 33_554_432, 0.5, 3600, 0.02))
             await cluster.until(lambda: cluster.image(2).revision == cluster.image(1).revision)
             assert in_force(cluster.brokers[2]) == (1, 4_194_304, 0.5, 3600, 0.02)
+            assert topic_config({}, cluster.brokers[2]._logs.settings).retention_ms == 1000, "it goes"
 
     asyncio.run(main())

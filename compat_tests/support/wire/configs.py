@@ -266,14 +266,6 @@ def limiting(talk: Talk) -> None:
             ask(f"{key} {value}", {key: value})
             ask(f"{key} taken", {key: None}, DELETE)
         talk.settle()
-    for size in ("2097152", "2097154"):
-        both: dict[str, str | None] = {
-            "log.cleaner.threads": "2",
-            "log.cleaner.dedupe.buffer.size": size,
-        }
-        ask(f"two cleaners, {size}", both)
-        ask("two cleaners taken", dict.fromkeys(both), DELETE)
-        talk.settle()
 
 
 LIMITED = {
