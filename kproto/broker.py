@@ -192,7 +192,7 @@ class Broker:
         )
         self._services = services
         self._dispatcher = Dispatcher(services)
-        self._server.dispatch = self._dispatcher.dispatch
+        self._server.dispatch, self._server.refuse = self._dispatcher.dispatch, self._dispatcher.refuse
         self._groups.start()
         if self._member is not None:
             self._member.serve()

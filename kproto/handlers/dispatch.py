@@ -59,7 +59,7 @@ class Dispatcher:
     def dispatch(self, connection: Connection, frame: memoryview, owned: bool) -> None:
         """Handle one request; never raises."""
         if len(frame) < REQUEST_HEADER.size:
-            self._refuse(connection, None, f"a request of {len(frame)} bytes has no header")
+            self.refuse(connection, f"a request of {len(frame)} bytes has no header")
             return
         key, version, correlation_id, id_length = REQUEST_HEADER.unpack_from(frame)
         try:
@@ -84,8 +84,12 @@ class Dispatcher:
             log.exception("a request of %s failed, closing its connection", connection.peer)
             connection.close("internal error")
 
+    def refuse(self, connection: Connection, problem: str) -> None:
+        """Close the connection of who sent something that is no request at all."""
+        self._refuse(connection, None, problem)
+
     def _refuse(self, connection: Connection, key: int | None, problem: str) -> None:
-        """Close the connection of who sent something that is no request here."""
+        """The same of who sent something that is no request here; ``key`` of which API, if it is known."""
         due = self._strange.is_due((connection.peer, key if key in registry.APIS else None))
         level = logging.WARNING if due else logging.INFO
         log.log(level, "closing the connection of %s: %s", connection.peer, problem)

@@ -248,7 +248,7 @@ class Connection:
         while end - position >= 4:
             size = unpack(scratch, position)[0]
             if not 0 < size <= self.max_frame:
-                self.close(f"frame of {size} bytes")
+                server.refuse(self, f"a frame of {size} bytes (does it speak TLS, or HTTP?)")
                 return
             start = position + 4
             stop = start + size

@@ -101,6 +101,7 @@ class Server:
         "loop",
         "max_frame",
         "now",
+        "refuse",
         "scratch",
         "scratch_view",
         "spares",
@@ -109,6 +110,8 @@ class Server:
     def __init__(self, dispatch: Dispatch, budget: MemoryBudget, limits: Limits | None = None) -> None:
         self.loop = asyncio.get_running_loop()
         self.dispatch = dispatch
+        self.refuse: Callable[[Connection, str], None] = Connection.close
+        """Ends a connection on which something came that is no frame: why is its second argument."""
         self.budget = budget
         self.spares = Spares()
         """Buffers for large frames."""
