@@ -28,8 +28,9 @@ INIT_PRODUCER_ID: Final = 22
 TOO_LARGE: Final = (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE)
 LINES_PER_BATCH: Final = 500
 READ_BYTES: Final = 1 << 16
-LINE_BYTES: Final = 100 * 1024 * 1024
-"""Of one line: as much as a request may have, unless ``socket.request.max.bytes`` says otherwise."""
+LINE_BYTES: Final = 100 * 1024 * 1024 - 2 * READ_BYTES
+"""Of one line, which shares a request with the lines that were read with it: as much as there may be in one,
+unless ``socket.request.max.bytes`` says otherwise."""
 TIMEOUT_MS: Final = 30_000
 
 
