@@ -80,7 +80,7 @@ class ConfigViews:
         self._common = image.configs.get(DEFAULT_BROKER, {})
         dynamic = image.broker_configs(node_id)
         self._unused = not dynamic.items() <= in_force.explicit.items()
-        """Whether this broker goes without the dynamic configs that are stored."""
+        """Whether this broker goes without some of the dynamic configs that are stored."""
         self._special = {alias: value_text(settings.values[name]) for alias, name in ALIASES.items()}
         if advertised is not None:
             self._special["advertised.listeners"] = f"PLAINTEXT://{address_text(*advertised)}"

@@ -194,7 +194,7 @@ def test_dynamic_broker_configs_reach_topics_by_precedence(world) -> None:
 
 
 def test_dynamic_configs_that_do_not_go_with_the_brokers_own_are_shown_but_not_used(small) -> None:
-    """The broker goes on with what it has, and says so."""
+    """The broker goes on with what it has instead, and says so; what comes with them counts."""
     assert alter(small, BROKER, "", ("log.segment.bytes", OpType.SET, "+3000000")) == 0
     size = ("kproto.virtual.segment.bytes", OpType.SET, str(512 << 20))
     assert alter(small, BROKER, "", size, ("log.segment.bytes", OpType.SET, "+2000000")) == 0
@@ -207,9 +207,9 @@ def test_dynamic_configs_that_do_not_go_with_the_brokers_own_are_shown_but_not_u
     assert {c.name: c.value for c in describe(small, BROKER, "").configs}[size[0]] == size[2]
     (made,) = small.call(19, 7, CreateTopicsRequest([CreatableTopic("t", -1, -1)])).topics
     assert made.error_code == 0
-    assert {c.name: c.value for c in made.configs}["segment.bytes"] == "3000000"
+    assert {c.name: c.value for c in made.configs}["segment.bytes"] == "2000000"
     (segment,) = describe(small, TOPIC, "t", "segment.bytes").configs
-    assert segment.value == "3000000"
+    assert segment.value == "2000000"
     assert alter(small, BROKER, "", (size[0], OpType.DELETE, None)) == 0
     assert describe(small, TOPIC, "t", "segment.bytes").configs[0].value == "2000000"
 
