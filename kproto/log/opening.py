@@ -4,8 +4,7 @@ What is trusted depends on how the last process ended: after a clean stop everyt
 entry, after a kill what the entry says was in the file (the page cache survived), after a power loss what
 it says was synced. Whatever lies above is read and its CRC-32C verified, chunk by chunk, offsets
 contiguous; the first chunk that fails ends the file: it and everything behind it are cut off (rule 24b),
-and the journal supplies what it has from there on. Damage in what is trusted is no torn end: nothing is
-cut, and the log goes on behind it (rule 24).
+and the journal supplies what it has from there on.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from kproto.log import kept_producers
 from kproto.log.epochs import UNDEFINED, EpochCache
 from kproto.log.files import DELETED, FETCHING, SegmentName, parse_name
 from kproto.log.index import SparseIndex, decode
-from kproto.log.ports import EVERYTHING
 from kproto.log.producers import Producers
 from kproto.log.segment import HOP_WINDOW, NO_TIME, Group, Segment, hop_file, read_file, read_index
 from kproto.wire.batch import CRC_FROM, HEADER, HEADER_SIZE, LENGTH_OVERHEAD, hop
@@ -52,7 +50,6 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
     kept_producers.recall(partition)
     names = _names(partition, entry, exact)
     log_start = entry.log_start if entry is not None else 0
-    vouched = 0
     if not names:
         _begin_empty(partition, _first_offset(entry, runs), log_start)
     else:
@@ -62,12 +59,8 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
             lost(partition, log_start, partition.log_start_offset, "no file has them")
         for segment in segments_of(partition, names, entry):
             partition.add_segment(segment)
-        damaged = scan(partition, _trusted(names, entry))
-        if damaged and entry is not None:
-            vouched = entry.next_offset
-            _go_on_behind(partition, vouched, runs)
-        else:
-            _reopen_last(partition, entry, exact)
+        scan(partition, _trusted(entry))
+        _reopen_last(partition, entry, exact)
     last = partition.segments[-1]
     less = entry is not None and (last.base_offset, last.size) < (entry.synced_base, entry.synced)
     _apply(partition, runs)
@@ -75,13 +68,11 @@ def open_partition(partition: Partition, entry: Entry | None, exact: bool, runs:
         _restart_at(partition, partition.log_start_offset)
     if entry is not None and partition.log_end_offset < entry.next_offset:
         lost(partition, partition.log_end_offset, entry.next_offset, "the log ends before them")
-    if partition.log_end_offset < vouched:  # the journal's chunks were of no use
-        partition.skip_to(vouched)
     kept_producers.settle(partition)
     kept_producers.complete_epochs(partition)
     partition.high_watermark = partition.last_stable_offset = partition.log_end_offset
     partition.remove_dead_groups()
-    if less or vouched:  # the checkpoint must not vouch for what comes in the place of that (24b, 36)
+    if less:  # the checkpoint must not vouch for what comes in the place of that (24b, 36)
         partition.manager.checkpointing.note_down([partition], sync=True)
     config = partition.config
     if not exact and min(config.flush_messages, config.flush_ms) < LONG_MAX:
@@ -149,13 +140,8 @@ def by_offset(name: SegmentName) -> tuple[int, int, int]:
     return name.base_offset, name.group_base, name.number
 
 
-def _trusted(names: Sequence[SegmentName], entry: Entry | None) -> Trust:
-    if entry is None:
-        return Trust(0, 0)
-    last = names[-1].base_offset
-    if last < entry.synced_base:  # it was closed, and nothing behind it was written
-        return Trust(last, EVERYTHING)
-    return Trust(entry.base_offset, entry.flushed)
+def _trusted(entry: Entry | None) -> Trust:
+    return Trust(0, 0) if entry is None else Trust(entry.base_offset, entry.flushed)
 
 
 def segments_of(partition: Partition, names: Sequence[SegmentName], entry: Entry | None) -> list[Segment]:
@@ -177,9 +163,8 @@ def segments_of(partition: Partition, names: Sequence[SegmentName], entry: Entry
     return segments
 
 
-def scan(partition: Partition, trust: Trust) -> bool:
-    """Fold and check the segments from the trusted one on; cut where the log ends. True: the last one is
-    damaged in what is trusted, and nothing is cut. (Where ``trust.ends`` is False others have it, too.)"""
+def scan(partition: Partition, trust: Trust) -> None:
+    """Fold and check the segments from the trusted one on; cut where the log ends."""
     first = max(bisect_right(partition.bases, trust.base) - 1, 0)
     start = _restore_state(partition, first)
     for number in range(start, first):
@@ -189,53 +174,21 @@ def scan(partition: Partition, trust: Trust) -> bool:
         segment = partition.segments[number]
         if segment.base_offset != offset:
             _cut_for_good(partition, number, f"offset {offset} is missing")
-            return False
+            return
         trusted = trust.size if segment.base_offset == trust.base else 0
         offset, valid = check_file(partition, segment, trusted, trust.ends)
         size = os.stat(segment.path).st_size
         segment.size = segment.flushed = valid
         segment.next_offset = segment.flushed_offset = offset
-        if valid < trusted and trust.ends and number + 1 < len(partition.segments):
-            offset = partition.bases[number + 1]
-            _tear(partition, segment, offset)
-            continue
-        if valid < size and trust.ends and (valid < trusted <= size or trusted == EVERYTHING):
-            return True
         if valid < size:
             log.warning(
                 "%s: %d bytes from position %d are torn or damaged: cut", segment.path, size - valid, valid
             )
             truncate(partition, segment, valid)
             _cut_for_good(partition, number + 1, "the segment before it is damaged")
-            return False
+            return
         if number + 1 < len(partition.segments):
             ensure_index(partition, segment)
-    return False
-
-
-def _tear(partition: Partition, segment: Segment, end: int) -> None:
-    """The closed ``segment``, which is damaged, stays as it is, and nothing of it is of use up to offset
-    ``end``. It is synced: no later start, after a loss of power, may take the damage for a torn end. What
-    producers sent there is not known, so that nothing of them is (as in `_restart_at`)."""
-    segment.sync()
-    position, offset = segment.size, segment.next_offset
-    if offset < end:
-        segment.next_offset = end
-        segment.tear(position, offset)
-        kept_producers.replace(partition, Producers(), end)
-
-
-def _go_on_behind(partition: Partition, end: int, runs: list[JournalRun]) -> None:
-    """The last file is damaged. Offsets below ``end`` were given away: the log goes on there in a new group,
-    or where the journal begins to have all of them."""
-    begin = end
-    for run in reversed(runs):
-        if run.base_offset < begin <= run.next_offset:
-            begin = run.base_offset
-    last = partition.segments[-1]
-    begin = max(begin, last.next_offset)
-    _tear(partition, last, begin)
-    partition.begin_at(begin)
 
 
 def _restore_state(partition: Partition, first: int) -> int:
