@@ -758,7 +758,7 @@ class Partition:
         before = None
         for i, segment in enumerate(self.segments):
             if segment.number == 0 and (
-                segment.base_offset <= offset or (before is not None and before.next_offset <= offset)
+                segment.base_offset <= offset or (before is not None and before.whole_end <= offset)
             ):
                 keep = i
             before = segment

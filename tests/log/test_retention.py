@@ -58,6 +58,23 @@ def test_old_groups_go_and_their_files_later(tmp_path: Path) -> None:
     assert len(everything(partition)) == partition.size_bytes()
 
 
+def test_a_group_whose_first_file_is_torn_at_its_begin_ends_where_it_should(tmp_path: Path) -> None:
+    """What is behind the damage is there; and offsets below the log start would be passed over unknowingly."""
+    log = Log(tmp_path, {"segment.ms": "1000"})
+    partition = log.partition()
+    for second in (0, 50, 100):
+        partition.append(batch(b"x", time=START + second * 1000))
+        partition.flush()
+    before = [segment.path for segment in partition.segments]
+    first = partition.segments[0]
+    first.blocks.clear()
+    first.tear(0, 0)
+    partition.remove_dead_groups()
+    assert [segment.path for segment in partition.segments] == before
+    assert partition.delete_records(1) == 1
+    assert [segment.path for segment in partition.segments] == before[1:]
+
+
 def test_compact_only_topics_keep_everything(tmp_path: Path) -> None:
     log = Log(tmp_path, {"retention.ms": "1000", "cleanup.policy": "compact"})
     log.partition().append(batch(b"x"))
