@@ -59,7 +59,7 @@ def test_old_groups_go_and_their_files_later(tmp_path: Path) -> None:
 
 
 def test_a_group_whose_first_file_is_torn_at_its_begin_ends_where_it_should(tmp_path: Path) -> None:
-    """What is behind the damage is there; and offsets below the log start would be passed over unknowingly."""
+    """What is behind the damage is there; offsets below the log start would be passed over unknowingly."""
     log = Log(tmp_path, {"segment.ms": "1000"})
     partition = log.partition()
     for second in (0, 50, 100):
