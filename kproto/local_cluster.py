@@ -31,7 +31,9 @@ FILE: Final = "cluster.json"
 LOCK_FILE: Final = "cluster.lock"
 SECRET_FILE: Final = "secret.toml"
 SECRET: Final = "kproto.cluster.secret"
+IDENTITY_FILE: Final = "identity.json"
 METADATA_FILE: Final = "metadata.sqlite"
+"""These two are a broker's own, in its data directory."""
 INTERNAL_OFFSET: Final = 1000
 METRICS_OFFSET: Final = 2000
 FIRST_FREE_PORT: Final = 20_000
@@ -418,7 +420,7 @@ def _read(directory: str) -> _Document:
 def _cluster_of(data_dir: str) -> str:
     """Which cluster a broker's directory notes that it is of; nothing when it was never in one."""
     try:
-        with open(os.path.join(data_dir, "identity.json"), encoding="utf-8") as file:
+        with open(os.path.join(data_dir, IDENTITY_FILE), encoding="utf-8") as file:
             return str(json.load(file).get("cluster_id", ""))
     except (OSError, ValueError, AttributeError):  # the broker itself says what is wrong with it
         return ""

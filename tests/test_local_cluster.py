@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 
 from bench.failover.promises import wait_until
-from kproto.directory import open_directory
+from kproto import local_cluster
+from kproto.directory import IDENTITY_FILE, open_directory
 from kproto.disk import Disk
 from kproto.local_cluster import DEAD, RUNNING, ClusterError, LocalCluster, Node, process_of
+from kproto.metadata.opening import SQLITE_FILE
 
 SECRET = 'a "b" \\c\t\x7f\U0001f600'
 FIRST_THREAD_ENDS = """
@@ -26,6 +28,11 @@ threading.Thread(target=sys.stdin.read).start()
 print("ready", flush=True)
 ctypes.CDLL(None).pthread_exit(None)
 """
+
+
+def test_it_looks_for_what_brokers_write() -> None:
+    """It imports nothing of kproto."""
+    assert (local_cluster.IDENTITY_FILE, local_cluster.METADATA_FILE) == (IDENTITY_FILE, SQLITE_FILE)
 
 
 def test_a_process_that_still_has_threads_is_not_dead(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ range, always the only piece of an answer.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 from bisect import bisect_left, bisect_right
@@ -292,6 +293,26 @@ def _file_piece(
 
 
 # Loading
+
+
+async def in_memory(pieces: Sequence[Piece]) -> list[memoryview]:
+    """The bytes of one read's ``pieces``, in memory of their own, up to where a range breaks off. For who
+    reads one partition in the background. Raises as `load_blocking` and `RemoteRange.load` do.
+    """
+    found: list[memoryview] = []
+    for piece in pieces:
+        if isinstance(piece, RemoteRange):
+            found.append(await piece.load())
+        elif isinstance(piece, FileRange):
+            loaded = load_nowait([piece])
+            if loaded is None:
+                loaded = await asyncio.get_running_loop().run_in_executor(None, load_blocking, [piece])
+            found += loaded
+            if piece.short:
+                break
+        else:
+            found.append(memoryview(bytes(piece)))
+    return found
 
 
 def load_nowait(ranges: Sequence[FileRange]) -> list[memoryview] | None:

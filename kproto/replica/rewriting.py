@@ -29,7 +29,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kproto.errors import KafkaError
-from kproto.log.reader import RemoteRange, load_blocking, load_nowait
+from kproto.log.reader import RemoteRange, in_memory
 from kproto.metadata.exchange import parts
 from kproto.metadata.vlogs import VsegId, VsegRecord
 from kproto.replica.looking import Looking, LostError, Waits, if_changed
@@ -450,17 +450,7 @@ async def _durable(vlog: VirtualLogPort) -> None:
 
 async def _read(partition: Partition, offset: int, size: int) -> list[memoryview]:
     """About ``size`` bytes of chunks from the one with ``offset`` on, in memory of their own."""
-    found: list[memoryview] = []
-    for piece in partition.read(offset, size).pieces:
-        if isinstance(piece, RemoteRange):
-            raise NotHereError(f"{partition}: offset {offset} is not in files here yet")
-        if isinstance(piece, memoryview):
-            found.append(memoryview(bytes(piece)))
-            continue
-        loaded = load_nowait([piece])
-        if loaded is None:
-            loaded = await asyncio.get_running_loop().run_in_executor(None, load_blocking, [piece])
-        found += loaded
-        if piece.short:
-            break
-    return found
+    pieces = partition.read(offset, size).pieces
+    if any(isinstance(piece, RemoteRange) for piece in pieces):
+        raise NotHereError(f"{partition}: offset {offset} is not in files here yet")
+    return await in_memory(pieces)

@@ -11,7 +11,7 @@ from kproto.check import check
 from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.copies import copies_short
 from kproto.handlers.partitions import leader_of
-from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
+from kproto.log.reader import in_memory
 from kproto.wire.batch import hop
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class PartitionLog:
         offset = partition.log_start_offset
         while offset < partition.high_watermark:
             before = offset
-            for piece in await _read(partition, offset):
+            for piece in await in_memory(partition.read(offset, READ_BYTES).pieces):
                 for position, size, fields in hop(piece):
                     offset = fields[0] + fields[6] + 1
                     yield piece[position : position + size]
@@ -159,22 +159,3 @@ async def _settle(partition: Partition) -> None:
     await settled
     if partition.high_watermark < end:
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{partition} is led elsewhere")
-
-
-async def _read(partition: Partition, offset: int) -> list[memoryview]:
-    """About ``READ_BYTES`` of batches from the one with ``offset`` on, in memory of their own."""
-    pieces: list[memoryview] = []
-    for piece in partition.read(offset, READ_BYTES).pieces:
-        if isinstance(piece, RemoteRange):
-            pieces.append(await piece.load())
-            continue
-        if not isinstance(piece, FileRange):
-            pieces.append(memoryview(bytes(piece)))
-            continue
-        loaded = load_nowait([piece])
-        if loaded is None:
-            loaded = await asyncio.get_running_loop().run_in_executor(None, load_blocking, [piece])
-        pieces.extend(loaded)
-        if piece.short:
-            break
-    return pieces
