@@ -333,7 +333,7 @@ class ControllerLoop:
         now = self._clock.monotonic()
         for ask in asks:
             self._sealing.asked(ask, now)
-            body = messages.Seal(ask.vseg, ask.fence, ask.target.store_id, ask.journal).encode()
+            body = messages.Seal(ask.vseg, ask.fence, ask.target.store_id, ask.journal, ask.thorough).encode()
             self._peers.request(
                 ask.target.node_id,
                 Api.SEAL,

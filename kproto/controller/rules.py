@@ -22,7 +22,7 @@ Who has what a virtual segment holds is asked in several ways:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final
 
 from kproto.config import BROKER_CONFIGS, TOPIC_CONFIGS
@@ -243,6 +243,12 @@ def may_lose(image: MetadataImage, table: VlogTable, vseg: VsegRecord, by_defaul
     default = by_default if of_all is None else unclean.parse(of_all)
     own = (topic.configs.get(UNCLEAN) for topic in topics_in(image, table, vseg))
     return all(default if text is None else unclean.parse(text) for text in own)
+
+
+def answers_for_others(vseg: VsegRecord, away: Set[CopyTarget], given_up: bool) -> bool:
+    """Listed copies are ``away``, or ``given_up`` because they are late or torn: who answers may be all that
+    is listed then, and has to read what it has. Else nobody may be left to mend it (24c, S8)."""
+    return given_up or not away.isdisjoint(vseg.backups)
 
 
 def may_come_back(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> frozenset[CopyTarget]:

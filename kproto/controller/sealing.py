@@ -24,12 +24,14 @@ RETRY_SECONDS: Final = 0.1
 
 
 class Ask(NamedTuple):
-    """Send SEAL to this copy. ``journal``: it is the owner's own, to be answered from its journal."""
+    """Send SEAL to this copy. ``journal``: it is the owner's own, to be answered from its journal.
+    ``thorough``: it is to be read before the answer."""
 
     vseg: VsegId
     target: CopyTarget
     fence: int
     journal: bool
+    thorough: bool = False
 
 
 class Close(NamedTuple):
@@ -172,6 +174,12 @@ class _View:
         self.asked_since = max(self.given_up_at, gone_since, progress.torn_since)
         """Who answers alone for others, that are given up, away or torn, was asked after that was known: it
         may have lost its power since it answered, and be a member for a whole session yet."""
+
+    @property
+    def is_thorough(self) -> bool:
+        """Who is asked now may be listed without somebody else."""
+        given_up = max(self.given_up_at, self.progress.torn_since) > -math.inf
+        return rules.answers_for_others(self.vseg, self.progress.away, given_up)
 
     def is_past(self, at: float) -> bool:
         """What is waited for until ``at`` (for ever: infinity) is over; else that is when to look again."""
@@ -388,7 +396,8 @@ class Sealing:
         """
         vseg = view.vseg
         fence = rules.fence_of(vseg)
-        asks = [Ask(vseg.id, target, fence, False) for target in view.here if view.is_to_be_asked(target)]
+        to_ask = filter(view.is_to_be_asked, view.here)
+        asks = [Ask(vseg.id, target, fence, False, view.is_thorough) for target in to_ask]
         if view.all_told() and rules.owner_holds(view.image, view.table, vseg):
             patience = self._patience if vseg.backups else 0.0
             if view.is_past(view.progress.since + patience) and view.is_to_be_asked(view.owner):

@@ -30,18 +30,22 @@ class Seal(NamedTuple):
     """Body of SEAL. ``fence``: owner epochs below it push no more to this store; persisted before the answer
     (rule 20). ``store_id`` (empty: whichever) is the data directory that is meant: another one answers
     UNKNOWN, or a wiped broker would say that there was nothing (rule 3). ``journal``: the owner itself is
-    asked, for its own copy, which is in the journal of an earlier process of it (rule 18b).
+    asked, for its own copy, which is in the journal of an earlier process of it (rule 18b). ``thorough``:
+    others that are listed cannot tell, so the file is read again before the answer (24c).
     """
 
     vseg: VsegId
     fence: int
     store_id: str = ""
     journal: bool = False
+    thorough: bool = False
 
     def encode(self) -> bytes:
         fields: dict[str, Any] = {**_vseg(self.vseg), "fence": self.fence, "store": self.store_id}
         if self.journal:
             fields["journal"] = True
+        if self.thorough:
+            fields["thorough"] = True
         return encode_json(fields)
 
     @classmethod
@@ -52,6 +56,7 @@ class Seal(NamedTuple):
             _count(fields, "fence"),
             str(fields.get("store", "")),
             fields.get("journal") is True,
+            fields.get("thorough") is True,
         )
 
 

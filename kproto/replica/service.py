@@ -179,7 +179,35 @@ class ReplicaService:
                 torn, durable = (copy.torn, copy.durable) if copy is not None else (False, 0)
                 reply(InternalError.NONE, Sealed(position, not usable, torn, durable).encode())
 
-        self.store.seal(request.vseg, request.fence, sealed)
+        def fenced(position: int, usable: bool) -> None:
+            if usable and request.thorough:
+                self._read_through(request.vseg, lambda: self.store.seal(request.vseg, request.fence, sealed))
+            else:
+                sealed(position, usable)
+
+        self.store.seal(request.vseg, request.fence, fenced)
+
+    def _read_through(self, vseg: VsegId, then: Callable[[], object]) -> None:
+        """Read the file of a copy to which nothing is added any more. Where the medium does not have what this
+        process once stored, it is damaged, and cannot say where the vseg ends (24c)."""
+        copy = self.store.copies.get(vseg)
+        if copy is None:
+            then()
+            return
+        end, found = copy.end, list[Inspection]()
+        copy.pins += 1
+
+        def read(error: BaseException | None) -> None:
+            copy.pins -= 1
+            one = found[0] if error is None else Inspection(Presence.UNREADABLE, problem=str(error))
+            if self.store.copies.get(vseg) is copy and not (one.header is not None and one.end >= end):
+                lost = Presence.READABLE if one.header is not None else Presence.UNREADABLE
+                copy.take(one._replace(presence=lost, proven=True))
+                log.error("the copy of virtual segment %s is damaged behind %d: %s", vseg, one.end, copy.path)
+            then()
+
+        look = partial(inspect, self.store.disk, copy.path, vseg, True)
+        self.store.workers.reads.submit(lambda: found.append(look()), read)
 
     def _seal_journal(self, request: Seal, reply: Reply) -> None:
         """The owner's own copy, from the journal of an earlier process of it (rule 18b)."""

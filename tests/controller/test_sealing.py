@@ -10,7 +10,7 @@ from kproto.controller.sealing import RETRY_SECONDS, Sealing, decide_close
 from kproto.metadata.records import StreamletRecord, config_key, encode_configs
 from kproto.metadata.vlogs import CopyTarget
 
-from .cluster_world import PATIENCE, STALL, World, cluster, nodes
+from .cluster_world import PATIENCE, STALL, World, cluster, nodes, reading
 
 
 def owner_died(copies: int = 3, brokers: int = 3) -> World:
@@ -60,7 +60,7 @@ def test_a_backup_that_is_late_is_waited_for_no_longer_than_a_stall() -> None:
     assert plan.closes == []
     assert plan.look_at == world.now + STALL
     world.now += STALL
-    assert world.plan().asks == [first], "whether it is still there"
+    assert world.plan().asks == [reading(first)], "whether it is still there"
     assert world.plan() == ([], [], [], None), "it is on its way"
     world.answer(first, 180)
     (closed,) = world.close()
@@ -69,17 +69,28 @@ def test_a_backup_that_is_late_is_waited_for_no_longer_than_a_stall() -> None:
     assert world.plan() == ([], [], [], None), "the late answer changes nothing"
 
 
+def test_who_is_asked_when_others_are_late_reads_its_copy() -> None:
+    """It may be listed alone (24c)."""
+    world = owner_died()
+    first, second = world.plan().asks
+    assert (first.thorough, second.thorough) == (False, False)
+    world.answer(first, 180)
+    world.now += STALL
+    (again,) = world.plan().asks
+    assert again == first._replace(thorough=True)
+
+
 def test_who_answered_and_is_silent_now_does_not_decide_alone() -> None:
     """A machine that loses its power is a member for a whole session; whoever was late has all of it."""
     world = owner_died()
     first, second = world.plan().asks
     world.answer(first, 180)
     world.now += STALL
-    assert world.plan().asks == [first]
+    assert world.plan().asks == [reading(first)]
     world.sealing.failed(first, world.now)
     world.now += RETRY_SECONDS
     plan = world.plan()
-    assert (plan.asks, plan.closes) == ([first], [])
+    assert (plan.asks, plan.closes) == ([reading(first)], [])
     world.answer(second, 200)
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (180, (first.target, second.target))
@@ -113,7 +124,7 @@ def test_who_has_the_last_frame_whole_and_went_away_is_waited_for() -> None:
     world.now += 1.0
     world.fence(second.target.node_id)
     plan = world.plan()
-    assert (plan.asks, plan.closes) == ([first], []), "whether it is still there"
+    assert (plan.asks, plan.closes) == ([reading(first)], []), "whether it is still there"
     world.answer(first, 180, torn=True)
     plan = world.plan()
     assert (plan.asks, plan.closes, plan.look_at) == ([], [], 100.0 + PATIENCE)
@@ -173,7 +184,7 @@ def test_who_answered_and_died_does_not_decide_alone() -> None:
     world.now += STALL
     assert world.close() == []
     world.answer(second, 200)
-    assert world.plan().asks == [second], "whether it is there still"
+    assert world.plan().asks == [reading(second)], "whether it is there still"
     world.answer(second, 200)
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (180, (first.target, second.target))
@@ -188,7 +199,7 @@ def test_who_answered_before_the_other_was_gone_is_asked_whether_it_is_still_the
     world.now += 0.1
     world.fence(second.target.node_id)
     plan = world.plan()
-    assert (plan.asks, plan.closes) == ([first], [])
+    assert (plan.asks, plan.closes) == ([reading(first)], [])
     for ask in (first, second):
         world.sealing.failed(ask, world.now)
     world.fence(first.target.node_id)
@@ -209,7 +220,7 @@ def test_the_owner_is_not_asked_while_a_backup_may_say_that_it_is_still_there() 
     world.register(1)
     world.now += PATIENCE
     world.fence(second.target.node_id)
-    assert world.plan().asks == [first]
+    assert world.plan().asks == [reading(first)]
     plan = world.plan()
     assert (plan.asks, plan.closes, plan.look_at) == ([], [], world.now + STALL)
     world.now += STALL
@@ -257,7 +268,7 @@ def test_who_is_dead_by_the_time_that_it_is_decided_does_not_decide_alone() -> N
     world.fence(first.target.node_id)
     assert world.commit(decide_close(world.image, world.table, plan.closes)) == []
     world.answer(second, 200)
-    assert world.plan().asks == [second]
+    assert world.plan().asks == [reading(second)]
     world.answer(second, 200)
     assert [closed.end for closed in world.close()] == [180]
 

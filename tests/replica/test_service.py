@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -215,6 +216,58 @@ def test_seal_answers_and_fences() -> None:
     assert backup.ask(Api.SEAL, Seal(VSEG, 6, "wiped").encode())[0] == InternalError.UNKNOWN
     error, body = backup.ask(Api.SEAL, Seal(VsegId(9, 1, 1), 10).encode())
     assert Sealed.decode(body) == Sealed(-1, False)
+
+
+class TestWhoAnswersForOthers:
+    """24c: a process knows what it once stored, not what the medium made of it."""
+
+    @staticmethod
+    def seal(backup: Backup, thorough: bool = True) -> Sealed:
+        error, body = backup.ask(Api.SEAL, Seal(VSEG, 6, ME.store_id, thorough=thorough).encode())
+        assert error == 0
+        return Sealed.decode(body)
+
+    def test_a_sound_copy_answers_the_same_and_is_read_as_before(self) -> None:
+        backup, owner = Backup(), two_frames()
+        backup.hold(owner)
+        assert self.seal(backup) == self.seal(backup, False)
+        backup.apply(closed := Metadata(5))
+        closed.put(owner.record(owner.end))
+        backup.apply(closed)
+        assert len(backup.read_all(Read(VSEG, 0, owner.end, PARTS, 1000))) == len(owner.chunks)
+
+    def test_of_what_it_has_nothing_of_it_says_so(self) -> None:
+        assert self.seal(Backup()) == Sealed(-1, False)
+
+    @pytest.mark.parametrize("frame", [0, 1])
+    def test_damage_anywhere_shows_though_the_process_had_it_whole(self, frame: int) -> None:
+        """In the last frame, too: this was not torn, for it was there."""
+        backup, owner = Backup(), two_frames()
+        backup.hold(owner)
+        begin = owner.frames[frame][0]
+        backup.station.file(VSEG)[FILE_HEADER_SIZE + begin + 70] ^= 1
+        assert self.seal(backup, False).position == owner.end, "nobody has looked"
+        answer = self.seal(backup)
+        assert (answer.position, answer.limbo) == (begin, True)
+        assert self.seal(backup, False) == answer, "it is known from now on"
+
+    @pytest.mark.parametrize("what", ["gone", "unreadable"])
+    def test_a_file_that_is_gone_or_cannot_be_read_is_no_copy(self, what: str) -> None:
+        """Nor one of something that it never had: what it acknowledged would be nobody's."""
+        backup, owner = Backup(), two_frames()
+        backup.hold(owner)
+        station = backup.station
+        if what == "gone":
+            station.disk.unlink(station.store.path_of(VSEG))
+        else:
+
+            def fail(name: str) -> None:
+                if name == "read":
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+            station.disk.fail = fail
+        assert self.seal(backup) == Sealed(0, True)
+        assert backup.ask(Api.READ, Read(VSEG, 0, 1, PARTS, 10, fence=6).encode())[0] == InternalError.LIMBO
 
 
 def test_a_store_that_does_not_know_yet_what_it_should_have_is_asked_again() -> None:

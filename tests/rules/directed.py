@@ -30,6 +30,10 @@ HIDDEN: Final = "an open copy must be damaged where its file does not show it: o
 
 BETWEEN: Final = "a disk must be lost between an answer and a decision: one seed of 250 with disks lost so"
 
+ALONE: Final = (
+    "an open copy must be damaged, the others away, and their owner have lost its power: one of 30,000"
+)
+
 controller = kproto.controller.rules
 
 DIRECTED: Final = [
@@ -89,6 +93,13 @@ DIRECTED: Final = [
         BETWEEN,
     ),
     Mutation("a copy that is short decides", "21, 24c", ((controller, "has_all"),), _always(True), HIDDEN),
+    Mutation(
+        "who answers for others does not look",
+        "22, 24c",
+        ((controller, "answers_for_others"),),
+        _always(False),
+        ALONE,
+    ),
     Mutation("what came later is waited for", "12b", ((controller, "came_later"),), _always(False), SEALED),
     Mutation("rolled in flight", "11", ((kproto.vlog.replicated, "may_roll"),), _always(True), IDLE),
 ]

@@ -89,6 +89,33 @@ def test_a_copy_that_lost_its_end_does_not_say_where_the_log_ends() -> None:
     assert closed.backups == (whole.target,)
 
 
+@needs("who answers for others does not look")
+def test_who_answers_for_others_reads_what_it_has() -> None:
+    """An owner loses its power. Of two backups one is down with a sound copy, and the medium of the other one
+    has other bytes than it was given, which it does not know. If the log ended where that one says, the sound
+    copy would be listed no more, and deleted (22, 24c)."""
+    world = cluster(4, t=(1, 3, [1]))
+    vseg = world.open(1)
+    world.fence(1)
+    both = world.plan().asks
+    assert not any(ask.thorough for ask in both), "all that are listed stay listed: one can be mended"
+    away, here = both
+    world.answer(here, 170)
+    world.sealing.failed(away, world.now)
+    world.now += STALL / 2
+    world.fence(away.target.node_id)
+    (again,) = world.plan().asks
+    world.answer(again, 120 if again.thorough else 170, limbo=again.thorough)  # as `ReplicaService.seal`
+    world.close()
+    promise(world.table.vsegs[vseg.id].open, "S8: no copy is left, for the sound one is given up")
+    world.register(away.target.node_id)
+    (last,) = world.plan().asks
+    assert last.target == away.target
+    world.answer(last, 150)
+    (closed,) = world.close()
+    assert (closed.end, closed.backups) == (150, (away.target,))
+
+
 @needs("nothing is sealing")
 def test_nobody_leads_before_the_old_owner_is_sealed() -> None:
     """An owner is declared dead while a push of it is on its way. A new leader that reads before the backups
