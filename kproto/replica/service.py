@@ -188,8 +188,8 @@ class ReplicaService:
         self.store.seal(request.vseg, request.fence, fenced)
 
     def _read_through(self, vseg: VsegId, then: Callable[[], object]) -> None:
-        """Read the file of a copy to which nothing is added any more. Where the medium does not have what this
-        process once stored, it is damaged, and cannot say where the vseg ends (24c)."""
+        """Read the file of a copy to which nothing is added any more. One that lacks what this process once
+        stored is damaged, and cannot say where the vseg ends (24c)."""
         copy = self.store.copies.get(vseg)
         if copy is None:
             then()
