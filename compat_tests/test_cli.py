@@ -126,7 +126,9 @@ def test_groups_are_listed_described_and_deleted(kproto: Commands) -> None:
     assert described["offsets"] == [{"topic": "seen", "partition": 0, "committed": 2, "latest": 3, "lag": 1}]
     assert "NON_EMPTY_GROUP" in kproto.run("group", "delete", "readers", code=1)
     consumer.close()
-    kproto.run("group", "delete", "readers")
+    told = kproto.run("group", "delete", "absent", "readers", "gone", code=1)
+    for name in ("absent", "gone"):
+        assert f"Error: {name}: GROUP_ID_NOT_FOUND" in told
     assert kproto.json("group", "list") == []
 
 

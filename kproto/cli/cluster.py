@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -60,6 +61,20 @@ def require(error_code: int, what: str, message: str | None = None, *, passing: 
         text = message or (info.message if info else "")
         kind = Passing if passing and info and info.retriable else click.ClickException
         raise kind(f"{what}: {name}: {text}" if text else f"{what}: {name}")
+
+
+def delete_each(names: Iterable[str], delete: Callable[[str], None]) -> None:
+    """Delete all that can be, and tell of each; exit code 1 when some could not."""
+    refused = False
+    for name in names:
+        try:
+            delete(name)
+            click.echo(f"deleted {name}")
+        except click.ClickException as error:
+            error.show()
+            refused = True
+    if refused:
+        sys.exit(1)
 
 
 def unled(topics: Iterable[Any]) -> list[tuple[str, int]]:

@@ -6,7 +6,15 @@ from typing import Any, Final
 
 import click
 
-from kproto.cli.cluster import Cluster, bootstrap_option, json_option, require, require_leaders, unled
+from kproto.cli.cluster import (
+    Cluster,
+    bootstrap_option,
+    delete_each,
+    json_option,
+    require,
+    require_leaders,
+    unled,
+)
 from kproto.cli.offsets import LATEST, look_up
 from kproto.wire.generated.delete_groups import DeleteGroupsRequest
 from kproto.wire.generated.describe_groups import DescribeGroupsRequest
@@ -107,8 +115,10 @@ def _offsets(cluster: Cluster, name: str) -> tuple[list[dict[str, Any]], list[tu
 def delete(names: tuple[str, ...], bootstrap: str) -> None:
     """Delete consumer groups NAMES (they must be empty)."""
     with Cluster(bootstrap) as cluster:
-        for name in names:
+
+        def delete_one(name: str) -> None:
             request = DeleteGroupsRequest(groups_names=[name])
             answer = cluster.coordinator(name).call(DELETE_GROUPS, request).results[0]
             require(answer.error_code, name)
-            click.echo(f"deleted {name}")
+
+        delete_each(names, delete_one)

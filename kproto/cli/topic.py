@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any, Final
 
 import click
 
 from kproto.cli.arguments import set_option
-from kproto.cli.cluster import Cluster, bootstrap_option, json_option, require
+from kproto.cli.cluster import Cluster, bootstrap_option, delete_each, json_option, require
 from kproto.wire.generated.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kproto.wire.generated.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -89,16 +88,8 @@ def delete(names: tuple[str, ...], bootstrap: str) -> None:
         states = [DeleteTopicState(name=name) for name in names]
         request = DeleteTopicsRequest(topics=states, topic_names=list(names), timeout_ms=TIMEOUT_MS)
         answers = cluster.any.call(DELETE_TOPICS, request).responses
-    refused = False
-    for answer in answers:
-        try:
-            require(answer.error_code, answer.name or "?", answer.error_message)
-            click.echo(f"deleted {answer.name}")
-        except click.ClickException as error:
-            error.show()
-            refused = True
-    if refused:
-        sys.exit(1)
+    told = {answer.name or "?": answer for answer in answers}
+    delete_each(told, lambda name: require(told[name].error_code, name, told[name].error_message))
 
 
 @topic.command()
