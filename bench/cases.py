@@ -83,7 +83,15 @@ def rate_case(rate: int, linger_ms: int) -> Case:
     return Case(f"{rate}/s-linger{linger_ms}", load, targets)
 
 
-THROUGHPUT_METRICS = ["cpu_s_per_gb", "cpu_s_per_million", "mb_per_s", "peak_rss_mb", "client_cpu_s_per_gb"]
+THROUGHPUT_METRICS = [
+    "cpu_s_per_gb",
+    "cpu_s_per_million",
+    "mb_per_s",
+    "publish_p50_ms",
+    "publish_p99_ms",
+    "peak_rss_mb",
+    "client_cpu_s_per_gb",
+]
 RATE_METRICS = [
     "cpu_s_per_million",
     *(f"{kind}_{quantile}_ms" for kind in ("publish", "e2e") for quantile in ("p50", "p99", "p999")),

@@ -194,9 +194,11 @@ def opening(found: Sequence[Finding], failed: Sequence[str]) -> list[str]:
 
 def _agreeing(behind: Sequence[Case]) -> str:
     """How sure that is."""
-    if max(len(one.verdict.ratios) for case in behind for one in case.findings) == 1:
-        return "in the only pair of short runs, where a tenth more or less means little"
-    return "every pair agreeing"
+    single = sum(max(len(one.verdict.ratios) for one in case.findings) == 1 for case in behind)
+    told = "in the only pair of short runs, where a tenth more or less means little"
+    if single == len(behind):
+        return told
+    return f"{single} of them {told}, in the others every pair agreeing" if single else "every pair agreeing"
 
 
 def _overall(found: Iterable[Finding]) -> list[str]:

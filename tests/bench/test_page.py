@@ -262,6 +262,11 @@ def test_one_pair_is_called_what_it_is() -> None:
     result.runs = [run for run in result.runs if run.pair == 0]
     assert "in the only pair of short runs" in story.opening(story.findings([result], []), [])[0]
     assert "every pair agreeing" in story.opening(story.findings([workloads()], []), [])[0]
+    other = workloads()
+    other.name = "other"
+    both = story.opening(story.findings([other, result], []), [])[0]
+    assert "of them in the only pair of short runs" in both
+    assert "in the others every pair agreeing" in both
 
 
 def test_reasons_are_found_by_case_and_metric() -> None:
