@@ -139,7 +139,7 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
     written, as a new one on a full disk, or read.
     """
     try:
-        disk.makedirs(path)
+        _make(path, disk)
         lock = os.open(os.path.join(path, "LOCK"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise DirectoryError(f"{path}: {error.strerror}") from None
@@ -151,6 +151,21 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
     except BaseException:
         os.close(lock)
         raise
+
+
+def _make(path: str, disk: Disk) -> None:
+    """Make what is not there yet of a path, so that a power loss takes no name in it: all that is synced in
+    the directory would go with that (36). One that nobody has used yet may be of a process that was killed
+    here. OSError passes, but from a directory above that may not be read."""
+    above = os.path.dirname(os.path.abspath(path))
+    changed = [] if os.path.exists(os.path.join(path, IDENTITY_FILE)) else [above]
+    while not disk.is_directory(above):
+        above = os.path.dirname(above)
+        changed.append(above)
+    disk.makedirs(path)
+    for directory in changed:
+        with contextlib.suppress(PermissionError):
+            disk.sync_directory(directory)
 
 
 def _lock(descriptor: int, path: str) -> None:

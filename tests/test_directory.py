@@ -22,6 +22,40 @@ def test_a_new_directory_gets_an_identity_that_lasts(tmp_path: Path) -> None:
     again.close(clean=False)
 
 
+class Syncs(Disk):
+    """Which directories were synced, in order, before anything was written into a new one."""
+
+    __slots__ = ("directories",)
+
+    def __init__(self) -> None:
+        self.directories: list[str] = []
+
+    def sync_directory(self, path: str) -> None:
+        self.directories.append(path)
+        super().sync_directory(path)
+
+
+def test_the_names_above_a_new_directory_survive_a_power_loss(tmp_path: Path) -> None:
+    """What was acknowledged and synced in it went with its name (36)."""
+    path = tmp_path / "a" / "b" / "d"
+    disk = Syncs()
+    open_directory(str(path), 1, disk).close(clean=True)
+    assert disk.directories[:3] == [str(path.parent), str(path.parent.parent), str(tmp_path)]
+    disk.directories.clear()
+    open_directory(str(path), 1, disk).close(clean=True)
+    assert not {str(path.parent), str(tmp_path)}.intersection(disk.directories), "nothing is new there"
+
+
+def test_so_does_one_that_was_made_by_a_start_that_was_killed_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "d").mkdir()
+    monkeypatch.chdir(tmp_path)
+    disk = Syncs()
+    open_directory("d", 1, disk).close(clean=True)
+    assert disk.directories[0] == str(tmp_path)
+
+
 def test_without_the_clean_marker_it_was_killed_or_lost_power(tmp_path: Path) -> None:
     open_directory(str(tmp_path), 1, Disk()).close(clean=False)
     killed = open_directory(str(tmp_path), 1, Disk())

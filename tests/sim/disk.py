@@ -466,7 +466,7 @@ class SimOs:
         self.here: Callable[[], Machine]
         """The machine of the process that is running."""
         self.path = SimpleNamespace(
-            **{name: getattr(os.path, name) for name in ("join", "dirname", "basename")}
+            **{name: getattr(os.path, name) for name in ("join", "dirname", "basename", "abspath")}
         )
         self.path.exists = lambda path: self.machine(path).find(path) is not None
 
