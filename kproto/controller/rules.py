@@ -246,8 +246,8 @@ def may_lose(image: MetadataImage, table: VlogTable, vseg: VsegRecord, by_defaul
 
 
 def answers_for_others(vseg: VsegRecord, away: Set[CopyTarget], given_up: bool) -> bool:
-    """Listed copies are ``away``, or ``given_up`` because they are late or torn: who answers may be all that
-    is listed then, and has to read what it has. Else nobody may be left to mend it (24c, S8)."""
+    """Listed copies are ``away``, or ``given_up`` because they are late, torn or in limbo: who answers may be
+    all that is listed then, and has to read what it has. Else nobody may be left to mend it (24c, S8)."""
     return given_up or not away.isdisjoint(vseg.backups)
 
 

@@ -66,7 +66,9 @@ class _Copy:
         "failing_since",
         "limbo",
         "position",
+        "reading",
         "sure_from",
+        "thorough",
         "torn",
     )
 
@@ -79,6 +81,8 @@ class _Copy:
         self.answered = False
         self.sure_from = -math.inf
         """When it was asked what it answered last: it was there since."""
+        self.reading = self.thorough = False
+        """It is being read; it was, before that answer."""
         self.position = 0
         self.limbo = False
         self.torn = False
@@ -155,6 +159,7 @@ class _View:
         now: float,
         looks: list[float],
         stall: float,
+        patience: float,
     ) -> None:
         self.image = image
         self.table = table
@@ -168,8 +173,11 @@ class _View:
         self.given_up_at = -math.inf
         """When nobody who is late is waited for any more, if somebody is, and that is now or was before."""
         first = progress.first_answer
-        if first is not None and not all(map(self.has_answered, self.here)) and self.is_past(first + stall):
-            self.given_up_at = first + stall
+        late = [target for target in self.here if not self.has_answered(target)]
+        reads = any(progress.copies[target].reading for target in late if target in progress.copies)
+        limit = math.inf if first is None else first + (patience if reads else stall)
+        if late and self.is_past(limit):
+            self.given_up_at = limit
         gone_since = progress.away_since if progress.away else -math.inf
         self.asked_since = max(self.given_up_at, gone_since, progress.torn_since)
         """Who answers alone for others, that are given up, away or torn, was asked after that was known: it
@@ -177,8 +185,10 @@ class _View:
 
     @property
     def is_thorough(self) -> bool:
-        """Who is asked now may be listed without somebody else."""
-        given_up = max(self.given_up_at, self.progress.torn_since) > -math.inf
+        """Who is sure now may be listed without somebody else."""
+        known = self.progress.copies
+        limbo = any(known[target].limbo for target in self.vseg.backups if self.has_answered(target))
+        given_up = limbo or max(self.given_up_at, self.progress.torn_since) > -math.inf
         return rules.answers_for_others(self.vseg, self.progress.away, given_up)
 
     def is_past(self, at: float) -> bool:
@@ -200,9 +210,12 @@ class _View:
         return rules.may_hold(self.image, target) or target.node_id not in self.image.brokers
 
     def is_sure(self, target: CopyTarget) -> bool:
-        """Its answer counts though others are gone: it was asked since, or is in limbo anyway."""
+        """Its answer counts though others are gone: it was asked since, and read, or is in limbo anyway."""
         copy = self.progress.copies.get(target)
-        return copy is not None and copy.answered and (copy.limbo or copy.sure_from >= self.asked_since)
+        if copy is None or not copy.answered:
+            return False
+        asked_since = copy.sure_from >= self.asked_since
+        return copy.limbo or (asked_since and (copy.thorough or not self.is_thorough))
 
     def all_told(self) -> bool:
         """All that are here have answered, and again if they have to, or not for a stall."""
@@ -255,12 +268,12 @@ class Sealing:
     def asked(self, ask: Ask, now: float) -> None:
         """SEAL is on its way."""
         copy = self._known(ask)
-        copy.asked, copy.asked_at = True, now
+        copy.asked, copy.asked_at, copy.reading = True, now, ask.thorough
 
     def failed(self, ask: Ask, now: float) -> None:
         """No answer will come, or none that says anything about the copy."""
         copy = self._known(ask)
-        copy.asked, copy.failed_at = False, now
+        copy.asked, copy.failed_at, copy.reading = False, now, False
         if copy.failing_since is None:
             copy.failing_since = now
 
@@ -270,12 +283,13 @@ class Sealing:
         ``epoch`` is that of the broker that answered: after a restart it is asked again.
         """
         copy = self._known(ask)
-        copy.asked, copy.answered = False, True
+        copy.asked, copy.answered, copy.reading = False, True, False
         progress = self._progress[ask.vseg]
         if sealed.torn and not copy.torn:
             progress.torn_since = now
         copy.position, copy.limbo, copy.torn, copy.durable = sealed
         copy.epoch = epoch
+        copy.thorough = ask.thorough
         copy.failing_since = None
         copy.sure_from = copy.asked_at
         if not sealed.limbo and progress.first_answer is None:
@@ -297,7 +311,7 @@ class Sealing:
         for vseg in sealing:
             progress = self._progress.setdefault(vseg.id, _Progress(now))
             progress.look(image, rules.may_come_back(image, table, vseg), now)
-            view = _View(image, table, vseg, progress, now, looks, self._stall)
+            view = _View(image, table, vseg, progress, now, looks, self._stall, self._loss_patience)
             close = self._close(view)
             if close is not None:
                 plan.closes.append(close)
@@ -396,8 +410,10 @@ class Sealing:
         """
         vseg = view.vseg
         fence = rules.fence_of(vseg)
-        to_ask = filter(view.is_to_be_asked, view.here)
-        asks = [Ask(vseg.id, target, fence, False, view.is_thorough) for target in to_ask]
+        asks = [
+            Ask(vseg.id, target, fence, False, view.is_thorough)
+            for target in filter(view.is_to_be_asked, view.here)
+        ]
         if view.all_told() and rules.owner_holds(view.image, view.table, vseg):
             patience = self._patience if vseg.backups else 0.0
             if view.is_past(view.progress.since + patience) and view.is_to_be_asked(view.owner):

@@ -248,6 +248,11 @@ class VlogTable:
         """Virtual segments of one owner, by virtual log and number."""
         return [self.vsegs[vseg] for vseg in sorted(self._by_owner.get(owner_epoch, ()))]
 
+    def newest_like(self, vseg: VsegId) -> int:
+        """The newest number of a virtual segment of the same virtual log; 0 when there is none."""
+        of_owner = self.of_owner(vseg.owner_epoch)
+        return max((record.id.seq for record in of_owner if record.id.vlog == vseg.vlog), default=0)
+
     def node_of(self, owner_epoch: int) -> int | None:
         """The broker that was registered under an owner epoch; None when it has no virtual segment."""
         for vseg in self._by_owner.get(owner_epoch, ()):

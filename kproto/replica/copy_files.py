@@ -77,7 +77,7 @@ class CopyFiles:
 
     def give_up(self, copy: Copy) -> None:
         """Delete the file of ``copy``, or keep it for the next one: not where the medium failed once."""
-        sound = copy.fd != NO_FILE and copy.presence is Presence.READABLE
+        sound = copy.fd != NO_FILE and copy.presence is Presence.READABLE and not copy.proven
         if sound and len(self._spares) < SPARES_KEPT and copy.reserved >= SPARE_BYTES:
             spare = self._new_name(SPARE_PREFIX)
             with contextlib.suppress(OSError):  # a full disk may have no room for another name

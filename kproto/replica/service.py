@@ -195,19 +195,26 @@ class ReplicaService:
             then()
             return
         end, found = copy.end, list[Inspection]()
+        look = partial(inspect, self.store.disk, copy.path, vseg, True)
         copy.pins += 1
+
+        def look_twice() -> None:
+            one = look()
+            found.append(look() if one.presence is Presence.UNREADABLE else one)  # it might have been once
 
         def read(error: BaseException | None) -> None:
             copy.pins -= 1
             one = found[0] if error is None else Inspection(Presence.UNREADABLE, problem=str(error))
             if self.store.copies.get(vseg) is copy and not (one.header is not None and one.end >= end):
                 lost = Presence.READABLE if one.header is not None else Presence.UNREADABLE
-                copy.take(one._replace(presence=lost, proven=True))
-                log.error("the copy of virtual segment %s is damaged behind %d: %s", vseg, one.end, copy.path)
+                problem = one.problem or f"{copy.path}: damaged at position {one.end} of {end}"
+                copy.take(one._replace(presence=lost, proven=True, problem=problem))
+                log.error("the copy of virtual segment %s is none: %s", vseg, problem)
+                self.store.report_unfit(vseg, copy)
+            self.store.released(copy)
             then()
 
-        look = partial(inspect, self.store.disk, copy.path, vseg, True)
-        self.store.workers.reads.submit(lambda: found.append(look()), read)
+        self.store.workers.reads.submit(look_twice, read)
 
     def _seal_journal(self, request: Seal, reply: Reply) -> None:
         """The owner's own copy, from the journal of an earlier process of it (rule 18b)."""

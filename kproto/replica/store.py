@@ -175,7 +175,7 @@ class ReplicaStore:
         unique = f"{clock.wall_ms():x}"
         self.files = CopyFiles(self.directory, disk, workers.background, unique, self.poison)
         self._syncs = CopySyncs(
-            disk, self.directory, workers.acks, workers.background, loop, self._released, self.poison
+            disk, self.directory, workers.acks, workers.background, loop, self.released, self.poison
         )
         self.fences = Fences(disk, self.directory, workers.acks, loop, self.poison)
         self._load_state(new_directory)
@@ -582,11 +582,11 @@ class ReplicaStore:
         if copy.presence is Presence.MISSING and self.copies.get(copy.vseg) is copy:
             del self.copies[copy.vseg]
             self.files.delete(copy.path)
-        self._report_unfit(copy.vseg, self.copies.get(copy.vseg))
+        self.report_unfit(copy.vseg, self.copies.get(copy.vseg))
         for then in self._loading.pop(copy.vseg):
             then()
 
-    def _report_unfit(self, vseg: VsegId, copy: Copy | None) -> None:
+    def report_unfit(self, vseg: VsegId, copy: Copy | None) -> None:
         """Whoever finds out that a listed copy is not whole tells it: the scrub may be past it by now. One
         that is has been read."""
         record = self.table.vsegs.get(vseg)
@@ -655,7 +655,7 @@ class ReplicaStore:
         for vseg in sorted(self.limbo | self._torn):
             if vseg in vsegs and not vsegs[vseg].open:  # what is missing shows, now that its end is known
                 self._unread.add(vseg)
-                self.find(vseg, partial(self._report_unfit, vseg))
+                self.find(vseg, partial(self.report_unfit, vseg))
         for some in (self.limbo, self._torn):
             some.intersection_update([vseg for vseg in some if vseg in vsegs and vsegs[vseg].open])
         self._unread.intersection_update(self.copies)
@@ -675,22 +675,21 @@ class ReplicaStore:
             or is_past(copy.known, self.table.revision)
             or is_over(copy.vseg.owner_epoch, self._live, self._newest)
         )
-        return is_garbage(copy.vseg, None, self.me, 0 if over else self._newest_seq(copy.vseg), over)
+        return is_garbage(copy.vseg, None, self.me, 0 if over else self.table.newest_like(copy.vseg), over)
 
     def _is_gone(self, vseg: VsegId, known: int) -> bool:
         """Its record was there at ``known``, and is not there any more."""
         return vseg not in self.table.vsegs and is_past(known, self.table.revision)
-
-    def _newest_seq(self, vseg: VsegId) -> int:
-        """The newest vseg of the same virtual log that the table has."""
-        of_owner = self.table.of_owner(vseg.owner_epoch)
-        return max((record.id.seq for record in of_owner if record.id.vlog == vseg.vlog), default=0)
 
     def _settle(self, copy: Copy, end: int) -> bool:
         """The vseg is closed: sync it, give back the room behind its end and its pages, which only a repair
         or a recovery will read: clients read the owner's. Whether that has to wait."""
         if copy.pins:
             return True
+        if self._worth(copy) is not Worth.USE:  # nothing is cut off what is no copy (24)
+            self.files.close(copy)
+            self.report_unfit(copy.vseg, copy)
+            return False
         copy.settled = True
         copy.pins += 1
         used = copy.base + min(copy.end, end)
@@ -725,7 +724,7 @@ class ReplicaStore:
         self.files.give_up(copy)
         return False
 
-    def _released(self, copy: Copy) -> None:
+    def released(self, copy: Copy) -> None:
         """A worker has done with its descriptor."""
         if self.copies.get(copy.vseg) is not copy:
             self._retire(copy)

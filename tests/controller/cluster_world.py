@@ -37,6 +37,8 @@ class World:
         self.last_epoch = 0
         self.sealing = Sealing(STALL, PATIENCE)
         self.now = 100.0
+        self.sent: dict[tuple[VsegId, CopyTarget], Ask] = {}
+        self.told: dict[tuple[VsegId, CopyTarget], Sealed] = {}
         self._topic_ids = itertools.count(1)
 
     def commit(self, decision: Decision[Answer]) -> Answer:
@@ -111,13 +113,25 @@ class World:
         plan = self.sealing.plan(self.image, self.table, self.now)
         for ask in plan.asks:
             self.sealing.asked(ask, self.now)
+            self.sent[ask.vseg, ask.target] = ask
         return plan
 
     def answer(
         self, ask: Ask, position: int, limbo: bool = False, torn: bool = False, durable: int = 0
     ) -> None:
+        """What it was asked last, be that to read its copy or not."""
         sealed = Sealed(position, limbo, torn, durable)
+        ask = self.sent.get((ask.vseg, ask.target), ask)
+        self.told[ask.vseg, ask.target] = sealed
         self.sealing.answered(ask, sealed, self.epoch(ask.target.node_id), self.now)
+
+    def say_again(self) -> None:
+        """Who may be listed alone has read its copy by now, and says what it said before (24c)."""
+        asks = self.plan().asks
+        assert asks
+        for ask in asks:
+            assert ask.thorough
+            self.answer(ask, *self.told[ask.vseg, ask.target])
 
     def close(self) -> list[VsegRecord]:
         """Close whatever can be."""

@@ -6,7 +6,7 @@ import pytest
 
 from kproto.controller.decision import Decision
 from kproto.controller.rules import UNCLEAN
-from kproto.controller.sealing import RETRY_SECONDS, Sealing, decide_close
+from kproto.controller.sealing import RETRY_SECONDS, Ask, Sealing, decide_close
 from kproto.metadata.records import StreamletRecord, config_key, encode_configs
 from kproto.metadata.vlogs import CopyTarget
 
@@ -80,6 +80,60 @@ def test_who_is_asked_when_others_are_late_reads_its_copy() -> None:
     assert again == first._replace(thorough=True)
 
 
+def one_reads_the_other_is_back() -> tuple[World, Ask, Ask]:
+    """B was away when A was asked to read its copy; B is back, and has answered at once."""
+    world = cluster(3, t=(1, 3, [1]))
+    back = world.open(1).backups[1].node_id
+    world.fence(back)
+    world.fence(1)
+    (first,) = world.plan().asks
+    assert first.thorough
+    world.register(back)
+    (second,) = world.plan().asks
+    world.answer(second, 180)
+    world.now += STALL
+    assert world.plan()[:2] == ([], []), "A reads 64 MB"
+    return world, first, second
+
+
+def test_who_reads_its_copy_is_not_late() -> None:
+    """It has all of it, and would be listed no more."""
+    world, first, second = one_reads_the_other_is_back()
+    world.answer(first, 180)
+    (closed,) = world.close()
+    assert closed.backups == (first.target, second.target)
+
+
+def test_but_it_is_not_waited_for_for_ever() -> None:
+    world, _, second = one_reads_the_other_is_back()
+    world.now += PATIENCE
+    assert world.plan().asks == [reading(second)]
+    world.answer(second, 180)
+    (closed,) = world.close()
+    assert closed.backups == (second.target,)
+
+
+def test_an_answer_without_a_look_does_not_become_one_by_time() -> None:
+    """The owner went again, so both were asked again, as nobody was away who is listed; then one of them is.
+    It was late at once, by its first answer, and the other one's answer came after that."""
+    world = cluster(3, t=(1, 3, [1]))
+    world.open(1)
+    world.fence(1)
+    world.register(1)
+    first, second = world.plan().asks
+    world.answer(first, 180)
+    world.answer(second, 180)
+    world.now += 2 * STALL
+    world.fence(1)
+    for ask in world.plan().asks:
+        world.answer(ask, 180)
+    world.now += STALL / 2
+    world.register(second.target.node_id)
+    plan = world.plan()
+    assert plan.closes == []
+    assert reading(first) in plan.asks
+
+
 def test_who_answered_and_is_silent_now_does_not_decide_alone() -> None:
     """A machine that loses its power is a member for a whole session; whoever was late has all of it."""
     world = owner_died()
@@ -105,6 +159,7 @@ def test_who_may_have_lost_its_last_frame_decides_only_where_nobody_has_it_whole
         world.answer(first, 180, torn=True)
         if other is not None:
             world.answer(second, other)
+            world.say_again()
         else:
             world.fence(second.target.node_id)
             world.now += PATIENCE
@@ -140,6 +195,8 @@ def test_who_lacks_what_another_copy_says_was_durable_does_not_decide(torn: bool
     first, second = world.plan().asks
     world.answer(first, 180, torn=torn, durable=150)
     world.answer(second, 200, durable=181)
+    if torn:
+        world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (200, (second.target,))
 
@@ -171,6 +228,7 @@ def test_a_fenced_backup_is_not_waited_for() -> None:
     first, second = world.plan().asks
     world.answer(first, 180)
     world.fence(second.target.node_id)
+    world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (180, (first.target,))
 
@@ -244,6 +302,7 @@ def test_who_answered_and_died_is_asked_again_when_it_is_back() -> None:
     world.answer(first, 170, limbo=True)
     assert world.close() == []
     world.answer(second, 200)
+    world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (200, (second.target,))
 
@@ -332,6 +391,8 @@ def test_a_copy_in_limbo_does_not_count() -> None:
     first, second = world.plan().asks
     world.answer(first, 0, limbo=True)
     world.answer(second, 170)
+    assert world.close() == [], "it has not looked, and would be listed alone"
+    world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (170, (second.target,))
 
@@ -462,6 +523,7 @@ def test_a_loss_is_not_taken_when_a_complete_copy_is_there() -> None:
     world.sealing.accept_loss([first.vseg])
     world.answer(first, 170, limbo=True)
     world.answer(second, 160)
+    world.say_again()
     told = [(closed.end, closed.backups, closed.shortened) for closed in world.close()]
     assert told == [(160, (second.target,), False)]
 

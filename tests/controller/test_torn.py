@@ -94,6 +94,7 @@ def test_both_are_torn_and_one_has_more() -> None:
     first, second = world.plan().asks
     world.answer(first, 180, torn=True)
     world.answer(second, 200, torn=True)
+    world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (200, (second.target,))
     assert closed.shortened, "its last frame may have been acknowledged"
