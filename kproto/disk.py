@@ -8,7 +8,7 @@ import contextlib
 import errno
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, Final
 
@@ -19,6 +19,8 @@ NO_DESCRIPTOR: Final = frozenset({errno.EMFILE, errno.ENFILE})
 """Errors of a file that could not be opened because too many are."""
 NO_SPACE: Final = NO_DESCRIPTOR | {errno.ENOSPC, errno.EDQUOT}
 """No room, or no descriptor for another file: nothing is lost, and it may be otherwise a second later."""
+NOT_FAILED: Final = NO_SPACE | {errno.ENOENT}
+"""Or a file went with its partition."""
 PATIENCE_S: Final = 60.0
 RETRY_S: Final = 0.05
 PAGE: Final = 4096
@@ -206,6 +208,17 @@ class Disk:
         self.rename(temporary, path)
         if sync:
             self.sync_directory(os.path.dirname(path) or ".")
+
+
+@contextlib.contextmanager
+def poisoning(poison: Callable[[str], object], what: str) -> Iterator[None]:
+    """What fails in here is poison (rule 35), unless its error is one of `NOT_FAILED`; it passes."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NOT_FAILED:
+            poison(f"{what}: {error}")
+        raise
 
 
 def set_aside(disk: Disk, path: str, aside: str) -> bool:

@@ -24,7 +24,7 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from kproto.check import check
-from kproto.disk import Disk
+from kproto.disk import NO_DESCRIPTOR, NO_SPACE, Disk
 from kproto.wire.crc import crc32c
 
 FILE: Final = "checkpoint"
@@ -152,10 +152,13 @@ class Checkpoint:
         self.distrust()
 
     def _rewritten(self, point: bytes, fresh: dict[bytes, bytes]) -> bool:
-        """Write the file anew; False when there is no space for that."""
+        """Write the file anew; False when there is no space for that. OSError passes when the new file may
+        have the name already: a frame at the end of the old one would be behind a hole there."""
         try:
             self._replace(_frame(point, self.exact, {**self.entries, **fresh}))
-        except OSError:
+        except OSError as error:
+            if error.errno not in NO_SPACE - NO_DESCRIPTOR:
+                raise
             return False
         return True
 

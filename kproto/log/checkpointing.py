@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
-from kproto.disk import NO_SPACE
+from kproto.disk import NO_SPACE, poisoning
 from kproto.log.checkpoint import Checkpoint, Found
 from kproto.log.files import parse_name
 from kproto.log.ports import Deletions
@@ -117,7 +117,14 @@ class Checkpointing:
 
     def note_down(self, partitions: Iterable[Partition], sync: bool = False) -> None:
         """Have the checkpoint say where ``partitions`` stand, now. OSError passes through."""
-        self.file.write(_entries(partitions), self.file.point, sync=sync)
+        self._put(_entries(partitions), self.file.point, sync)
+
+    def _put(self, entries: Iterable[tuple[bytes, int, Entry]], point: bytes, sync: bool = False) -> None:
+        """Have the file say that. OSError passes. But for want of room nobody tries again: what is in the
+        file already need not get to the medium with a later sync (rule 35), and files of deleted data may go
+        once it has."""
+        with poisoning(self._ports.on_poison, "the checkpoint"):
+            self.file.write(entries, point, sync=sync)
 
     def write_soon(self) -> None:
         """More of the journal is in segment files: the next tick writes a checkpoint."""
@@ -169,7 +176,7 @@ class Checkpointing:
             entries = [*self._left(), *_entries(batch)]
             point = self._ports.scan_point() if last else self.file.point
             try:
-                self.file.write(entries, point)
+                self._put(entries, point)
             except OSError as error:
                 self._retry = now + RETRY_S
                 self._trouble.failed(error.strerror)
@@ -204,7 +211,7 @@ class Checkpointing:
         """Write and sync the last checkpoint. OSError passes."""
         self._closed = True
         self._changed.update(dict.fromkeys(opened))
-        self.file.write([*self._left(), *_entries(self._changed)], self._ports.scan_point(), sync=True)
+        self._put([*self._left(), *_entries(self._changed)], self._ports.scan_point(), sync=True)
         self.deletions.known = self.deletions.newest
 
     def sync_others(self, opened: Container[Key], directory_of: Callable[[bytes, int], str]) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from kproto.directory import LeftAs
-from kproto.disk import Disk
+from kproto.disk import Disk, SyncError
+from kproto.log import checkpoint
+from kproto.log.checkpoint import Checkpoint, Entry
 from kproto.log.ports import Done
 from tests.log.support import TOPIC_ID, Log, batch
 
@@ -170,3 +172,65 @@ def test_a_thread_syncs_what_deleted_files_wait_for(tmp_path: Path, broken: bool
     assert log.manager.checkpointing.deletions.all_known is not broken
     assert os.path.exists(path) is broken
     assert bool(log.poisoned) is broken
+
+
+class NoNames(Disk):
+    """One sync of a directory fails, with ``error``."""
+
+    error: OSError | None = None
+
+    def sync_directory(self, path: str) -> None:
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+        super().sync_directory(path)
+
+
+NO_SYNC = SyncError(errno.EIO, os.strerror(errno.EIO))
+CROWDED = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
+@pytest.mark.parametrize("error", [NO_SYNC, CROWDED])
+def test_what_follows_a_file_that_was_written_anew_is_in_no_hole(
+    tmp_path: Path, error: OSError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had the name already when its directory could not be synced. The frame went where the old one ended,
+    was synced, and no start found it: neither the log start of what was deleted then."""
+    monkeypatch.setattr(checkpoint, "_REWRITE_BYTES", 1)
+    disk = NoNames()
+    file = Checkpoint(disk, str(tmp_path))
+    entry = Entry(*range(11))
+    file.write([(TOPIC_ID, 0, entry)], b"", sync=True)
+    file.write([(TOPIC_ID, 0, entry)], b"")
+    disk.error = error
+    newer = entry._replace(log_start=100)
+    with pytest.raises(OSError, match=os.strerror(error.errno or 0)):
+        file.write([(TOPIC_ID, 0, newer)], b"point", sync=True)
+    file.write([(TOPIC_ID, 0, newer)], b"point", sync=True)
+    found = Checkpoint(Disk(), str(tmp_path))
+    assert (found.get(TOPIC_ID, 0), found.point) == (newer, b"point")
+
+
+@pytest.mark.parametrize("what", ["directory", "write"])
+def test_what_is_no_want_of_room_is_poison(
+    tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was tried again a second later; a sync that says so then does not speak of what was lost (35)."""
+    disk = NoNames()
+    log = Log(tmp_path, disk=disk)
+    log.partition().append(batch(5_000))
+    assert log.partition().flush()
+    checkpointing = log.manager.checkpointing
+    with monkeypatch.context() as patch:
+        if what == "directory":
+            patch.setattr(checkpoint, "_REWRITE_BYTES", 1)
+            checkpointing.file._size += 10_000
+            disk.error = NO_SYNC
+        else:
+            patch.setattr(Disk, "pwritev", lambda *_: broken())
+        assert not checkpointing.tick(log.clock.monotonic() + 1000, 1.0)
+    assert log.poisoned == [f"the checkpoint: [Errno {errno.EIO}] {os.strerror(errno.EIO)}"]
+
+
+def broken() -> None:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
