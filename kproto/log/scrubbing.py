@@ -28,7 +28,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from kproto.disk import NO_SPACE
+from kproto.disk import NO_SPACE, poisoning
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.epochs import EpochCache
 from kproto.log.opening import chunks_of
@@ -305,13 +305,11 @@ class Scrub:
         if not same or not _is_here(segment):
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"offset {place.offset} is another one there")
         self._logs.files.close(segment.path)  # it may be of a file that was deleted
-        try:
+        with poisoning(self._logs.ports.on_poison, segment.path):
+            if place.position == 0:
+                partition.directories_synced = False  # they may be gone, and are made again
             job = partial(overwrite, self._logs.disk, segment.path, place, data, end)
             reached: Place = await self._in_thread(job)
-        except OSError as error:
-            if error.errno not in NO_SPACE:
-                self._logs.ports.on_poison(f"{segment.path}: {error}")
-            raise
         if reached == place:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"what they have at {place.offset} is not sound")
         return reached
@@ -322,7 +320,8 @@ class Scrub:
         self._logs.files.close(segment.path)
         whole = place.offset >= _end(segment)
         if segment.closed and segment.footer is None and whole:
-            await self._in_thread(partial(cut, self._logs.disk, segment.path, place.position))
+            with poisoning(self._logs.ports.on_poison, segment.path):
+                await self._in_thread(partial(cut, self._logs.disk, segment.path, place.position))
             if _is_here(segment):
                 segment.mended(place.position)
         self.mended += mended

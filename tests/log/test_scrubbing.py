@@ -7,6 +7,7 @@ import asyncio
 import errno
 import logging
 import os
+import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,12 @@ from typing import Any
 import pytest
 
 from kproto.directory import LeftAs
-from kproto.disk import Buffer, Disk
+from kproto.disk import Buffer, Disk, SyncError
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log import scrubbing
 from kproto.log.reader import FileRange, RemoteRange, load_blocking
-from kproto.log.scrubbing import Place, Scrub, check_piece, overwrite
-from kproto.log.segment import Segment
+from kproto.log.scrubbing import Place, Scrub, check_piece, cut, overwrite
+from kproto.log.segment import DIRECTORIES_ABOVE, Segment
 from kproto.wire.batch import hop
 from tests.log.replicated import ME, OTHER, START, Replicated, Sealed, check_all, run
 from tests.log.support import Log, batch, looked_up
@@ -560,6 +561,47 @@ def test_what_a_full_disk_takes_is_synced(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="full"):
         overwrite(Full(), str(path), Place(0, 0), memoryview(batch(1)), 1)
     assert synced == ["50 bytes", str(path.parent)]
+
+
+def test_directories_that_are_made_again_are_synced_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the partition goes back to one copy (36)."""
+    log, _ = three_copies(tmp_path)
+    segment = closed(log)
+    size = segment.measure()
+    segment.sync_directories()
+    shutil.rmtree(segment.partition.directory)
+    scrubbed(log, lambda scrub: scrub.mended >= size)
+    synced: list[str] = []
+    monkeypatch.setattr(Disk, "sync_directory", lambda _, path: synced.append(path))
+    segment.sync_directories()
+    assert synced == [str(one) for one in Path(segment.path).parents[: 1 + DIRECTORIES_ABOVE]]
+
+
+def test_what_cannot_be_synced_when_it_is_cut_is_poison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file may have more that nobody has synced: a later sync would say that it has got to the medium
+    (35)."""
+    log, _ = three_copies(tmp_path)
+    segment = closed(log)
+    with Path(segment.path).open("r+b") as file:
+        file.write(b"!!!!")
+        file.seek(0, os.SEEK_END)
+        file.write(b"behind")
+
+    def no_sync(disk: Disk, path: str, size: int) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(Disk, "datasync", failing)
+            cut(disk, path, size)
+
+    def failing(_: Disk, fd: int) -> None:
+        raise SyncError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(scrubbing, "cut", no_sync)
+    scrubbed(log, lambda _: bool(log.poisoned))
+    assert log.poisoned == [f"{segment.path}: [Errno {errno.EIO}] {os.strerror(errno.EIO)}"]
 
 
 def test_a_partition_that_is_led_elsewhere_is_left_alone(tmp_path: Path) -> None:
