@@ -331,7 +331,7 @@ class ClusterMember:
             self._fill_worker,
             lambda: self.epoch,
             self._clock,
-            vlogs.poison,
+            vlogs,
         )
         vlogs.replicate(PeerBackups(self.peers, self._store_of, self._known_at), self, self._copies_of)
         vlogs.follow_backups(self._epoch_of)

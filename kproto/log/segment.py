@@ -223,14 +223,8 @@ class Segment:
 
     def sync_directories(self) -> None:
         """The file's own directory, and once per partition those above it (rule 36); in a thread."""
-        partition = self.partition
-        directory = partition.directory
-        partition.disk.sync_directory(directory)
-        if not partition.directories_synced:
-            for _ in range(DIRECTORIES_ABOVE):
-                directory = os.path.dirname(directory)
-                partition.disk.sync_directory(directory)
-            partition.directories_synced = True
+        self.partition.disk.sync_directory(self.partition.directory)
+        sync_above(self.partition)
 
     def before(self) -> Sequence[Segment]:
         """Implements ``ports.LogSegment``. Asked for every segment of a journal file, so there is a short way
@@ -457,6 +451,17 @@ def read_file(path: str, limit: int = -1) -> bytes:
             return file.read(limit)
     except FileNotFoundError:
         return b""
+
+
+def sync_above(partition: Partition) -> None:
+    """The directory of ``partition`` may be new, and those above it; once they are synced, a power loss takes
+    none of them (rule 36). In a thread."""
+    if not partition.directories_synced:
+        directory = partition.directory
+        for _ in range(DIRECTORIES_ABOVE):
+            directory = os.path.dirname(directory)
+            partition.disk.sync_directory(directory)
+        partition.directories_synced = True
 
 
 def read_index(path: str, limit: int = -1) -> bytes:

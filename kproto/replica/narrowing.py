@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from kproto.disk import poisoning
 from kproto.errors import KafkaError
 from kproto.log import kept_producers
 from kproto.log.scrubbing import is_sound
@@ -62,6 +63,14 @@ class Logs(Protocol):
     def checkpointing(self) -> Checkpointing: ...
 
 
+class Vlogs(Protocol):
+    """The part of `VlogManager` that is used."""
+
+    poisoned: str | None
+
+    def poison(self, reason: str) -> None: ...
+
+
 class Ready(NamedTuple):
     """A streamlet of which nothing is missing here."""
 
@@ -70,8 +79,8 @@ class Ready(NamedTuple):
 
 
 class Narrowing:
-    """See the module's text. ``epoch`` is this broker's; ``jobs`` is a thread; ``poison(reason)``: the data
-    directory cannot be trusted any more (rule 35)."""
+    """See the module's text. ``epoch`` is this broker's; ``jobs`` is a thread. When ``vlogs`` are poisoned,
+    what is in the data directory is not to be the only copy: nothing is synced again, nobody is told (35)."""
 
     def __init__(
         self,
@@ -81,7 +90,7 @@ class Narrowing:
         jobs: Jobs,
         epoch: Callable[[], int],
         clock: Clock,
-        poison: Callable[[str], object],
+        vlogs: Vlogs,
     ) -> None:
         self._node_id = node_id
         self._metadata = metadata
@@ -89,7 +98,7 @@ class Narrowing:
         self._jobs = jobs
         self._epoch = epoch
         self._clock = clock
-        self._poison = poison
+        self._vlogs = vlogs
         self._sound: dict[Segment, tuple[float, float]] = {}
         """Closed ones whose files were read: when, and when the scrub had looked at them last."""
         self._looking = Looking("going back to one copy")
@@ -105,7 +114,7 @@ class Narrowing:
     async def look(self) -> int:
         """Go on with all that are to have one copy; how many streamlets. Raises KafkaError when the
         controller refuses."""
-        wanted = list(self._wanted())
+        wanted = list(self._wanted()) if self._vlogs.poisoned is None else []
         for at in range(0, len(wanted), PER_PROPOSAL):  # the others are read when these are told of
             ready: list[Ready] = []
             for topic, record in wanted[at : at + PER_PROPOSAL]:
@@ -176,7 +185,7 @@ class Narrowing:
         except FileNotFoundError:
             return False
         except OSError as error:
-            self._poison(f"fdatasync of a segment file: {error}")
+            self._vlogs.poison(f"fdatasync of a segment file: {error}")
             return False
         return True
 
@@ -203,11 +212,12 @@ class Narrowing:
                     return []
                 segments.append(segment)
             await asyncio.sleep(0)
-        await in_worker(self._jobs, lambda: _keep_all(known))
+        with poisoning(self._vlogs.poison, "what is known of producers"):
+            await in_worker(self._jobs, lambda: _keep_all(known))
         try:
             await in_worker(self._jobs, lambda: _sync_all(segments))
         except OSError as error:
-            self._poison(f"fdatasync of a segment file: {error}")
+            self._vlogs.poison(f"fdatasync of a segment file: {error}")
             return []
         self._logs.checkpointing.note_down(partitions, sync=True)
         until = self._clock.monotonic() + PATIENCE_SECONDS
@@ -222,7 +232,7 @@ class Narrowing:
         ]
 
     async def _propose(self, ready: Sequence[Ready]) -> None:
-        if not ready:
+        if not ready or self._vlogs.poisoned is not None:
             return
         rows = [[one.record.topic_id.hex(), one.record.index, one.record.leader_epoch] for one in ready]
         answers = await self._metadata.propose("alone", {"streamlets": rows})

@@ -15,14 +15,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kproto.directory import LeftAs
-from kproto.disk import Disk
+from kproto.disk import Disk, SyncError
 from kproto.errors import ErrorCode, KafkaError
+from kproto.log import kept_producers
 from kproto.log.checkpointing import Checkpointing
 from kproto.log.epochs import EpochCache
 from kproto.log.flushing import Flushing
 from kproto.log.kept_producers import FILE
 from kproto.log.scrubbing import is_sound
-from kproto.log.segment import Segment
+from kproto.log.segment import DIRECTORIES_ABOVE, Segment
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import RECOVERING
 from kproto.metadata.vlogs import Move, VlogTable
@@ -70,12 +71,12 @@ class Case(Stints):
         self.table = VlogTable()
         self.jobs = AtOnce()
         self.told: list[Any] = []
-        self.poisoned: list[str] = []
+        self.poisoned: str | None = None
         self.done = True
         self.survived: dict[str, int] = {}
         """Bytes of each file that were there after the last start."""
         here: Any = self
-        self.narrowing = Narrowing(ME, here, here, self.jobs, lambda: 0, self.log.clock, self.poisoned.append)
+        self.narrowing = Narrowing(ME, here, here, self.jobs, lambda: 0, self.log.clock, here)
 
     # What `Narrowing` sees of metadata and log
 
@@ -93,6 +94,10 @@ class Case(Stints):
             self.log.epoch += 1
             self.log.apply()
         return [self.done for _ in args["streamlets"]]
+
+    def poison(self, reason: str) -> None:
+        assert self.poisoned is None, "nothing is tried again"
+        self.poisoned = reason
 
     # Steps
 
@@ -393,11 +398,57 @@ def test_a_disk_that_does_not_take_it(case: Case, when: str, monkeypatch: pytest
             case.jobs.submit = lambda call, done: done(problem(call))  # type: ignore[method-assign]
         case.look()
     assert not case.told
-    assert len(case.poisoned) == (when == "segments")
+    assert bool(case.poisoned) == (when == "segments")
+    case.poisoned = None  # another process
     del case.jobs.__dict__["problems"]
     case.jobs = case.narrowing._jobs = AtOnce()
     case.look()
     assert len(case.told) == 1
+
+
+@pytest.mark.parametrize("what", ["producers", "leader-epochs", "checkpoint", "its directory"])
+def test_a_sync_that_failed_is_not_tried_again(
+    case: Case, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one succeeded, whatever was on the medium, and the controller took the other copies away."""
+    case.taken(known=0)
+    datasync, sync_directory = Disk.datasync, Disk.sync_directory
+
+    def fails(disk: Disk, fd: int) -> None:
+        if os.readlink(f"/proc/self/fd/{fd}").removesuffix(".tmp").endswith(f"/{what}"):
+            raise SyncError(errno.EIO, os.strerror(errno.EIO))
+        datasync(disk, fd)
+
+    def directory_fails(disk: Disk, path: str) -> None:
+        if what == "its directory" and path == case.log.partition().directory:
+            raise SyncError(errno.EIO, os.strerror(errno.EIO), path)
+        sync_directory(disk, path)
+
+    case.log.manager.ports.on_poison = case.poison
+    with monkeypatch.context() as patch:
+        patch.setattr(Disk, "datasync", fails)
+        patch.setattr(Disk, "sync_directory", directory_fails)
+        case.jobs.submit = lambda call, done: done(problem(call))  # type: ignore[method-assign]
+        case.look()
+    assert case.poisoned
+    case.look()
+    assert not case.told
+
+
+def test_what_is_written_down_of_producers_is_not_gone_with_its_directory(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be no file of records: the directory is made for this one (36)."""
+    case.taken(known=0)
+    partition = case.log.partition()
+    synced: list[str] = []
+    monkeypatch.setattr(Disk, "sync_directory", lambda _, path: synced.append(path))
+    kept_producers.write(partition, kept_producers.packed(partition), sync=True)
+    above = Path(partition.directory).parents[:DIRECTORIES_ABOVE]
+    assert set(synced) == {partition.directory, *map(str, above)}
+    synced.clear()
+    kept_producers.write(partition, kept_producers.packed(partition), sync=True)
+    assert synced == [partition.directory], "those above are synced once"
 
 
 def fail(error: OSError) -> Callable[..., Any]:
