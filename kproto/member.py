@@ -296,6 +296,7 @@ class ClusterMember:
             self._directory.disk,
             self._fill_worker,
             self._clock,
+            vlogs,
         )
         self._takeover.on_online = self._bring_over.add
         self._handing_over = HandingOver(

@@ -14,10 +14,12 @@ have it was read: the log starts behind it then, as if what is missing had been 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from kproto.disk import poisoning
 from kproto.errors import ErrorCode, KafkaError
 from kproto.log.epochs import EpochCache
 from kproto.log.files import FETCHING
@@ -67,6 +69,14 @@ class Logs(Protocol):
     def partition(self, topic_id: bytes, index: int) -> Partition | None: ...
 
     def may_lack(self, topic_id: bytes, index: int) -> bool: ...
+
+
+class Vlogs(Protocol):
+    """The part of `VlogManager` that is used."""
+
+    poisoned: str | None
+
+    def poison(self, reason: str) -> None: ...
 
 
 class Filling:
@@ -168,7 +178,8 @@ class Filling:
 
 
 class BringOver:
-    """See the module's text. All on one event loop; files are written in ``jobs``."""
+    """See the module's text. All on one event loop; files are written in ``jobs``. It ends when ``vlogs`` are
+    poisoned."""
 
     def __init__(
         self,
@@ -178,6 +189,7 @@ class BringOver:
         disk: Disk,
         jobs: Jobs,
         clock: Clock,
+        vlogs: Vlogs,
     ) -> None:
         self._reach = reach
         self._metadata = metadata
@@ -185,6 +197,7 @@ class BringOver:
         self._disk = disk
         self._jobs = jobs
         self._clock = clock
+        self._vlogs = vlogs
         self._keys: dict[PartitionKey, None] = {}
         """Partitions that may have holes."""
         self._fresh: set[PartitionKey] = set()
@@ -222,7 +235,7 @@ class BringOver:
     async def _run(self) -> None:
         try:
             await asyncio.sleep(FIRST_REST_S)
-            while self._keys:
+            while self._keys and self._vlogs.poisoned is None:
                 before, began = self.segments + self._given_up, self._clock.monotonic()
                 try:
                     await self._pass()
@@ -424,7 +437,8 @@ class BringOver:
                 filling.written = segment.size
                 filling.pieces = []
         if jobs:
-            await in_worker(self._jobs, lambda: _write_all(self._disk, jobs))
+            with poisoning(self._vlogs.poison, "old data"):
+                await in_worker(self._jobs, lambda: _write_all(self._disk, jobs))
 
     async def _complete(self, filling: Filling) -> None:
         """Make what was taken a segment of its partition.
@@ -432,30 +446,23 @@ class BringOver:
         It gets its name in a turn of the event loop in which the partition is open. If that was released
         before, a later opening may have written a file of its own under that name; one that comes after it
         finds a whole file. It gets its place when a power loss cannot take the name any more (36): without a
-        hole here, others may give up what they have.
+        hole here, others may give up what they have. So no sync that failed is tried again (35): the next one
+        would say that the name is there.
         """
         segment, partition = filling.segment, filling.partition
         if segment is None:
             return
-        temporary = segment.path + FETCHING
         try:
             await self._write([filling])
-            if not partition.deleted:
-                await in_worker(self._jobs, lambda: self._disk.sync_file(temporary))
+            with poisoning(self._vlogs.poison, segment.path):
+                await self._name(segment)
         except FileNotFoundError:
             if not partition.deleted:  # else who opened it again removed the file
                 raise
         if partition.deleted:
-            self._remove(temporary)
             return
-        self._disk.rename(temporary, segment.path)
-        try:
-            await in_worker(self._jobs, segment.sync_directories)
-        except FileNotFoundError:
-            if not partition.deleted:
-                raise
-        if partition.deleted:
-            return
+        if self._vlogs.poisoned is not None:
+            raise OSError(errno.EIO, "storage failed")
         segment = filling.finish()
         if not partition.fill(segment):
             self._remove(segment.path)
@@ -466,6 +473,18 @@ class BringOver:
         except OSError as error:
             segment.footer = None  # made again when it is needed
             log.warning("%s cannot be written: %s", segment.index_path, error.strerror)
+
+    async def _name(self, segment: Segment) -> None:
+        """Give a temporary file, which is whole, its name, unless its partition is released meanwhile.
+        OSError passes."""
+        temporary = segment.path + FETCHING
+        if not segment.partition.deleted:
+            await in_worker(self._jobs, lambda: self._disk.sync_file(temporary))
+        if segment.partition.deleted:
+            self._remove(temporary)
+            return
+        self._disk.rename(temporary, segment.path)
+        await in_worker(self._jobs, segment.sync_directories)
 
     def _remove(self, path: str) -> None:
         """Nobody else uses files with such a name now."""
