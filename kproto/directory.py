@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from kproto.disk import Disk
+from kproto.disk import NO_SPACE, Disk, SyncError
 
 log = logging.getLogger(__name__)
 FORMAT_VERSION: Final = 1
@@ -80,7 +80,7 @@ class DataDirectory:
     def join(self, cluster_id: str) -> None:
         """The directory is of this cluster from now on. Raises :class:`DirectoryError` when it is of another
         one: its records would be taken for rubbish there, and its epochs for others. A full disk puts off
-        that it is noted."""
+        that it is noted; OSError passes else."""
         if self.cluster_id and self.cluster_id != cluster_id:
             raise DirectoryError(
                 f"{self.path}: belongs to cluster {self.cluster_id}, this is cluster {cluster_id}; "
@@ -91,11 +91,13 @@ class DataDirectory:
             try:
                 _write_identity(self.disk, self._at(IDENTITY_FILE), self.node_id, self.store_id, cluster_id)
             except OSError as error:
+                _only_full(error)
                 log.warning("%s: its cluster cannot be noted: %s", self.path, error.strerror)
 
     def close(self, *, clean: bool) -> None:
         """Give the directory up; ``clean`` leaves the marker of a clean stop, if the disk has room for it:
-        else the next start takes this end for a crash."""
+        else the next start takes this end for a crash. All else was synced before, so that either is
+        true when only the marker was not."""
         try:
             if clean and not self._doubted:
                 self.disk.write_atomically(self._at("clean"), boot_id().encode())
@@ -109,15 +111,12 @@ class DataDirectory:
         cache shows then. A full disk may have no room for another name: then it takes this for a lost power
         supply."""
         self._doubted = True
-        try:
-            self.disk.rename(self._at("running"), self._at("failed"))
-        except OSError:
-            with contextlib.suppress(OSError):
-                self.disk.unlink(self._at("running"))
+        _doubt(self.path, self.disk)
 
     def distrusted(self) -> None:
         """After `LeftAs.unsynced_gone`: nothing relies on unsynced bytes any more. A process that ends before
-        this leaves the directory as it found it, whoever starts next; so does one on a full disk."""
+        this leaves the directory as it found it, whoever starts next; so does one on a full disk. OSError
+        passes else."""
         if self._doubted or not self.left_as.unsynced_gone:
             return
         try:
@@ -125,6 +124,7 @@ class DataDirectory:
             if os.path.exists(self._at("failed")):
                 self.disk.unlink(self._at("failed"))
         except OSError as error:
+            _only_full(error)
             log.warning("%s: this start cannot be noted: %s", self.path, error.strerror)
 
     def _at(self, name: str) -> str:
@@ -148,24 +148,42 @@ def open_directory(path: str, node_id: int, disk: Disk) -> DataDirectory:
         store_id, cluster_id, new = _identity(path, node_id, disk)
         left, boot = _how_left(path, new, disk)
         return DataDirectory(path, store_id, node_id, left, boot, disk, lock, cluster_id)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, SyncError):  # the next one would succeed, whatever became of the names
+            _doubt(path, disk)
         os.close(lock)
         raise
 
 
+def _doubt(path: str, disk: Disk) -> None:
+    """See `DataDirectory.doubt`."""
+    running, failed = os.path.join(path, "running"), os.path.join(path, "failed")
+    try:
+        disk.rename(running, failed)
+    except OSError:
+        with contextlib.suppress(OSError):
+            disk.unlink(running)
+
+
+def _only_full(error: OSError) -> None:
+    """A full disk is no reason not to start (rule 37); any other error is (rule 35)."""
+    if error.errno not in NO_SPACE:
+        raise error
+
+
 def _make(path: str, disk: Disk) -> None:
     """Make what is not there yet of a path, so that a power loss takes no name in it: all that is synced in
-    the directory would go with that (36). One that nobody has used yet may be of a process that was killed
-    here. OSError passes, but from a directory above that may not be read."""
-    above = os.path.dirname(os.path.abspath(path))
-    changed = [] if os.path.exists(os.path.join(path, IDENTITY_FILE)) else [above]
-    while not disk.is_directory(above):
-        above = os.path.dirname(above)
-        changed.append(above)
+    the directory would go with that (36). One that nobody has used yet may have been made a moment ago, and
+    those above it: by a process that was killed here, by `local_cluster`, by an operator. OSError passes, but
+    from a directory above that may not be read."""
     disk.makedirs(path)
-    for directory in changed:
+    if os.path.exists(os.path.join(path, IDENTITY_FILE)):
+        return
+    above = os.path.realpath(path)
+    while not os.path.ismount(above):
+        above = os.path.dirname(above)
         with contextlib.suppress(PermissionError):
-            disk.sync_directory(directory)
+            disk.sync_directory(above)
 
 
 def _lock(descriptor: int, path: str) -> None:
@@ -227,7 +245,9 @@ def _how_left(path: str, new: bool, disk: Disk) -> tuple[LeftAs, bytes]:
     try:
         disk.write_atomically(running, _noted(boot))
     except OSError as error:  # a full disk: the next start knows of no boot, and believes less than it could
+        _only_full(error)
         log.warning("%s: this start cannot be noted: %s", path, error.strerror)
+        disk.sync_directory(path)  # else a loss of power brings "clean" back, which would be believed
     return left, boot
 
 

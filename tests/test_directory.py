@@ -10,7 +10,7 @@ import pytest
 
 from kproto import directory
 from kproto.directory import DirectoryError, LeftAs, open_directory
-from kproto.disk import Disk
+from kproto.disk import Disk, SyncError
 
 
 def test_a_new_directory_gets_an_identity_that_lasts(tmp_path: Path) -> None:
@@ -54,6 +54,95 @@ def test_so_does_one_that_was_made_by_a_start_that_was_killed_there(
     disk = Syncs()
     open_directory("d", 1, disk).close(clean=True)
     assert disk.directories[0] == str(tmp_path)
+
+
+def test_and_so_do_the_names_above_one_that_somebody_else_made(tmp_path: Path) -> None:
+    """`local_cluster` makes what is above those of its brokers, an operator all of it."""
+    path = tmp_path / "a" / "b"
+    path.mkdir(parents=True)
+    disk = Syncs()
+    open_directory(str(path), 1, disk).close(clean=True)
+    assert disk.directories[:2] == [str(path.parent), str(tmp_path)]
+    mount = next(one for one in (path, *path.parents) if one.is_mount())
+    assert set(disk.directories) == {str(one) for one in (path, *path.parents) if one.is_relative_to(mount)}
+
+
+class NoSyncs(Disk):
+    """No directory can be synced; or no file, ``whose`` name begins with that."""
+
+    __slots__ = ("whose",)
+
+    def __init__(self, whose: str = "") -> None:
+        self.whose = whose
+
+    def datasync(self, fd: int) -> None:
+        if self.whose and os.path.basename(os.readlink(f"/proc/self/fd/{fd}")).startswith(self.whose):
+            raise SyncError(errno.EIO, os.strerror(errno.EIO))
+        super().datasync(fd)
+
+    def sync_directory(self, path: str) -> None:
+        if not self.whose:
+            raise SyncError(errno.EIO, os.strerror(errno.EIO), path)
+        super().sync_directory(path)
+
+
+@pytest.mark.parametrize("disk", [NoSyncs(), NoSyncs("identity.json"), NoSyncs("running")])
+def test_what_a_start_cannot_note_for_another_reason_than_a_full_disk_ends_it(
+    tmp_path: Path, disk: NoSyncs
+) -> None:
+    """It went on, and the next sync of the directory said that all names in it are there (35)."""
+    open_directory(str(tmp_path), 1, Disk()).close(clean=False)
+    (tmp_path / "running").write_text("another boot")
+    found = open_directory(str(tmp_path), 1, Disk())
+    found.disk = disk
+    if disk.whose != "running":
+        with pytest.raises(SyncError):
+            found.join("ours")
+    if disk.whose != "identity.json":
+        with pytest.raises(SyncError):
+            found.distrusted()
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_directory_that_cannot_be_synced_is_believed_no_more(tmp_path: Path, clean: bool) -> None:
+    """The next start would sync it without an error."""
+    open_directory(str(tmp_path), 1, Disk()).close(clean=clean)
+    with pytest.raises(SyncError):
+        open_directory(str(tmp_path), 1, NoSyncs())
+    assert open_directory(str(tmp_path), 1, Disk()).left_as is LeftAs.FAILED
+
+
+@pytest.mark.parametrize("disk", [NoSyncs(), NoSyncs("running")])
+def test_nor_one_in_which_a_new_boot_cannot_be_noted(tmp_path: Path, disk: Disk) -> None:
+    """A loss of power would bring the mark of the clean stop back."""
+    open_directory(str(tmp_path), 1, Disk()).close(clean=True)
+    (tmp_path / "running").write_text("another boot")
+    with pytest.raises(SyncError):
+        open_directory(str(tmp_path), 1, disk)
+    assert open_directory(str(tmp_path), 1, Disk()).left_as.unsynced_gone
+
+
+def test_on_a_full_disk_too_the_clean_marker_is_gone_for_good(tmp_path: Path) -> None:
+    """A loss of power brought it back, and what that had taken was believed (36)."""
+    done: list[str] = []
+
+    class Full(Disk):
+        def write_atomically(self, path: str, content: bytes, *, sync: bool = True) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device", path)
+
+        def unlink(self, path: str) -> None:
+            done.append(path)
+            super().unlink(path)
+
+        def sync_directory(self, path: str) -> None:
+            done.append(path)
+            super().sync_directory(path)
+
+    open_directory(str(tmp_path), 1, Disk()).close(clean=True)
+    (tmp_path / "running").write_text("another boot")
+    found = open_directory(str(tmp_path), 1, Full())
+    assert found.left_as is LeftAs.CLEAN
+    assert done == [str(tmp_path / "clean"), str(tmp_path)]
 
 
 def test_without_the_clean_marker_it_was_killed_or_lost_power(tmp_path: Path) -> None:

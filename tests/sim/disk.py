@@ -446,7 +446,10 @@ class SimDisk(Disk):
 
     def sync_directory(self, path: str) -> None:
         if self.machine.fail_next is not None:
-            self.machine.trouble("folder", path)
+            try:
+                self.machine.trouble("folder", path)
+            except OSError as error:
+                raise SyncError(error.errno, error.strerror, path) from error
         self.machine.sync_folder(path)
 
 
@@ -466,7 +469,10 @@ class SimOs:
         self.here: Callable[[], Machine]
         """The machine of the process that is running."""
         self.path = SimpleNamespace(
-            **{name: getattr(os.path, name) for name in ("join", "dirname", "basename", "abspath")}
+            **{
+                name: getattr(os.path, name)
+                for name in ("join", "dirname", "basename", "realpath", "ismount")
+            }
         )
         self.path.exists = lambda path: self.machine(path).find(path) is not None
 
