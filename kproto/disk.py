@@ -19,8 +19,8 @@ NO_DESCRIPTOR: Final = frozenset({errno.EMFILE, errno.ENFILE})
 """Errors of a file that could not be opened because too many are."""
 NO_SPACE: Final = NO_DESCRIPTOR | {errno.ENOSPC, errno.EDQUOT}
 """No room, or no descriptor for another file: nothing is lost, and it may be otherwise a second later."""
-NOT_FAILED: Final = NO_SPACE | {errno.ENOENT}
-"""Or a file went with its partition."""
+NOT_FAILED: Final = NO_SPACE | {errno.ENOENT, errno.EEXIST}
+"""Or a file went with its partition, or its directory just as it was made."""
 PATIENCE_S: Final = 60.0
 RETRY_S: Final = 0.05
 PAGE: Final = 4096

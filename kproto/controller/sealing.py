@@ -66,7 +66,6 @@ class _Copy:
         "failing_since",
         "limbo",
         "position",
-        "reading",
         "sure_from",
         "thorough",
         "torn",
@@ -81,8 +80,8 @@ class _Copy:
         self.answered = False
         self.sure_from = -math.inf
         """When it was asked what it answered last: it was there since."""
-        self.reading = self.thorough = False
-        """It is being read; it was, before that answer."""
+        self.thorough = False
+        """It was read before that answer."""
         self.position = 0
         self.limbo = False
         self.torn = False
@@ -159,7 +158,6 @@ class _View:
         now: float,
         looks: list[float],
         stall: float,
-        patience: float,
     ) -> None:
         self.image = image
         self.table = table
@@ -173,11 +171,8 @@ class _View:
         self.given_up_at = -math.inf
         """When nobody who is late is waited for any more, if somebody is, and that is now or was before."""
         first = progress.first_answer
-        late = [target for target in self.here if not self.has_answered(target)]
-        reads = any(progress.copies[target].reading for target in late if target in progress.copies)
-        limit = math.inf if first is None else first + (patience if reads else stall)
-        if late and self.is_past(limit):
-            self.given_up_at = limit
+        if first is not None and not all(map(self.has_answered, self.here)) and self.is_past(first + stall):
+            self.given_up_at = first + stall
         gone_since = progress.away_since if progress.away else -math.inf
         self.asked_since = max(self.given_up_at, gone_since, progress.torn_since)
         """Who answers alone for others, that are given up, away or torn, was asked after that was known: it
@@ -268,12 +263,12 @@ class Sealing:
     def asked(self, ask: Ask, now: float) -> None:
         """SEAL is on its way."""
         copy = self._known(ask)
-        copy.asked, copy.asked_at, copy.reading = True, now, ask.thorough
+        copy.asked, copy.asked_at = True, now
 
     def failed(self, ask: Ask, now: float) -> None:
         """No answer will come, or none that says anything about the copy."""
         copy = self._known(ask)
-        copy.asked, copy.failed_at, copy.reading = False, now, False
+        copy.asked, copy.failed_at = False, now
         if copy.failing_since is None:
             copy.failing_since = now
 
@@ -283,7 +278,7 @@ class Sealing:
         ``epoch`` is that of the broker that answered: after a restart it is asked again.
         """
         copy = self._known(ask)
-        copy.asked, copy.answered, copy.reading = False, True, False
+        copy.asked, copy.answered = False, True
         progress = self._progress[ask.vseg]
         if sealed.torn and not copy.torn:
             progress.torn_since = now
@@ -311,7 +306,7 @@ class Sealing:
         for vseg in sealing:
             progress = self._progress.setdefault(vseg.id, _Progress(now))
             progress.look(image, rules.may_come_back(image, table, vseg), now)
-            view = _View(image, table, vseg, progress, now, looks, self._stall, self._loss_patience)
+            view = _View(image, table, vseg, progress, now, looks, self._stall)
             close = self._close(view)
             if close is not None:
                 plan.closes.append(close)
@@ -365,6 +360,8 @@ class Sealing:
         torn = [target for target in eligible if target not in sound]
         if not torn or rules.is_any_there(view.image, filter(view.is_sure, sound)):
             return sound
+        if any(self._is_reading(view, target) for target in sound):
+            return sound
         awaited = any(map(view.may_have_more, view.vseg.backups))
         if awaited and not view.is_past(progress.torn_since + self._loss_patience):
             return sound
@@ -384,7 +381,7 @@ class Sealing:
                 return None
             log.error("the loss of all that virtual segment %s held is accepted", vseg.id)
             return Close(vseg.id, vseg.start, (), True)
-        if not view.all_told():
+        if not view.all_told() or any(self._is_reading(view, target) for target in here):
             return None
         if not self._is_accepted(view):
             if not rules.may_lose(view.image, view.table, vseg, self._may_lose):
@@ -396,6 +393,16 @@ class Sealing:
         log.error("the loss of what virtual segment %s held beyond %d is accepted", vseg.id, end)
         held = tuple(target for target in here if told[target] >= end)
         return Close(vseg.id, end, held if end > vseg.start else (), True)
+
+    def _is_reading(self, view: _View, target: CopyTarget) -> bool:
+        """It may have all of it, and has yet to look whether its file has (24c); not for ever."""
+        copy = view.progress.copies[target]
+        if target not in view.here or not copy.eligible or copy.thorough or not view.is_thorough:
+            return False
+        since = copy.asked_at if copy.asked else view.now
+        if copy.failing_since is not None:
+            since = copy.failing_since
+        return not view.is_past(since + self._loss_patience)
 
     def _is_accepted(self, view: _View) -> bool:
         """An operator gave up what it held: unless partitions were named, nothing that a broker may have
@@ -411,7 +418,7 @@ class Sealing:
         vseg = view.vseg
         fence = rules.fence_of(vseg)
         asks = [
-            Ask(vseg.id, target, fence, False, view.is_thorough)
+            Ask(vseg.id, target, fence, False, view.has_answered(target) and view.is_thorough)
             for target in filter(view.is_to_be_asked, view.here)
         ]
         if view.all_told() and rules.owner_holds(view.image, view.table, vseg):

@@ -140,8 +140,9 @@ class World:
 
     def seal_all(self, position: int) -> None:
         """Every copy that is a member answers with ``position``."""
-        for ask in self.plan().asks:
-            self.answer(ask, position)
+        for _ in range(2):  # who may be listed alone reads its copy, and says it again (24c)
+            for ask in self.plan().asks:
+                self.answer(ask, position)
         self.close()
 
     def assign(self) -> list[StreamletRecord]:

@@ -6,7 +6,7 @@ import pytest
 
 from kproto.controller.decision import Decision
 from kproto.controller.rules import UNCLEAN
-from kproto.controller.sealing import RETRY_SECONDS, Ask, Sealing, decide_close
+from kproto.controller.sealing import RETRY_SECONDS, Sealing, decide_close
 from kproto.metadata.records import StreamletRecord, config_key, encode_configs
 from kproto.metadata.vlogs import CopyTarget
 
@@ -80,37 +80,61 @@ def test_who_is_asked_when_others_are_late_reads_its_copy() -> None:
     assert again == first._replace(thorough=True)
 
 
-def one_reads_the_other_is_back() -> tuple[World, Ask, Ask]:
-    """B was away when A was asked to read its copy; B is back, and has answered at once."""
+def test_who_has_not_answered_yet_is_not_told_to_read_its_copy() -> None:
+    """Who reads 64 MB would be late, and be listed no more, when another one is back and answers at once."""
     world = cluster(3, t=(1, 3, [1]))
     back = world.open(1).backups[1].node_id
     world.fence(back)
     world.fence(1)
     (first,) = world.plan().asks
-    assert first.thorough
+    assert not first.thorough
+    world.answer(first, 180)
+    (again,) = world.plan().asks
+    assert again == reading(first)
     world.register(back)
     (second,) = world.plan().asks
     world.answer(second, 180)
-    world.now += STALL
-    assert world.plan()[:2] == ([], []), "A reads 64 MB"
-    return world, first, second
-
-
-def test_who_reads_its_copy_is_not_late() -> None:
-    """It has all of it, and would be listed no more."""
-    world, first, second = one_reads_the_other_is_back()
-    world.answer(first, 180)
     (closed,) = world.close()
     assert closed.backups == (first.target, second.target)
 
 
-def test_but_it_is_not_waited_for_for_ever() -> None:
-    world, _, second = one_reads_the_other_is_back()
-    world.now += PATIENCE
+def test_who_is_to_read_its_copy_is_not_given_up_for_one_in_limbo() -> None:
+    """All were away for long, so that topics may lose something; an operator allows it, too."""
+    for allowed in ("configs", "operator"):
+        world = cluster(3, t=(1, 3, [1]))
+        vseg = world.open(1)
+        one, other = (target.node_id for target in vseg.backups)
+        world.fence(1)
+        world.fence(one)
+        world.fence(other)
+        if allowed == "configs":
+            world.sealing = Sealing(STALL, PATIENCE, may_lose=True)
+        world.plan()
+        world.now += 3 * PATIENCE
+        world.register(one)
+        world.register(other)
+        first, second = world.plan().asks
+        if allowed == "operator":
+            world.sealing.accept_loss([vseg.id])
+        world.answer(first, 250, limbo=True)
+        world.answer(second, 200)
+        plan = world.plan()
+        assert (plan.asks, plan.closes) == ([reading(second)], [])
+        world.answer(second, 200)
+        (closed,) = world.close()
+        assert (closed.end, closed.backups, closed.shortened) == (200, (second.target,), False)
+
+
+def test_but_one_that_never_has_done_is_not_waited_for_for_ever() -> None:
+    world = owner_died()
+    first, second = world.plan().asks
+    world.sealing.accept_loss([first.vseg])
+    world.answer(first, 250, limbo=True)
+    world.answer(second, 200)
     assert world.plan().asks == [reading(second)]
-    world.answer(second, 180)
+    world.now += PATIENCE
     (closed,) = world.close()
-    assert closed.backups == (second.target,)
+    assert closed.shortened
 
 
 def test_an_answer_without_a_look_does_not_become_one_by_time() -> None:
@@ -266,6 +290,7 @@ def test_who_answered_before_the_other_was_gone_is_asked_whether_it_is_still_the
     world.register(second.target.node_id)
     (ask,) = world.plan().asks
     world.answer(ask, 200)
+    world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (180, (first.target, second.target))
 
@@ -371,6 +396,7 @@ def test_both_backups_are_dead_so_nothing_is_decided_until_one_is_back() -> None
     world.register(second.target.node_id)
     (ask,) = world.plan().asks
     world.answer(ask, 170)
+    world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (170, (second.target,))
 
@@ -486,6 +512,7 @@ def test_such_an_election_waits_for_who_is_away_though_a_damaged_copy_is_here(di
         world.now += STALL
         (again,) = (ask for ask in world.plan().asks if ask.target == second.target)
         world.answer(again, 200)
+        world.say_again()
         assert [(closed.end, closed.backups) for closed in world.close()] == [(200, (second.target,))]
         return
     world.register(second.target.node_id, store="new")

@@ -625,10 +625,12 @@ def test_what_failed_once_is_not_tried_again(where: str) -> None:
         poisoned = Poisoned()
         disk = Failing(where)
         bring = bringing(run, disk=disk, poisoned=poisoned)
+        run.takeover.on_online = lambda _: None  # not before all have the disk that fails
         await run.online()
         for key in run.world.keys:
             partition = run.world.log.partition(key[1])
             partition.disk = disk
+        bring.add(run.world.keys)
         async with asyncio.timeout(20):
             while poisoned.poisoned is None:
                 await asyncio.sleep(0.005)

@@ -28,8 +28,9 @@ def test_a_wiped_backup_does_not_say_where_the_log_ends() -> None:
     wiped, whole = vseg.backups
     world.register(wiped.node_id, store="new")
     world.fence(1)
-    for ask in world.plan().asks:
-        world.answer(ask, 170 if ask.target == whole else 0)
+    for _ in range(2):
+        for ask in world.plan().asks:
+            world.answer(ask, 170 if ask.target == whole else 0)
     world.close()
     closed = world.table.vsegs[vseg.id]
     promise(closed.end == 170, f"S1: 170 bytes were acked, the log ends at {closed.end}")
@@ -112,6 +113,7 @@ def test_who_answers_for_others_reads_what_it_has() -> None:
     (last,) = world.plan().asks
     assert last.target == away.target
     world.answer(last, 150)
+    world.say_again()
     (closed,) = world.close()
     assert (closed.end, closed.backups) == (150, (away.target,))
 
