@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 Buffer = bytes | bytearray | memoryview
 
@@ -208,6 +208,15 @@ class Disk:
         self.rename(temporary, path)
         if sync:
             self.sync_directory(os.path.dirname(path) or ".")
+
+
+class Poisonable(Protocol):
+    """Whose storage may fail (rule 35): `VlogManager`, as others see it."""
+
+    poisoned: str | None
+    """Why; None as long as it has not."""
+
+    def poison(self, reason: str) -> None: ...
 
 
 @contextlib.contextmanager

@@ -209,8 +209,9 @@ class _View:
         copy = self.progress.copies.get(target)
         if copy is None or not copy.answered:
             return False
-        asked_since = copy.sure_from >= self.asked_since
-        return copy.limbo or (asked_since and (copy.thorough or not self.is_thorough))
+        if copy.limbo:
+            return True
+        return copy.sure_from >= self.asked_since and (copy.thorough or not self.is_thorough)
 
     def all_told(self) -> bool:
         """All that are here have answered, and again if they have to, or not for a stall."""

@@ -43,7 +43,7 @@ from kproto.wire.internal import Api
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
-    from kproto.disk import Disk
+    from kproto.disk import Disk, Poisonable
     from kproto.log.partition import Partition
     from kproto.vlog.worker import Jobs
 
@@ -69,14 +69,6 @@ class Logs(Protocol):
     def partition(self, topic_id: bytes, index: int) -> Partition | None: ...
 
     def may_lack(self, topic_id: bytes, index: int) -> bool: ...
-
-
-class Vlogs(Protocol):
-    """The part of `VlogManager` that is used."""
-
-    poisoned: str | None
-
-    def poison(self, reason: str) -> None: ...
 
 
 class Filling:
@@ -189,7 +181,7 @@ class BringOver:
         disk: Disk,
         jobs: Jobs,
         clock: Clock,
-        vlogs: Vlogs,
+        vlogs: Poisonable,
     ) -> None:
         self._reach = reach
         self._metadata = metadata

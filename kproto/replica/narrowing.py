@@ -30,6 +30,7 @@ from kproto.vlog.worker import in_worker
 
 if TYPE_CHECKING:
     from kproto.clock import Clock
+    from kproto.disk import Poisonable
     from kproto.log.checkpointing import Checkpointing
     from kproto.log.flushing import Flushing
     from kproto.log.partition import Partition
@@ -63,14 +64,6 @@ class Logs(Protocol):
     def checkpointing(self) -> Checkpointing: ...
 
 
-class Vlogs(Protocol):
-    """The part of `VlogManager` that is used."""
-
-    poisoned: str | None
-
-    def poison(self, reason: str) -> None: ...
-
-
 class Ready(NamedTuple):
     """A streamlet of which nothing is missing here."""
 
@@ -90,7 +83,7 @@ class Narrowing:
         jobs: Jobs,
         epoch: Callable[[], int],
         clock: Clock,
-        vlogs: Vlogs,
+        vlogs: Poisonable,
     ) -> None:
         self._node_id = node_id
         self._metadata = metadata
