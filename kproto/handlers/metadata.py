@@ -14,6 +14,7 @@ top-level error code, unused here.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -26,6 +27,7 @@ from kproto.handlers.partitions import Shortages, leader_of, partition_states, s
 from kproto.handlers.turns import Steps
 from kproto.metadata import MetadataImage, TopicRecord
 from kproto.metadata.records import NO_LEADER
+from kproto.metadata.suspects import SUSPICION_SECONDS, Suspects
 from kproto.wire.generated.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -118,14 +120,17 @@ async def _create_and_answer(
 def _answer_when_led(
     ctx: RequestContext, request: MetadataRequest, wanted: Sequence[MetadataRequestTopic] | None
 ) -> Steps[Answer | Awaitable[Steps[Answer]]]:
-    """While a broker seems to be dead, wait until others lead what it led (`kproto.metadata.suspects`)."""
+    """While a broker seems to be dead, or a leader is not ready yet, wait a moment until all are led
+    (`kproto.metadata.suspects`)."""
     suspects = ctx.broker.suspects
     if suspects is None or wanted == []:
         return (yield from _answer(ctx, request, wanted))
 
     async def wait() -> Steps[Answer]:
         await suspects.look()
-        while suspects.any and not _all_led(_shown_image(ctx), wanted):
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + SUSPICION_SECONDS
+        while _awaited(suspects, suspects.shown(ctx.broker.image()), wanted, loop.time() < deadline):
             await suspects.change()
         return _answer(ctx, request, wanted)
 
@@ -137,18 +142,25 @@ def _shown_image(ctx: RequestContext) -> MetadataImage:
     return image if suspects is None else suspects.shown(image)
 
 
-def _all_led(image: MetadataImage, wanted: Sequence[MetadataRequestTopic] | None) -> bool:
-    """Whether everything with more than one copy in these topics (None: in all) has a leader."""
+def _awaited(
+    suspects: Suspects,
+    image: MetadataImage,
+    wanted: Sequence[MetadataRequestTopic] | None,
+    patient: bool,
+) -> bool:
+    """Whether something in these topics (None: in all) is likely to have a leader in a moment: with more
+    than one copy, and either its leader may be dead or, for who is ``patient``, one was chosen just now."""
     if wanted is None:
         topics: Iterable[TopicRecord | None] = image.topics.values()
     else:
         topics = (_find(image, asked, NOTHING, 0).topic for asked in wanted)
-    return all(
-        leader_of(image, record) != NO_LEADER
+    return any(
+        record.sources
+        and (suspects.any or record.leader in image.brokers)
+        and leader_of(image, record) == NO_LEADER
         for topic in topics
-        if topic is not None
+        if topic is not None and (suspects.any or (patient and suspects.changes(topic.topic_id)))
         for record in image.streamlets[topic.topic_id]
-        if record.sources
     )
 
 

@@ -33,12 +33,15 @@ class Presence:
             self._loop.call_later(SUSPICION_SECONDS, self.suspects.remove, node_id, broker.epoch)
 
     def on_image(self, image: MetadataImage) -> None:
-        """Who is no member any more stays listed for a while."""
+        """Who is no member any more stays listed for a while, and what changed is news for a moment."""
         before, self._members = self._members, image.brokers
         if before is not image.brokers:
             for node_id in before.keys() - image.brokers.keys():
                 self.suspects.gone(before[node_id])
                 self._loop.call_later(LISTED_SECONDS, self.suspects.forget, before[node_id])
+        if image.touched:
+            self.suspects.changed(image)
+            self._loop.call_later(SUSPICION_SECONDS, self.suspects.settled, image.touched, image.revision)
         self.suspects.notify()
 
     async def _look(self) -> None:

@@ -6,6 +6,10 @@ another one, when that is not up, before it goes to the next. So Metadata waits 
 `SUSPICION_SECONDS` at most, and before that asks who is there (`roll_call`). This is a matter of what clients
 are shown: nothing is decided by it.
 
+It waits as long, too, for a leader that was chosen a moment ago and is not ready (rule 27). Before it is, a
+partition has none, with the leader epoch that it will have then: a client that is told so by a broker that is
+behind, after another one has named the leader, believes it and leaves that again.
+
 A broker that is dead for certain stays among the brokers that clients are told of for `LISTED_SECONDS`,
 though it leads nothing: librdkafka (2.16) loses partitions that move to another leader in the same answer in
 which their old leader is missing, and looks for them a second later, or with its next refresh.
@@ -14,7 +18,7 @@ which their old leader is missing, and looks for them a second later, or with it
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -34,12 +38,14 @@ async def _nobody_else() -> None:
 class Suspects:
     """Who is suspected: a node under one broker epoch, until that epoch is over or the suspicion ends."""
 
-    __slots__ = ("_epochs", "_gone", "_shown", "_shown_of", "_waiting", "look")
+    __slots__ = ("_changed", "_epochs", "_gone", "_shown", "_shown_of", "_waiting", "look")
 
     def __init__(self, look: Callable[[], Awaitable[object]] = _nobody_else) -> None:
         self.look = look
         """``await look()``: whoever has died by now is suspected."""
         self._epochs: dict[int, int] = {}
+        self._changed: dict[bytes, int] = {}
+        """By topic id: the revision that it changed with, if that was a moment ago."""
         self._gone: dict[int, BrokerRecord] = {}
         self._shown_of: MetadataImage | None = None
         self._shown: MetadataImage | None = None
@@ -50,14 +56,18 @@ class Suspects:
         """Somebody is suspected."""
         return bool(self._epochs)
 
+    def changes(self, topic_id: bytes) -> bool:
+        """The topic's record, or one of its streamlets', changed a moment ago."""
+        return topic_id in self._changed
+
     async def change(self) -> None:
-        """Wait for the next image, or the end of a suspicion."""
+        """Wait for the next image, or until something is over: a suspicion, the moment after a change."""
         waiter = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         await waiter
 
     def notify(self) -> None:
-        """There is a new image, or a suspicion ended."""
+        """There is a new image, or something is over."""
         waiting, self._waiting = self._waiting, []
         for waiter in waiting:
             if not waiter.done():
@@ -88,6 +98,17 @@ class Suspects:
             self._shown = replace(image, brokers=brokers, encoded={})
             self._shown_of = image
         return self._shown
+
+    def changed(self, image: MetadataImage) -> None:
+        """``image`` is the newest one, since now."""
+        self._changed.update(dict.fromkeys(image.touched, image.revision))
+
+    def settled(self, touched: Iterable[bytes], revision: int) -> None:
+        """A moment has passed since these topics changed with ``revision``."""
+        for topic_id in touched:
+            if self._changed.get(topic_id) == revision:
+                del self._changed[topic_id]
+        self.notify()
 
     def gone(self, broker: BrokerRecord) -> None:
         """It is no member any more."""

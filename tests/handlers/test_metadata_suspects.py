@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from kproto.broker import Broker
+from kproto.handlers import metadata
 from kproto.metadata import presence
 from kproto.metadata.roll_call import RollCall
+from kproto.replica.takeover import Takeover
 from kproto.wire.generated.create_topics import CreatableTopic
 from kproto.wire.generated.metadata import MetadataRequestTopic
 from tests.groups.members import Members, members
@@ -148,5 +150,63 @@ def test_the_dead_leave_the_list_of_brokers_later_than_they_stop_leading(
                 answer = await cluster.call(1, METADATA, VERSION, topics=[])
                 await asyncio.sleep(0.05)
             assert sorted(each.node_id for each in answer.brokers) == [1, 3]
+
+    run(scenario)
+
+
+async def leaders_until(cluster: Members, task: "asyncio.Task[None]") -> list[list[int]]:
+    """What broker 1 answers, asked again and again."""
+    seen: list[list[int]] = []
+    while not task.done():
+        seen.append(await leaders(cluster))
+        await asyncio.sleep(0)
+    return seen
+
+
+def test_a_leader_that_is_not_ready_yet_is_waited_for(tmp_path: Path) -> None:
+    """Who is told that nobody leads, with the leader epoch of who will, leaves the leader that another broker
+    has named meanwhile."""
+
+    async def scenario() -> None:
+        async with members(tmp_path, 3) as cluster:
+            await with_topic(cluster)
+            seen = await leaders_until(cluster, asyncio.create_task(cluster.stop(2)))
+            assert 2 in seen[0]
+            assert all(-1 not in each for each in seen)
+            assert sorted(set(await leaders(cluster))) == [1, 3]
+
+    run(scenario)
+
+
+def test_a_leader_that_does_not_get_ready_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change is news for half a second only, however patient a request is."""
+    monkeypatch.setattr(metadata, "SUSPICION_SECONDS", 600.0)
+    monkeypatch.setattr(Takeover, "_start", lambda _: None)
+
+    async def scenario() -> None:
+        async with members(tmp_path, 3) as cluster:
+            await with_topic(cluster)
+            await cluster.kill(2)
+            while -1 not in await leaders(cluster):
+                await asyncio.sleep(0.01)
+            assert 2 not in await leaders(cluster)
+
+    run(scenario)
+
+
+def test_a_request_is_not_patient_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where changes follow each other sooner than one ceases to be news."""
+    monkeypatch.setattr(presence, "SUSPICION_SECONDS", 600.0)
+    monkeypatch.setattr(Takeover, "_start", lambda _: None)
+
+    async def scenario() -> None:
+        async with members(tmp_path, 3) as cluster:
+            await with_topic(cluster)
+            stopping = asyncio.create_task(cluster.stop(2))
+            while -1 not in await leaders(cluster):
+                pass
+            stopping.cancel()
 
     run(scenario)
