@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kproto.disk import NO_DATA, Disk, SyncError
+from kproto.disk import NO_DATA, Disk, SyncError, poisoning
 from tests.descriptors import NoDescriptor, no_descriptor
 
 __all__ = ["no_descriptor"]
@@ -75,6 +75,30 @@ def test_so_does_a_sync_of_a_directory(tmp_path: Path, no_descriptor: NoDescript
     no_descriptor.begins()
     Disk().sync_directory(str(tmp_path))
     assert no_descriptor.waited == 1
+
+
+def test_a_directory_that_goes_as_it_is_made_again_is_no_failed_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody deletes it between the moment that mkdir finds it and the look at what is there."""
+    path, poisoned = tmp_path / "topic", list[str]()
+    mkdir = os.mkdir
+
+    def find_and_delete(name: str, mode: int = 0o777) -> None:
+        try:
+            mkdir(name, mode)
+        except FileExistsError:
+            os.rmdir(name)
+            raise
+
+    monkeypatch.setattr(os, "mkdir", find_and_delete)
+    path.mkdir()
+    with pytest.raises(FileExistsError), poisoning(poisoned.append, "topic"):
+        Disk().makedirs(str(path))
+    assert not poisoned
+    with pytest.raises(OSError, match="Input/output"), poisoning(poisoned.append, "topic"):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    assert poisoned == ["topic: [Errno 5] Input/output error"]
 
 
 def test_a_file_that_was_replaced_is_not_said_to_be_the_old_one(
