@@ -111,7 +111,8 @@ def test_nothing_is_reported_or_visible_before_it_is_durable() -> None:
         log.put([(b"k", b"1")], lambda _: done.append("1"))
         await asyncio.sleep(0)
         log.put([(b"k", b"2")], lambda _: done.append("2"))
-        log.when_idle(lambda: done.append("idle"))
+        idle = asyncio.get_running_loop().create_future()
+        log.when_idle(idle)
         log.put([(b"k", None)], lambda _: done.append("deleted"))
         await asyncio.sleep(0)
         assert not done
@@ -119,10 +120,38 @@ def test_nothing_is_reported_or_visible_before_it_is_durable() -> None:
         port.partition(0).sync(1)
         assert done == ["1"]
         assert log.live[b"k"].value == b"1"
+        assert not idle.done()
         port.partition(0).sync()
-        assert done == ["1", "2", "deleted", "idle"]
+        assert done == ["1", "2", "deleted"]
+        assert idle.done()
         assert not log.live
         assert log.idle
+
+    run(scenario())
+
+
+def test_who_waits_no_more_for_a_write_that_hangs_is_forgotten() -> None:
+    """A fetch of offsets gives up after ``offsets.commit.timeout.ms`` and comes again: each was kept until
+    the write was durable. One that waits without a limit, as a checkpoint does, is before them and stays."""
+
+    async def scenario() -> None:
+        port = MemoryLog(auto=False)
+        log = keyed(port)
+        log.put([(b"k", b"1")], None)
+        await asyncio.sleep(0)
+        patient, *others = (asyncio.get_running_loop().create_future() for _ in range(4))
+        for waiter in (patient, *others):
+            log.when_idle(waiter)
+        others[0].set_result(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        others[1].cancel()
+        await asyncio.sleep(0)
+        assert list(log._idle_waiters) == [patient, others[2]]
+        others[2].set_result(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        port.partition(0).sync()
+        assert patient.result() is ErrorCode.NONE
+        assert others[2].result() is ErrorCode.COORDINATOR_NOT_AVAILABLE
+        await asyncio.sleep(0)
+        assert not log._idle_waiters
 
     run(scenario())
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple, Protocol
 
 from kproto.check import check
@@ -139,7 +140,9 @@ class KeyedLog:
         """Sequence numbers of writes that are not reported yet, in order."""
         self._underway: dict[bytes, int] = {}
         """Key -> writes of it that are queued or appended but not durable."""
-        self._idle_waiters: list[tuple[int, Callable[[], None]]] = []
+        self._idle_waiters: dict[asyncio.Future[ErrorCode], int] = {}
+        """Who waits for writes up to which sequence number, in order of that; who waits no more is not
+        there. A write may hang for long, and everybody who asks for offsets meanwhile waits for it."""
         self._log_bytes = 0
         self._live_bytes = 0
         self._oldest_ms = wall_ms()
@@ -217,12 +220,13 @@ class KeyedLog:
         """No write is under way."""
         return not self._open
 
-    def when_idle(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` once everything put so far is durable or refused; at once when it is."""
+    def when_idle(self, waiter: asyncio.Future[ErrorCode]) -> None:
+        """Give ``waiter`` NONE once everything put so far is durable or refused; at once when it is."""
         if self._open:
-            self._idle_waiters.append((self._sequence, callback))
+            self._idle_waiters[waiter] = self._sequence
+            waiter.add_done_callback(lambda _: self._idle_waiters.pop(waiter, None))
         else:
-            callback()
+            waiter.set_result(ErrorCode.NONE)
 
     def _flush(self) -> None:
         self._flush_scheduled = False
@@ -268,8 +272,10 @@ class KeyedLog:
             if write.done is not None:
                 write.done(code)
         oldest = next(iter(self._open), self._sequence + 1)
-        while self._idle_waiters and self._idle_waiters[0][0] < oldest:
-            self._idle_waiters.pop(0)[1]()
+        for waiter, _ in list(takewhile(lambda each: each[1] < oldest, self._idle_waiters.items())):
+            del self._idle_waiters[waiter]
+            if not waiter.done():
+                waiter.set_result(ErrorCode.NONE)
         if code is ErrorCode.NONE:
             self._consider_checkpoint()
 
@@ -378,6 +384,6 @@ class KeyedLog:
         self._check_copies()
 
     async def _idle(self) -> None:
-        idle: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.when_idle(lambda: None if idle.done() else idle.set_result(None))
+        idle: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        self.when_idle(idle)
         await idle

@@ -286,7 +286,7 @@ class Shard:
         """NONE when everything written so far is durable or refused; COORDINATOR_NOT_AVAILABLE when that
         takes longer than ``commit_timeout_s``, or what `unload` was told."""
         settled = self._patience.new_answer()
-        self.log.when_idle(lambda: None if settled.done() else settled.set_result(ErrorCode.NONE))
+        self.log.when_idle(settled)
         return settled
 
     # ---- deleting -----------------------------------------------------------------------------------
