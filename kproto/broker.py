@@ -42,7 +42,7 @@ from kproto.net import descriptors
 from kproto.net.budget import MemoryBudget
 from kproto.net.server import Connection, Limits, Server
 from kproto.net.threads import BlockingPool
-from kproto.trouble import Trouble
+from kproto.trouble import Quietly, Trouble
 from kproto.vlog.manager import JOURNAL_DIRECTORY, VlogManager
 from kproto.vlog.recovery import JournalCorruptError, recover
 from kproto.vlog.scan_point import decode_starts
@@ -564,11 +564,12 @@ async def _started(settings: Settings) -> Broker:
     """A broker that serves. One that was a member waits while another cluster is in the place of its own, or
     none: whoever did that by mistake puts the right one back."""
     clock = SystemClock()
-    trouble = Trouble(log, clock, "this broker waits for its cluster")
+    trouble, quietly = Trouble(log, clock, "this broker waits for its cluster"), Quietly(clock)
     while True:
         broker = Broker(settings, clock)
         try:
-            await broker.start()
+            with quietly:
+                await broker.start()
         except ForeignError as error:
             if STARTED_ANEW not in os.environ:
                 raise

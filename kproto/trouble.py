@@ -1,7 +1,8 @@
 """What fails again and again is logged when it begins, then once a minute, and when it works again.
 
 A full disk lasts for hours, and who waits tries many times a second: the log must not fill what is left.
-:class:`Seldom` is for what others do wrong, who may be many.
+:class:`Seldom` is for what others do wrong, who may be many, :class:`Quietly` for something large that is
+tried as a whole, and says each time all that it has to say.
 May be imported from anywhere; imports only ``clock``.
 """
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Hashable
+from functools import partial
+from math import inf
 from typing import Final
 
 from kproto.clock import Clock
@@ -47,12 +50,13 @@ class Trouble:
 
 class Seldom:
     """Whether something about others is to be logged: once a minute about each of them, and no more about
-    any while that was done for :data:`MOST_TOLD`."""
+    any while that was done for ``most``."""
 
-    __slots__ = ("_clock", "_until")
+    __slots__ = ("_clock", "_most", "_until")
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, most: float = MOST_TOLD) -> None:
         self._clock = clock
+        self._most = most
         self._until: dict[Hashable, float] = {}
         """Of whom nothing is logged until when; the first to expire comes first."""
 
@@ -63,7 +67,32 @@ class Seldom:
             if until > now:
                 break
             del self._until[other]
-        if whom in self._until or len(self._until) >= MOST_TOLD:
+        if whom in self._until or len(self._until) >= self._most:
             return False
         self._until[whom] = now + AGAIN_SECONDS
         return True
+
+
+class Quietly:
+    """While it is entered, which may be many times, whatever is logged by anybody in the same words is logged
+    once a minute."""
+
+    __slots__ = ("_filters", "_told")
+
+    def __init__(self, clock: Clock) -> None:
+        self._told = Seldom(clock, inf)
+        self._filters: list[tuple[logging.Handler, partial[bool]]] = []
+
+    def __enter__(self) -> None:
+        for handler in logging.getLogger().handlers:
+            each = partial(self._is_due, handler)
+            handler.addFilter(each)
+            self._filters.append((handler, each))
+
+    def __exit__(self, *_: object) -> None:
+        for handler, each in self._filters:
+            handler.removeFilter(each)
+        self._filters.clear()
+
+    def _is_due(self, handler: logging.Handler, record: logging.LogRecord) -> bool:
+        return self._told.is_due((handler, record.name, record.getMessage()))

@@ -11,6 +11,7 @@ import pytest
 from aetcd import rpc
 
 from bench.failover.promises import wait_until
+from kproto import broker as process
 from kproto.broker import Broker, StartError
 from kproto.cli.cluster import Cluster
 from kproto.config import load
@@ -131,6 +132,43 @@ def test_a_broker_keeps_its_copies_when_its_cluster_has_begun_anew(tmp_path: Pat
     assert copy.read_bytes() == b"kept"
     asyncio.run(among("one", refused=False))
     assert not copy.exists(), "of its own cluster it is garbage"
+
+
+def test_a_member_that_waits_for_its_cluster_says_the_same_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It starts again each second, and every start said all that it has to say."""
+    monkeypatch.setenv(process.STARTED_ANEW, "1")
+    monkeypatch.setattr(process, "FOREIGN_REST_S", 0.0)
+    asyncio.run(once(tmp_path / "2", 2))
+    for mark in ("clean", "running"):
+        (tmp_path / "2" / mark).unlink()
+
+    async def body() -> None:
+        leader = broker(tmp_path / "1", 1)
+        await leader.start()
+        tries = 0
+
+        class Counted(Broker):
+            async def start(self) -> None:
+                nonlocal tries
+                tries += 1
+                await super().start()
+
+        monkeypatch.setattr(process, "Broker", Counted)
+        member = broker(tmp_path / "2", 2, internal_address(leader))
+        waiting = asyncio.ensure_future(process._started(member._settings))
+        async with asyncio.timeout(60):
+            while tries < 4:
+                await asyncio.sleep(0.01)
+        waiting.cancel()
+        await asyncio.wait((waiting,))
+        await leader.stop()
+
+    asyncio.run(body())
+    records = [record for record in caplog.records if record.name == process.__name__]
+    said = [record.getMessage().partition(":")[0] for record in records]
+    assert said == ["the machine was restarted", "this broker waits for its cluster"], caplog.text
 
 
 def test_a_member_that_meets_another_cluster_waits_for_its_own(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from kproto.clock import ManualClock
-from kproto.trouble import AGAIN_SECONDS, MOST_TOLD, Seldom, Trouble
+from kproto.trouble import AGAIN_SECONDS, MOST_TOLD, Quietly, Seldom, Trouble
 
 
 def test_told_when_it_begins_then_once_a_minute_and_when_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
@@ -48,3 +48,19 @@ def test_each_stranger_is_told_of_once_a_minute_and_not_all_of_many() -> None:
     assert not seldom.is_due(0)
     assert seldom.is_due(999)
     assert not seldom.is_due("c")
+
+
+def test_what_is_tried_as_a_whole_says_the_same_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    """All of it, though that is much; and afterwards nobody is kept from saying anything."""
+    clock, log = ManualClock(), logging.getLogger("kproto.test")
+    quietly, every = Quietly(clock), [f"{number} is lost" for number in range(2 * MOST_TOLD)]
+    for _ in range(2 * int(AGAIN_SECONDS)):
+        with quietly:
+            for message in every:
+                log.warning("%s", message)
+        clock.advance(1.0)
+    assert caplog.messages == 2 * every
+    with quietly:
+        log.warning("something else")
+    log.warning("something else")
+    assert caplog.messages[2 * len(every) :] == ["something else"] * 2
