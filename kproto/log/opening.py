@@ -209,7 +209,8 @@ def _restore_state(partition: Partition, first: int) -> int:
 
 
 def _fold_file(partition: Partition, segment: Segment) -> None:
-    """Fold a trusted segment whose index is lost, and write the index again."""
+    """Fold a trusted segment whose index is lost, and write the index again. Of what is missing in it nobody
+    learns what producers sent: none is known from there on (as in `_restart_at`)."""
     segment.index, segment.max_ts_base, segment.max_ts = SparseIndex(), segment.base_offset, NO_TIME
     offset, end = segment.base_offset, 0
     for position, size, fields in hop_file(segment.path, 0, segment.measure()):
@@ -218,6 +219,7 @@ def _fold_file(partition: Partition, segment: Segment) -> None:
         _fold(partition, segment, position, size, fields)
         offset, end = offset + fields[6] + 1, position + size
     if offset < segment.next_offset:
+        kept_producers.replace(partition, Producers(), segment.next_offset)
         segment.tear(end, offset)
         return
     segment.size = segment.flushed = end

@@ -142,3 +142,34 @@ def test_what_was_kept_before_records_that_are_deleted_is_nothing_any_more(
     restart(log, left_as, 5)
     assert (log.partition().log_start_offset, log.partition().log_end_offset) == (5, 5 + len(later))
     assert append(log, 7, 5) == [(5 + len(later), False)]
+
+
+@pytest.mark.parametrize("kept_at", [None, 2, 5, 6])
+def test_producers_are_forgotten_where_chunks_are_missing(tmp_path: Path, kept_at: int | None) -> None:
+    """What they sent there, nobody can learn any more: a producer was refused for good, as its next sequence
+    was taken for a gap. The file has no index, and is damaged; others follow it."""
+    log = Log(tmp_path, {"kproto.segment.file.bytes": "65536"})
+    append(log, 7, 0)
+    append(log, 8, 0)
+    damaged_at = log.partition().segments[0].measure()
+    for offset in range(2, 9):
+        if offset == kept_at:
+            log.partition().delete_records(1)
+        if offset in (4, 6, 7):
+            log.partition().append(batch(60_000))
+        else:
+            append(log, *{2: (7, 1), 3: (8, 1), 5: (7, 2), 8: (8, 2)}[offset])
+    log.partition().flush()
+    segments = log.partition().segments
+    assert [segment.base_offset for segment in segments] == [0, 6, 7]
+    for index in tmp_path.rglob("*.index"):
+        index.unlink()
+    with open(segments[0].path, "r+b") as file:
+        file.seek(damaged_at)
+        file.write(bytes(100))
+    restart(log, LeftAs.KILLED, 9)
+    assert log.partition().log_end_offset == 9
+    assert append(log, 8, 2, 3) == [(8, True), (9, False)]
+    if kept_at == 6:
+        assert append(log, 7, 2) == [(5, True)]
+    assert append(log, 7, 3) == [(10, False)]
