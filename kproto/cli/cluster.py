@@ -34,6 +34,10 @@ creates may be there, too."""
 NO_LEADER: Final = -1
 LONG_S: Final = 1.0
 """A request that is answered takes less."""
+GIVE_UP_S: Final = 30.0
+"""Who says nothing for so long does not answer."""
+SOON_S: Final = 5.0
+"""The same of what is due at once and will be asked again: others wait meanwhile. See `Cluster.hurry`."""
 
 
 def bootstrap_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,11 +143,11 @@ def _unanswered(error: OSError, seconds: float) -> str:
     return f"{problem} after {seconds:.0f} s without an answer" if seconds >= LONG_S else problem
 
 
-def open_session(host: str, port: int) -> Session:
+def open_session(host: str, port: int, within_s: float = GIVE_UP_S) -> Session:
     """Connect and ask for the broker's versions. Raises Passing when nobody answers."""
     where = address_text(host, port)
     try:
-        client = Client(host, port)
+        client = Client(host, port, timeout=within_s)
     except (OSError, UnicodeError) as error:
         raise Passing(f"{where}: {getattr(error, 'strerror', None) or error}") from None
     request = ApiVersionsRequest(client_software_name="kproto", client_software_version=kproto.__version__)
@@ -158,12 +162,12 @@ def _addresses(bootstrap: str) -> list[tuple[str, int]]:
     return [address("--bootstrap", entry) for entry in entries or [bootstrap]]
 
 
-def open_any(bootstrap: str) -> Session:
+def open_any(bootstrap: str, within_s: float = GIVE_UP_S) -> Session:
     """A session with the first broker of a list that answers. Raises ClickException when none does."""
     refused = None
     for host, port in _addresses(bootstrap):
         try:
-            return open_session(host, port)
+            return open_session(host, port, within_s)
         except click.ClickException as error:
             refused = refused or error
     assert refused is not None
@@ -175,6 +179,7 @@ class Cluster:
 
     def __init__(self, bootstrap: str) -> None:
         self._bootstrap = bootstrap
+        self._within_s = GIVE_UP_S
         self.any = open_any(bootstrap)
         self._by_node: dict[int, Session] = {}
         self._addresses: dict[int, tuple[str, int]] = {}
@@ -188,8 +193,17 @@ class Cluster:
         self._close()
 
     def _close(self) -> None:
-        for session in (self.any, *self._by_node.values()):
+        for session in self._sessions():
             session.client.close()
+
+    def _sessions(self) -> tuple[Session, ...]:
+        return self.any, *self._by_node.values()
+
+    def hurry(self) -> None:
+        """From now on whoever says nothing for `SOON_S` does not answer."""
+        self._within_s = SOON_S
+        for session in self._sessions():
+            session.client.socket.settimeout(SOON_S)
 
     def metadata(self, topics: Iterable[str] | None, *, create: bool = False) -> Any:
         """A Metadata answer for ``topics`` (None: all)."""
@@ -208,7 +222,7 @@ class Cluster:
     def topic_again(self, name: str) -> Any:
         """`topic`, of whichever broker answers now, and all connections from now on are new ones."""
         known = (address_text(*each) for each in self._addresses.values())
-        found = open_any(",".join((self._bootstrap, *known)))
+        found = open_any(",".join((self._bootstrap, *known)), self._within_s)
         self._close()
         self.any, self._by_node = found, {}
         return self.topic(name)
@@ -219,7 +233,7 @@ class Cluster:
             address = self._addresses.get(node_id)
             if address is None:
                 raise click.ClickException(f"broker {node_id} is not known (no leader?)")
-            self._by_node[node_id] = open_session(*address)
+            self._by_node[node_id] = open_session(*address, self._within_s)
         return self._by_node[node_id]
 
     def members(self) -> list[int]:

@@ -75,6 +75,7 @@ def consume(
     with Cluster(bootstrap) as cluster:
         reader = _Reader(cluster, topic, only)
         reader.seek(EARLIEST if from_beginning else LATEST if from_time is None else from_time)
+        cluster.hurry()
         try:
             for found in reader.records(timeout_s):
                 _print(found, as_json)

@@ -68,6 +68,9 @@ class _Compacted:
     def __exit__(self, *_: object) -> None:
         pass
 
+    def hurry(self) -> None:
+        pass
+
     def topic(self, name: str) -> MetadataResponseTopic:
         partition = MetadataResponsePartition(partition_index=0, leader_id=1)
         return MetadataResponseTopic(name=name, topic_id=bytes(16), partitions=[partition])

@@ -127,6 +127,31 @@ def test_both_follow_a_leader_that_is_restarted(tmp_path: Path) -> None:
         local.stop()
 
 
+def test_a_leader_that_hangs_holds_up_no_others_for_long(tmp_path: Path) -> None:
+    """It was asked for 30 s, and nobody else meanwhile."""
+    local = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {})
+    try:
+        local.start()
+        address = f"127.0.0.1:{local.nodes[0].port}"
+        run(address, "topic", "create", "t", "--partitions", "2", "--replication", "1")
+        with Cluster(address) as cluster:
+            led = {part.leader_id: f"{part.partition_index}" for part in cluster.topic("t").partitions}
+        with running(address, "consume", "t", "--from-beginning", "--max-records", "3") as (_, seen):
+
+            def goes_through(leader: int, line: str) -> None:
+                assert run(address, "produce", "t", "--partition", led[leader], given=line).exit_code == 0
+                assert heard(seen) == line.encode()
+
+            goes_through(2, "a\n")
+            local.pause(2)
+            time.sleep(1)  # it is asked now, whoever was asked then
+            goes_through(1, "b\n")
+            local.resume(2)
+            goes_through(2, "c\n")
+    finally:
+        local.stop()
+
+
 def test_what_may_be_stored_is_stored_once(broker: SubprocessBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection ends when the broker has stored a batch and before anybody heard of it."""
     call, lost = Client.call, []
