@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from kproto.clock import SystemClock
 from kproto.controller import rules
 from kproto.controller.registration import Registration
 from kproto.errors import ErrorCode, KafkaError
@@ -26,6 +27,7 @@ from kproto.metadata.exchange import (
 )
 from kproto.net.internal import Caller, InternalListener
 from kproto.net.ports import Buffer
+from kproto.trouble import Seldom
 from kproto.wire import WireError
 from kproto.wire.internal import Api, InternalError, decode_json, decode_mixed, encode_json, encode_mixed
 
@@ -93,7 +95,16 @@ class ControllerService:
     ``answer_client`` answers requests of clients that other brokers hand on.
     """
 
-    __slots__ = ("_answer_client", "_closed", "_controller", "_history", "_listener", "_loop", "_waiting")
+    __slots__ = (
+        "_answer_client",
+        "_closed",
+        "_controller",
+        "_foreign",
+        "_history",
+        "_listener",
+        "_loop",
+        "_waiting",
+    )
 
     def __init__(
         self,
@@ -108,6 +119,8 @@ class ControllerService:
         self._history = _History(controller.image.revision)
         self._waiting: list[asyncio.Future[None]] = []
         self._closed = False
+        self._foreign = Seldom(SystemClock())
+        """Who is of another cluster asks each second; whose mistake that is looks here, perhaps."""
         self._listener = listener
         controller.subscribe_changes(self._on_change)
         for api, handler in (
@@ -143,6 +156,8 @@ class ControllerService:
             raise WireError(f"broker {caller.node_id} registers broker {broker.node_id}")
         if cluster_id and cluster_id != image.cluster_id:
             message = f"This is cluster {image.cluster_id}, not {cluster_id}."
+            if self._foreign.is_due(caller.node_id):
+                log.warning("broker %d is refused: %s", caller.node_id, message)
             return _refused(KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID, message))
         known = image.brokers.get(broker.node_id)
         now = self._loop.now()
