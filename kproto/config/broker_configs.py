@@ -512,7 +512,8 @@ _LIMITS: Final[Mapping[str, Validator]] = {
     "num.replica.fetchers": at_least(1),
 }
 """Of `_ACCEPTED_LIVE`, those whose values Apache Kafka limits by themselves; what it compares with others (no
-more than twice, no less than half as many threads; memory for each cleaner) is not limited here."""
+more than twice, no less than half as many threads; memory for each cleaner) is not limited here. It starts
+with a max.connection.creation.rate of 0, which it refuses while it runs: here one limit is for both."""
 
 SHOWN_WHEN_SET: Final = frozenset(
     {
