@@ -33,10 +33,12 @@ from kproto.handlers.fetch_wire import (
     FIRST_WITH_ENDPOINTS,
     FIRST_WITH_IDS,
     FIRST_WITH_SESSIONS,
+    NO_PREFERRED_REPLICA,
     PIECES,
     SIZE,
     AnyAnswer,
     Endpoint,
+    Leader,
     PartitionAnswer,
     answer,
 )
@@ -285,10 +287,18 @@ class _Fetch:
         return partition
 
     def _refused(self, wanted: FetchPartition, code: ErrorCode) -> PartitionAnswer:
+        """Who asks here though he knows the leader epoch, and so the leader, does not find the way: when a
+        leader changes and changes back within a moment, librdkafka (2.16) fetches from the one between for
+        ever. It goes where the preferred read replica is said to be (KIP-392): to the leader. Others heed
+        that only where there is no error."""
         leader = None
         if self._version >= FIRST_WITH_ENDPOINTS and code in _TELLS_LEADER:
             record = self._fetcher.topic_record(wanted.topic)
-            leader = leader_told(self._fetcher.services, record, wanted.index)
+            told = leader_told(self._fetcher.services, record, wanted.index)
+            if told is not None:
+                node_id, epoch = told
+                astray = code is ErrorCode.NOT_LEADER_OR_FOLLOWER and wanted.leader_epoch == epoch
+                leader = Leader(node_id, epoch, node_id if astray else NO_PREFERRED_REPLICA)
         return PartitionAnswer(wanted.index, code, -1, -1, -1, (), 0, leader)
 
     # --- waiting -----------------------------------------------------------------------------------
@@ -445,7 +455,7 @@ class _Fetch:
             if context.incremental and not news:
                 continue
             if leader is not None:
-                leaders.add(leader[0])
+                leaders.add(leader.node_id)
             if wanted.topic != last:
                 topics.append((wanted.topic, []))
                 last = wanted.topic

@@ -37,6 +37,15 @@ _NO_TAGS: Final = b"\0\0\0"
 _ONE_V12_BYTES: Final = _HEAD_ONE_V12.size + _ONE_V12.size + len(_NO_TAGS)
 
 
+class Leader(NamedTuple):
+    """Who leads a partition, told with NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH (KIP-951)."""
+
+    node_id: int
+    epoch: int
+    preferred: int = NO_PREFERRED_REPLICA
+    """The preferred read replica: the leader itself, for a client that knows it and asks another broker."""
+
+
 class PartitionAnswer(NamedTuple):
     """What one partition answers. Offsets are -1 with an error; ``size`` is that of ``pieces`` together,
     which are memory by the time the answer is written (before, they may be file ranges)."""
@@ -48,11 +57,10 @@ class PartitionAnswer(NamedTuple):
     log_start_offset: int
     pieces: Sequence[Any]
     size: int
-    leader: tuple[int, int] | None = None
-    """Current leader and its epoch, told with NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH (KIP-951)."""
+    leader: Leader | None = None
 
 
-AnyAnswer = tuple[int, int, int, int, int, Sequence[Any], int, tuple[int, int] | None]
+AnyAnswer = tuple[int, int, int, int, int, Sequence[Any], int, Leader | None]
 """A :class:`PartitionAnswer` or the plain tuple of the same fields, which costs a third to make."""
 PIECES: Final = 5
 SIZE: Final = 6
@@ -111,9 +119,8 @@ def _flexible(
         between += _unsigned_varint(len(parts) + 1)
         for part in parts:
             index, code, high_watermark, stable, log_start, records, size, leader = part
-            between += _PART_V12.pack(
-                index, code, high_watermark, stable, log_start, aborted, NO_PREFERRED_REPLICA
-            )
+            preferred = NO_PREFERRED_REPLICA if leader is None else leader.preferred
+            between += _PART_V12.pack(index, code, high_watermark, stable, log_start, aborted, preferred)
             between += _unsigned_varint(size + 1)
             if size:
                 pieces.append(between)
@@ -123,7 +130,7 @@ def _flexible(
             if leader is None:
                 between.append(0)
             else:
-                between += b"\1\1\x09" + _INT32.pack(leader[0]) + _INT32.pack(leader[1]) + b"\0"
+                between += b"\1\1\x09" + _INT32.pack(leader.node_id) + _INT32.pack(leader.epoch) + b"\0"
         between.append(0)
     if endpoints and version >= FIRST_WITH_ENDPOINTS:
         tag = _endpoints(endpoints)

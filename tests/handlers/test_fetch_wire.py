@@ -8,6 +8,7 @@ from kproto.handlers.fetch_wire import (
     FIRST_WITH_IDS,
     FIRST_WITH_SESSIONS,
     Endpoint,
+    Leader,
     PartitionAnswer,
     answer,
 )
@@ -16,7 +17,7 @@ from kproto.wire.framing import parse_response_frame
 int64 = st.integers(-1, 2**62)
 int31 = st.integers(0, 2**31 - 1)
 pieces = st.lists(st.binary(min_size=1, max_size=400), max_size=3)
-leaders = st.none() | st.tuples(int31, int31)
+leaders = st.none() | st.builds(Leader, int31, int31, st.integers(-1, 2**31 - 1))
 
 
 @st.composite
@@ -87,7 +88,8 @@ def check_partition(version: int, committed: bool, read, part: PartitionAnswer) 
     assert (read.high_watermark, read.last_stable_offset) == (part.high_watermark, part.last_stable_offset)
     assert read.log_start_offset == (part.log_start_offset if version >= 5 else -1)
     assert read.aborted_transactions == ([] if committed else None)
-    assert read.preferred_read_replica == -1
+    preferred = -1 if part.leader is None else part.leader.preferred
+    assert read.preferred_read_replica == (preferred if version >= 12 else -1)
     assert bytes(read.records) == b"".join(part.pieces)
     told = read.current_leader and (read.current_leader.leader_id, read.current_leader.leader_epoch)
-    assert told == (part.leader if version >= 12 else None)
+    assert told == (part.leader and part.leader[:2] if version >= 12 else None)
