@@ -16,7 +16,8 @@ Protocols in ``ports``.
   first use. A partition with several copies: `adopting` (sealed state, files that agree with it, as their
   indexes and the checkpoint tell, last chunks). `leadership` says which may be opened here, `unopened` what
   is known of them before.
-- `stream`: a topic with open partitions; `files`: names and descriptors.
+- `stream`: a topic with open partitions; `by_topic`: tables from which a deleted topic goes at once; `files`:
+  names and descriptors.
 
 Compaction is not built; it will rewrite closed groups (a new generation of the same group) beside
 `retention`.

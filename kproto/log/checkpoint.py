@@ -20,11 +20,13 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable, Iterator
 from enum import Enum
+from itertools import chain
 from struct import Struct
 from typing import Final, NamedTuple
 
 from kproto.check import check
 from kproto.disk import NO_DESCRIPTOR, NO_SPACE, Disk
+from kproto.log.by_topic import ByTopic, Key
 from kproto.wire.crc import crc32c
 
 FILE: Final = "checkpoint"
@@ -93,7 +95,7 @@ class Checkpoint:
     def __init__(self, disk: Disk, data_dir: str) -> None:
         self._disk = disk
         self._path = os.path.join(data_dir, FILE)
-        self.entries: dict[bytes, bytes] = {}
+        self.entries: ByTopic[bytes] = ByTopic()
         self.point = b""
         """The journal point of the newest frame."""
         self.exact = True
@@ -108,30 +110,28 @@ class Checkpoint:
             self._reserve_early()
 
     def get(self, topic_id: bytes, index: int) -> Entry | None:
-        packed = self.entries.get(_KEY.pack(topic_id, index))
+        packed = self.entries.get((topic_id, index))
         return Entry._make(_FIELDS.unpack(packed)) if packed is not None else None
 
-    def keys(self) -> Iterator[tuple[bytes, int]]:
-        """``(topic id, partition)`` of all entries."""
-        for key in self.entries:
-            topic_id, index = _KEY.unpack(key)
-            yield topic_id, index
+    def keys(self) -> Iterator[Key]:
+        """``(topic id, partition)`` of all entries, which may come and go meanwhile."""
+        return iter(self.entries)
 
     def unsynced(self) -> Iterator[tuple[bytes, int, Entry]]:
         """Those that vouch for what need not be on the medium: topic id, partition, entry."""
         for key, packed in self.entries.items():
             entry = Entry._make(_FIELDS.unpack(packed))
             if entry.unsynced:
-                topic_id, index = _KEY.unpack(key)
-                yield topic_id, index, entry
+                yield *key, entry
 
     def write(self, changed: Iterable[tuple[bytes, int, Entry]], point: bytes, *, sync: bool = False) -> None:
         """Append a frame. OSError passes through and leaves the old content valid."""
-        fresh = {_KEY.pack(topic, index): _FIELDS.pack(*entry) for topic, index, entry in changed}
+        fresh = {(topic_id, index): _FIELDS.pack(*entry) for topic_id, index, entry in changed}
         old = self._size > _REWRITE_BYTES and self._size > 2 * len(self.entries) * ENTRY_SIZE
         if not (old and self._rewritten(point, fresh)):
-            self._append(_frame(point, self.exact, fresh), sync)
-        self.entries.update(fresh)
+            self._append(_frame(point, self.exact, fresh.items()), sync)
+        for key, packed in fresh.items():
+            self.entries[key] = packed
         self.point = point
 
     def sync(self) -> None:
@@ -142,7 +142,7 @@ class Checkpoint:
     def distrust(self) -> None:
         """The files have to be looked at; written at once, so that no later start believes more."""
         self.exact = False
-        self._replace(_frame(self.point, self.exact, self.entries))
+        self._replace(_frame(self.point, self.exact, self.entries.items()))
 
     def distrust_unsynced(self) -> None:
         """After a power loss: nothing counts as in the files but what was synced; written at once, too."""
@@ -151,11 +151,12 @@ class Checkpoint:
             self.entries[key] = _FIELDS.pack(*entry.only_synced())
         self.distrust()
 
-    def _rewritten(self, point: bytes, fresh: dict[bytes, bytes]) -> bool:
+    def _rewritten(self, point: bytes, fresh: dict[Key, bytes]) -> bool:
         """Write the file anew; False when there is no space for that. OSError passes when the new file may
         have the name already: a frame at the end of the old one would be behind a hole there."""
+        kept = (item for item in self.entries.items() if item[0] not in fresh)
         try:
-            self._replace(_frame(point, self.exact, {**self.entries, **fresh}))
+            self._replace(_frame(point, self.exact, chain(kept, fresh.items())))
         except OSError as error:
             if error.errno not in NO_SPACE - NO_DESCRIPTOR:
                 raise
@@ -168,13 +169,13 @@ class Checkpoint:
 
     def forget(self, topic_id: bytes) -> None:
         """The topic is deleted; its entries leave the file when it is rewritten."""
-        for key in [key for key in self.entries if key.startswith(topic_id)]:
-            del self.entries[key]
+        self.entries.forget(topic_id)
 
     def forget_others(self, topics: Container[bytes]) -> None:
         """The same of all topics but ``topics``: frames from before they were deleted are read again."""
-        for key in [key for key in self.entries if _KEY.unpack(key)[0] not in topics]:
-            del self.entries[key]
+        for topic_id in self.entries.topics():
+            if topic_id not in topics:
+                self.entries.forget(topic_id)
 
     def _append(self, frame: bytes, sync: bool) -> None:
         descriptor = self._disk.open(self._path, create=True)
@@ -253,13 +254,12 @@ class Checkpoint:
         )
         key_size, entries = _KEY.size, self.entries
         for start in range(at, len(payload), ENTRY_SIZE):
-            middle = start + key_size
-            entries[payload[start:middle]] = payload[middle : start + ENTRY_SIZE]
+            entries[_KEY.unpack_from(payload, start)] = payload[start + key_size : start + ENTRY_SIZE]
 
 
-def _frame(point: bytes, exact: bool, entries: dict[bytes, bytes]) -> bytes:
+def _frame(point: bytes, exact: bool, entries: Iterable[tuple[Key, bytes]]) -> bytes:
     pieces = [_POINT.pack(len(point), exact), point]
-    for item in entries.items():
-        pieces += item
+    for key, packed in entries:
+        pieces += _KEY.pack(*key), packed
     payload = b"".join(pieces)
     return _FRAME.pack(_MAGIC, len(payload), crc32c(payload)) + payload

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from kproto.directory import LeftAs
 from kproto.disk import NO_SPACE, poisoning
+from kproto.log.by_topic import ByTopic
 from kproto.log.checkpoint import Checkpoint, Found
 from kproto.log.files import parse_name
 from kproto.log.ports import Deletions
@@ -21,10 +22,10 @@ from kproto.trouble import Trouble
 if TYPE_CHECKING:
     from kproto.clock import Clock
     from kproto.disk import Disk
+    from kproto.log.by_topic import Key
     from kproto.log.checkpoint import Entry
     from kproto.log.partition import Partition
     from kproto.log.ports import LogPorts
-    from kproto.log.unopened import Key
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ class Checkpointing:
         self.exact = left_as is LeftAs.CLEAN and self.file.exact
         """The files are as their entries say (`checkpoint`)."""
         self._changed: dict[Partition, None] = {}
-        self._released: dict[Key, Entry] = {}
+        self._released: ByTopic[Entry] = ByTopic()
         """Where partitions stood that are not open any more: for when others that lead them now give them
         back, perhaps to a next process."""
         self.deletions = Deletions()
@@ -147,12 +148,11 @@ class Checkpointing:
 
     def opened(self, topic_id: bytes, index: int) -> None:
         """It is open again."""
-        self._released.pop((topic_id, index), None)
+        self._released.pop((topic_id, index))
 
     def forget_topic(self, topic_id: bytes) -> None:
         """It is deleted."""
-        for key in [key for key in self._released if key[0] == topic_id]:
-            del self._released[key]
+        self._released.forget(topic_id)
         self.file.forget(topic_id)
 
     def tick(self, now: float, interval: float) -> bool:
@@ -218,7 +218,7 @@ class Checkpointing:
         """Before a clean stop, which is believed: sync what entries of other partitions than ``opened`` say
         is in files. A killed process wrote it, or others lead them since. They vouch for no files that are
         gone. OSError passes."""
-        noted = [one for one in self.file.unsynced() if one[:2] not in self._released]
+        noted = [one for one in self.file.unsynced() if self._released.get(one[:2]) is None]
         noted += [one for one in self._left() if one[2].unsynced]
         left = [one for one in noted if one[:2] not in opened]
         if len(left) > SYNC_ALL_FROM:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kproto.log.by_topic import ByTopic
 from kproto.metadata.records import NO_LEADER, ONLINE
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class Leadership:
         self.owner_epoch = owner_epoch
         """This process's broker epoch: a streamlet with no other source began here."""
         self.image: MetadataImage | None = None
-        self._taken: dict[tuple[bytes, int], int] = {}
+        self._taken: ByTopic[int] = ByTopic()
         """Leader epoch under which a streamlet was taken over."""
         self.going: set[tuple[bytes, int]] = set()
         """Streamlets that are being handed over: what is opened of them takes no appends."""
@@ -43,8 +44,7 @@ class Leadership:
 
     def forget(self, topic_id: bytes) -> None:
         """The topic is deleted."""
-        for key in [key for key in self._taken if key[0] == topic_id]:
-            del self._taken[key]
+        self._taken.forget(topic_id)
 
     def is_here(self, streamlet: StreamletRecord) -> bool:
         """It may be opened: taken over, or its only copy is here."""

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kproto.log.by_topic import ByTopic
 
 if TYPE_CHECKING:
     from kproto.log.adopting import TakenOver
+    from kproto.log.by_topic import Key
     from kproto.log.checkpoint import Entry
     from kproto.log.ports import JournalRun
-
-Key = tuple[bytes, int]
-"""Topic id and partition."""
 
 
 class Unopened:
@@ -23,26 +23,25 @@ class Unopened:
     __slots__ = ("_recovered", "_released", "_taken", "_with_chunks")
 
     def __init__(self) -> None:
-        self._recovered: dict[Key, list[JournalRun]] = {}
-        self._taken: dict[bytes, dict[int, TakenOver]] = {}
-        """By topic id."""
-        self._with_chunks: dict[Key, None] = {}
+        self._recovered: ByTopic[list[JournalRun]] = ByTopic()
+        self._taken: ByTopic[TakenOver] = ByTopic()
+        self._with_chunks: ByTopic[bool] = ByTopic()
         """Those of them that hold memory until they are opened."""
-        self._released: dict[Key, Entry] = {}
+        self._released: ByTopic[Entry] = ByTopic()
         """Where partitions stood when another broker became their leader."""
 
     # Chunks that old journals have
 
     def recovered(self, topic_id: bytes, index: int, runs: list[JournalRun]) -> None:
         """Chunks of a partition found in old journals, ordered by offset; applied when it is opened."""
-        self._recovered.setdefault((topic_id, index), []).extend(runs)
+        self._recovered[topic_id, index] = self.runs(topic_id, index) + runs
 
     def runs(self, topic_id: bytes, index: int) -> list[JournalRun]:
-        return self._recovered.get((topic_id, index), [])
+        return self._recovered.get((topic_id, index)) or []
 
     def drop_runs(self, topic_id: bytes, index: int) -> None:
         """They are in files now, or of no use."""
-        self._recovered.pop((topic_id, index), None)
+        self._recovered.pop((topic_id, index))
 
     @property
     def has_runs(self) -> bool:
@@ -53,24 +52,21 @@ class Unopened:
 
     def take(self, topic_id: bytes, index: int, taken: TakenOver) -> None:
         """A partition was taken over."""
-        self._taken.setdefault(topic_id, {})[index] = taken
+        self._taken[topic_id, index] = taken
         if taken.chunks:
-            self._with_chunks[topic_id, index] = None
+            self._with_chunks[topic_id, index] = True
 
     def taken(self, topic_id: bytes, index: int) -> TakenOver | None:
-        return self._taken.get(topic_id, {}).get(index)
+        return self._taken.get((topic_id, index))
 
     def taken_of(self, topic_id: bytes) -> Mapping[int, TakenOver]:
         """By partition, of one topic."""
-        return self._taken.get(topic_id, {})
+        return self._taken.of(topic_id)
 
     def drop_taken(self, topic_id: bytes, index: int) -> bool:
         """Another broker leads the partition now; False when it was not taken over or is opened."""
-        waiting = self._taken.get(topic_id)
-        if waiting is None or waiting.pop(index, None) is None:
-            return False
-        self._with_chunks.pop((topic_id, index), None)
-        return True
+        self._with_chunks.pop((topic_id, index))
+        return self._taken.pop((topic_id, index)) is not None
 
     def release(self, topic_id: bytes, index: int, entry: Entry) -> None:
         """Another broker leads a partition, which stood where ``entry`` says and is not open any more."""
@@ -84,16 +80,15 @@ class Unopened:
     def drop(self, topic_id: bytes, index: int) -> None:
         """The partition is open now, with all that was known of it."""
         self.drop_taken(topic_id, index)
-        self._released.pop((topic_id, index), None)
+        self._released.pop((topic_id, index))
         self.drop_runs(topic_id, index)
 
     def forget(self, topic_id: bytes) -> None:
         """The topic is deleted."""
-        self._taken.pop(topic_id, None)
-        entries: dict[Key, Any]
-        for entries in (self._recovered, self._released, self._with_chunks):
-            for key in [key for key in entries if key[0] == topic_id]:
-                del entries[key]
+        self._recovered.forget(topic_id)
+        self._taken.forget(topic_id)
+        self._with_chunks.forget(topic_id)
+        self._released.forget(topic_id)
 
     def waiting(self) -> Iterator[Key]:
         """Those with chunks, from a journal or a takeover: they should be opened soon."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kproto.log.by_topic import ByTopic
 from kproto.vlog.frame import PartitionSnapshot, encode_state
 from kproto.vlog.virtual_segment import Frame
 
@@ -76,10 +77,10 @@ class States:
     )
 
     def __init__(self) -> None:
-        self._partitions: dict[PartitionKey, LogPartition] = {}
-        self._frozen: dict[PartitionKey, tuple[LogPartition, bytes]] = {}
+        self._partitions: ByTopic[LogPartition] = ByTopic()
+        self._frozen: ByTopic[tuple[LogPartition, bytes]] = ByTopic()
         """Partitions that append elsewhere now, and what they were then."""
-        self._cache: dict[PartitionKey, tuple[int, int, bytes]] = {}
+        self._cache: ByTopic[tuple[int, int, bytes]] = ByTopic()
         """Log start and end at the last encoding, and its bytes."""
         self._vseg = 0
         """Number of the segment with the last state frame."""
@@ -100,7 +101,7 @@ class States:
         """``partition`` appends to this virtual log from now on."""
         key = (partition.topic_id, partition.index)
         self._partitions[key] = partition
-        self._frozen.pop(key, None)
+        self._frozen.pop(key)
         self.covered = (self.covered[0], self.covered[1] - {key})
         if self.flying is not None:
             self.flying = (*self.flying[:2], self.flying[2] - {key})
@@ -124,17 +125,17 @@ class States:
         """``partition``, all of it durable, appends to another virtual log from now on (rule 12)."""
         key = (partition.topic_id, partition.index)
         if self._partitions.get(key) is partition:
-            del self._partitions[key]
-            self._cache.pop(key, None)
+            self._partitions.pop(key)
+            self._cache.pop(key)
             if partition.log_end_offset > 0 and _counts(partition):
                 self._frozen[key] = (partition, _snapshot(partition))
 
     def forget_topic(self, topic_id: bytes) -> None:
         """Of its partitions that are led elsewhere, too: else the state of a topic that moved away and was
         deleted would be in every frame for ever."""
-        for known in (self._partitions, self._frozen, self._cache):
-            for key in [key for key in known if key[0] == topic_id]:
-                del known[key]
+        self._partitions.forget(topic_id)
+        self._frozen.forget(topic_id)
+        self._cache.forget(topic_id)
 
     @property
     def used(self) -> bool:
@@ -210,7 +211,8 @@ class States:
         """The encoded states of all partitions with data."""
         for partition in [one for one in self._partitions.values() if one.vlog is not vlog]:
             self.leave(partition)
-        self._frozen = {key: frozen for key, frozen in self._frozen.items() if _counts(frozen[0])}
+        for key in [key for key, frozen in self._frozen.items() if not _counts(frozen[0])]:
+            self._frozen.pop(key)
         packed = {key: state for key, (_, state) in self._frozen.items()}
         for key, partition in self._partitions.items():
             start, end = partition.log_start_offset, partition.log_end_offset

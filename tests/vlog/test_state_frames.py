@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from kproto.vlog.frame import (
     head_is_sound,
     head_length,
 )
+from tests.steps import steps
 from tests.vlog.cluster import ClusterWorld, backups_of, begun
 
 OFFSETS = st.integers(0, 2**63 - 1)
@@ -149,6 +152,24 @@ def test_a_topic_that_is_deleted_where_others_led_it_at_last_is_in_no_frame_any_
     assert states._collect(part.vlog).keys() == {(part.topic_id, 0), (gone.topic_id, 0)}
     world.manager.forget_topic(gone.topic_id)
     assert states._collect(part.vlog).keys() == {(part.topic_id, 0)}
+
+
+def test_a_topic_is_forgotten_without_a_look_at_the_others() -> None:
+    """Of every virtual log, for each of the topics that one request deletes."""
+    taken = []
+    for others in (3, 100):
+        world, part = begun()
+        for topic in range(2, 2 + others):
+            world.partition(topic=topic).append(100)
+            gone = world.partition(topic=topic, index=1)
+            gone.append(100)
+            world.flow()
+            gone.lost, gone.vlog = True, None
+        states = world.pushers[0].states
+        assert len(states._collect(part.vlog)) == 2 * others + 1
+        taken.append(steps(partial(world.manager.forget_topic, part.topic_id)))
+        assert len(states._collect(part.vlog)) == 2 * others
+    assert taken[0] == taken[1]
 
 
 def test_a_partition_that_came_with_data_is_written_down_without_traffic() -> None:
