@@ -113,10 +113,6 @@ class Checkpoint:
         packed = self.entries.get((topic_id, index))
         return Entry._make(_FIELDS.unpack(packed)) if packed is not None else None
 
-    def keys(self) -> Iterator[Key]:
-        """``(topic id, partition)`` of all entries, which may come and go meanwhile."""
-        return iter(self.entries)
-
     def unsynced(self) -> Iterator[tuple[bytes, int, Entry]]:
         """Those that vouch for what need not be on the medium: topic id, partition, entry."""
         for key, packed in self.entries.items():

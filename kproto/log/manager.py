@@ -122,7 +122,7 @@ class LogManager:
         self._settling: dict[tuple[bytes, int, int], int] = {}
         """Chunks in old journals (topic id, partition, end offset) that nobody needs once these deletions are
         known."""
-        self._retaining: Iterator[Partition] | None = None
+        self._retaining: Iterator[Partition | None] | None = None
         now = clock.monotonic()
         for path in left_files(disk, data_dir):
             self.trash.add(now + self._delete_delay(), path)
@@ -506,7 +506,7 @@ class LogManager:
             self._retaining = self._due_for_retention()
         expiry = self.settings.producer_id_expiration_ms
         for partition in self._retaining:
-            if not partition.deleted:
+            if partition is not None and not partition.deleted:
                 try:
                     partition.retain()
                 except OSError as error:  # of a file that cannot be read now: others are not kept from it
@@ -517,36 +517,40 @@ class LogManager:
         self._retaining = None
         return False
 
-    def _due_for_retention(self) -> Iterator[Partition]:
+    def _due_for_retention(self) -> Iterator[Partition | None]:
         """Open partitions, and those that are not open but whose checkpoint entry says that something may
-        have to go.
+        have to go. None: another one was passed over.
         """
-        yield from list(self.partitions_open())
-        for topic_id, index in list(self.checkpointing.file.keys()):
-            image = self.leadership.image
-            record = image.topics_by_id.get(topic_id) if image is not None else None
-            entry = self.checkpointing.file.get(topic_id, index)
+        for topic_id in list(self.streams):
             stream = self.streams.get(topic_id)
-            if (
-                image is None
-                or record is None
-                or entry is None
-                or not self.leadership.may_open(topic_id, index)
-                or len(image.partition_streamlet(record, index).replicas) > 1
-                or (stream is not None and index in stream.partitions)
-            ):
-                continue
-            config = stream.config if stream is not None else self._config(record.configs)
-            too_old = 0 <= config.retention_ms < self.now_ms() - entry.oldest_ms
-            too_much = 0 <= config.retention_bytes < entry.size
-            if entry.size and "delete" in config.cleanup_policy and (too_old or too_much):
-                try:
-                    partition = self.partition(topic_id, index)
-                except (OSError, KafkaError) as error:
-                    log.warning("%s-%d: its retention waits: %s", record.name, index, error)
-                    continue
-                if partition is not None:
-                    yield partition
+            yield from list(stream.partitions.values()) if stream is not None else ()
+        for topic_id, index in self.checkpointing.file.entries:
+            yield self._retained_unopened(topic_id, index)
+
+    def _retained_unopened(self, topic_id: bytes, index: int) -> Partition | None:
+        """Open a partition that is not, when something of it may have to go."""
+        image = self.leadership.image
+        record = image.topics_by_id.get(topic_id) if image is not None else None
+        entry = self.checkpointing.file.get(topic_id, index)
+        stream = self.streams.get(topic_id)
+        if (
+            image is None
+            or record is None
+            or entry is None
+            or not self.leadership.may_open(topic_id, index)
+            or len(image.partition_streamlet(record, index).replicas) > 1
+            or (stream is not None and index in stream.partitions)
+        ):
+            return None
+        config = stream.config if stream is not None else self._config(record.configs)
+        too_old = 0 <= config.retention_ms < self.now_ms() - entry.oldest_ms
+        too_much = 0 <= config.retention_bytes < entry.size
+        if entry.size and "delete" in config.cleanup_policy and (too_old or too_much):
+            try:
+                return self.partition(topic_id, index)
+            except (OSError, KafkaError) as error:
+                log.warning("%s-%d: its retention waits: %s", record.name, index, error)
+        return None
 
     def discard(self, partition: Partition, segments: list[Segment]) -> None:
         """Segments left ``partition``: remove their files after ``file.delete.delay.ms``."""

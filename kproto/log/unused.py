@@ -55,9 +55,9 @@ class Unused:
 
 def unused(logs: LogManager) -> Iterator[Unused | None]:
     """The partitions led here that are not open and have such files; None: another one was passed over."""
-    entries = logs.checkpointing.file
-    for topic_id, index in list(entries.keys()):
-        entry = entries.get(topic_id, index)
+    file = logs.checkpointing.file
+    for topic_id, index in file.entries:
+        entry = file.get(topic_id, index)
         closed = entry is not None and entry.closed and entry.synced_base > entry.log_start
         if entry is not None and closed and is_unused(logs, topic_id, index):
             yield Unused(topic_id, index, logs.directory_of(topic_id, index), entry, logs.disk)

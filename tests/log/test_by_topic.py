@@ -94,7 +94,7 @@ def deletion(path: Path, others: int) -> int:
     )
     taken = steps(lambda: log.manager.apply_image(gone))
     manager = log.manager
-    assert len(list(manager.checkpointing.file.keys())) == others
+    assert len(manager.checkpointing.file.entries) == others
     assert manager.unopened.released(TOPIC_ID, 0) is None
     assert manager.unopened.taken(TOPIC_ID, 0) is None
     assert manager.unopened.released(bytes(16), 0) == ENTRY

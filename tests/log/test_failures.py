@@ -19,6 +19,7 @@ from kproto.log.blocks import SIZES, size_class_for
 from kproto.log.checks import MOST_UNPACKED, MOST_WALKED
 from kproto.log.files import DELETED
 from kproto.log.index import SparseIndex, Summary, decode, encode
+from kproto.log.leadership import Leadership
 from kproto.log.partition import Partition
 from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.log.times import check_records
@@ -385,6 +386,39 @@ def test_retention_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch:
         ticks += 1
         assert ticks < 50
     assert [everything(log.partition(index)) for index in range(5)] == [b""] * 5
+
+
+def test_retention_passes_over_no_more_partitions_at_once_than_there_is_time_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 20,000 that nobody has opened and that need nothing all were looked at in one piece: 50 ms."""
+    log = Log(tmp_path, partitions=5)
+    for index in range(5):
+        log.partition(index).append(batch(b"x", time=START))
+    log.restart(LeftAs.CLEAN)
+    looks = looks_that_take_a_tick(log, monkeypatch, Leadership, "may_open")
+    log.clock.advance(40.0)
+    for number in range(1, 5):
+        assert log.manager.tick(log.clock.monotonic())
+        assert len(looks) == number
+    log.tick()
+    assert len(looks) == 5
+    log.tick()
+    assert len(looks) == 5, "until the next round"
+
+
+def looks_that_take_a_tick(log: Log, monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> list[Any]:
+    """One for each call of that method, which takes more time than a tick has."""
+    looks: list[Any] = []
+    method = getattr(owner, name)
+
+    def slow(self: Any, *args: Any) -> Any:
+        looks.append(args)
+        log.clock.advance(0.5)
+        return method(self, *args)
+
+    monkeypatch.setattr(owner, name, slow)
+    return looks
 
 
 @pytest.mark.parametrize("opened", [True, False])

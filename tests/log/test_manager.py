@@ -323,7 +323,7 @@ def test_stops_are_clean_after_a_crash_though_a_topic_was_deleted_before_it(
     log = left_by_a_killed_process(tmp_path, Disk())
     monkeypatch.setattr(log, "image", lambda: image(topic_id=bytes(range(16, 32))))
     log.restart(LeftAs.KILLED)
-    assert list(log.manager.checkpointing.file.keys()) == []
+    assert list(log.manager.checkpointing.file.entries) == []
     assert log.manager.close()
 
 
