@@ -64,6 +64,7 @@ class LogManager:
         "_settling",
         "_static",
         "_sweep_at",
+        "_sweeping",
         "checkpointing",
         "clock",
         "data_dir",
@@ -128,6 +129,7 @@ class LogManager:
             self.trash.add(now + self._delete_delay(), path)
         self._next_retention = now + min(30.0, settings.log_retention_check_interval_ms / 1000)
         self._sweep_at = now + RELEASED_KEPT_S
+        self._sweeping: Iterator[None] | None = None
 
     # Metadata
 
@@ -411,24 +413,30 @@ class LogManager:
             if self.leadership.is_elsewhere(streamlet) or (newer and streamlet.sources):
                 self.release(topic_id, index)
 
-    def _sweep(self) -> bool:
-        """Files of earlier processes of partitions that turned out to be led elsewhere: remove them. True:
-        some are being recovered, so that nobody knows yet."""
+    def _sweep(self) -> Iterator[None]:
+        """Files of earlier processes of partitions that turned out to be led elsewhere: remove them, one
+        directory a step. Again later when some are being recovered, so that nobody knows yet."""
         unknown = False
-        image = self.leadership.image
-        for topic_id in self._known_at_start if image is not None else ():
+        for topic_id in list(self._known_at_start):
             directory = stream_directory(self.data_dir, topic_id)
             for name in self.disk.listdir(directory):
-                index = name.rpartition(".")[2]
-                streamlet = self.leadership.streamlet(topic_id, int(index)) if index.isdecimal() else None
-                path = os.path.join(directory, name)
-                if streamlet is None or self.trash.is_lent(path):
-                    continue
-                if streamlet.state != ONLINE:
-                    unknown = True
-                elif self.leadership.is_elsewhere(streamlet):
-                    self.trash.lend(self.clock.monotonic(), path)
-        return unknown
+                unknown |= self._sweep_directory(topic_id, name, os.path.join(directory, name))
+                yield
+            yield
+        if not unknown:
+            self._sweep_at = math.inf
+
+    def _sweep_directory(self, topic_id: bytes, name: str, path: str) -> bool:
+        """True: nobody knows yet who will lead that partition."""
+        index = name.rpartition(".")[2]
+        streamlet = self.leadership.streamlet(topic_id, int(index)) if index.isdecimal() else None
+        if streamlet is None or self.trash.is_lent(path):
+            return False
+        if streamlet.state != ONLINE:
+            return True
+        if self.leadership.is_elsewhere(streamlet):
+            self.trash.lend(self.clock.monotonic(), path)
+        return False
 
     # Old journals
 
@@ -469,10 +477,7 @@ class LogManager:
         more |= self.checkpointing.tick(now, self.settings.kproto_checkpoint_interval_ms / 1000)
         more |= self._remove_files(now, deadline)
         more |= self._retain_some(now, deadline)
-        if now >= self._sweep_at:
-            self._sweep_at = now + RELEASED_KEPT_S
-            if not self._sweep():
-                self._sweep_at = math.inf
+        more |= self._sweep_some(now, deadline)
         more |= self.flushing.rest(now)
         return more
 
@@ -515,6 +520,18 @@ class LogManager:
             if self.clock.monotonic() >= deadline:
                 return True
         self._retaining = None
+        return False
+
+    def _sweep_some(self, now: float, deadline: float) -> bool:
+        if self._sweeping is None:
+            if now < self._sweep_at:
+                return False
+            self._sweep_at = now + RELEASED_KEPT_S
+            self._sweeping = self._sweep()
+        for _ in self._sweeping:
+            if self.clock.monotonic() >= deadline:
+                return True
+        self._sweeping = None
         return False
 
     def _due_for_retention(self) -> Iterator[Partition | None]:

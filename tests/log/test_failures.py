@@ -23,6 +23,7 @@ from kproto.log.leadership import Leadership
 from kproto.log.partition import Partition
 from kproto.log.reader import FileRange, RemoteRange, load_blocking, load_nowait
 from kproto.log.times import check_records
+from kproto.log.trash import Trash
 from kproto.wire.batch import hop
 from kproto.wire.crc import crc32c
 from tests.log.support import Log, batch, everything, looked_up
@@ -405,6 +406,27 @@ def test_retention_passes_over_no_more_partitions_at_once_than_there_is_time_for
     assert len(looks) == 5
     log.tick()
     assert len(looks) == 5, "until the next round"
+
+
+def test_a_look_for_files_of_earlier_processes_is_made_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It held the event loop for 70 ms where there were 5,000 topics."""
+    log = Log(tmp_path, partitions=5)
+    for index in range(5):
+        log.partition(index).append(batch(b"x", time=START))
+    log.restart(LeftAs.CLEAN)
+    log.tick(200.0)
+    looks = looks_that_take_a_tick(log, monkeypatch, Trash, "is_lent")
+    log.clock.advance(101.0)
+    while not looks:
+        assert log.manager.tick(log.clock.monotonic())
+    for number in range(2, 6):
+        assert log.manager.tick(log.clock.monotonic())
+        assert len(looks) == number
+    for _ in range(3):
+        log.tick(301.0)
+    assert len(looks) == 5, "once: all of them are led here"
 
 
 def looks_that_take_a_tick(log: Log, monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> list[Any]:
