@@ -10,7 +10,7 @@ resized while an answer on its way to a socket exports it.
 from __future__ import annotations
 
 from array import array
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -103,7 +103,7 @@ class BlockPool:
         self.stuck = stuck
         """Whether flushing is impossible (the disk is full): then the budget is the limit."""
         self.used = 0
-        self.clean: deque[Block] = deque()
+        self.clean: OrderedDict[Block, None] = OrderedDict()
         """Blocks whose bytes are in their segment file, longest ago first: the read cache."""
         self.make_room = make_room
         """Flush something and return True, or return False when nothing can be flushed."""
@@ -190,17 +190,20 @@ class BlockPool:
         else:
             self.used -= block.weight
         block.segment = None
+        if block.queued:  # else the queue kept its memory until somebody wants room, which may be never
+            block.queued = False
+            del self.clean[block]
 
     def written(self, block: Block) -> None:
         """All bytes of ``block`` are in the segment file: it may be evicted when memory is needed."""
         if not block.queued:
             block.queued = True
-            self.clean.append(block)
+            self.clean[block] = None
 
     def evict(self) -> bool:
         """Evict the block that was written longest ago; False when none can go."""
         for _ in range(min(len(self.clean), _RETRIES)):
-            block = self.clean.popleft()
+            block, _none = self.clean.popitem(last=False)
             block.queued = False
             segment = block.segment
             if segment is None or block.position + block.used > segment.flushed:

@@ -188,3 +188,25 @@ def test_what_is_behind_a_batch_that_found_no_room_does_not_overtake_it(tmp_path
     assert behind.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
     log.journal.push()
     assert [partition.append(one)[0] for one in (large, small)] == [end + 1, end + 2]
+
+
+def test_deleted_data_gives_its_memory_back() -> None:
+    """What was flushed waits in the read cache until somebody needs room, which nobody may ever do."""
+    blocks = pool()
+    for _ in range(100):
+        block = blocks.take(0)
+        assert block is not None
+        blocks.written(block)
+        blocks.forget(block)
+    assert (blocks.used, len(blocks.clean)) == (0, 0)
+
+
+def test_a_topic_that_is_deleted_leaves_no_memory_behind(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    partition = log.partition()
+    for number in range(200):
+        partition.append(batch(number))
+    log.tick(60.0)
+    assert log.manager.pool.clean, "it was flushed"
+    partition.close_deleted()
+    assert not log.manager.pool.clean
