@@ -118,6 +118,8 @@ class VlogManager:
     _numbered = 0
     """Virtual logs made so far: a number is never used twice."""
     _drain_until: float | None = None
+    _forgotten = False
+    """A topic was deleted since the last look: what is done for its partitions is not to keep them."""
     _removing = 0
     """Bytes of journal files that are being deleted, and count until then."""
 
@@ -288,6 +290,7 @@ class VlogManager:
 
     def forget_topic(self, topic_id: bytes) -> None:
         """It was deleted: nobody needs the state of its partitions, wherever they were led at last."""
+        self._forgotten = True
         for pusher in self._replicated():
             pusher.states.forget_topic(topic_id)
         own = {where for where in self._pushers if where.klass.topic_id == topic_id}
@@ -648,6 +651,10 @@ class VlogManager:
             self._next_look = now + LOOK_S
             self._look_for_deleted()
             self._large.look(self._replicated())
+            if self._forgotten:
+                self._forgotten = False
+                for segment in (segment for vlog in self._of for segment in vlog.segments):
+                    segment.forget_done()
 
     def _look_for_deleted(self) -> None:
         """A file that somebody deleted is poison while frames go into it, not only when it is given back."""

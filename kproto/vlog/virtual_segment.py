@@ -221,21 +221,30 @@ class VirtualSegment:
         dropped.reverse()
         return dropped
 
+    def forget_done(self) -> None:
+        """Forget extents that are done, wherever they are, and with them the partitions."""
+        for stripe in self.stripes:
+            stripe.extents = _pending(stripe, "synced")
+
     def needed_from(self, level: str) -> Stripe | None:
         """The first stripe with a chunk whose segment file is not ``level`` ("flushed" or "synced") that far;
         synced counts only when all segments before it are, too: what the partition has in other virtual logs.
 
         Forgets extents that are done. None: the whole segment is in segment files.
         """
-        synced = level == "synced"
         for stripe in self.stripes:
-            pending = {
-                segment: end
-                for segment, end in stripe.extents.items()
-                if getattr(segment, level) < end or (synced and segment.before())
-            }
-            if synced:
+            pending = _pending(stripe, level)
+            if level == "synced":
                 stripe.extents = pending
             if pending:
                 return stripe
         return None
+
+
+def _pending(stripe: Stripe, level: str) -> dict[Any, int]:
+    synced = level == "synced"
+    return {
+        segment: end
+        for segment, end in stripe.extents.items()
+        if getattr(segment, level) < end or (synced and segment.before())
+    }

@@ -153,3 +153,21 @@ def test_without_backups_they_go_by_themselves() -> None:
     recovered: Recovered = world.recover()
     assert {key[0] for key in recovered.chunks} == {shared.topic_id}
     assert not world.loop.errors
+
+
+def test_partitions_of_a_deleted_topic_are_not_kept_by_what_others_still_need() -> None:
+    """A shared virtual segment is needed until its files are synced: that may take until it is full."""
+    world = ClusterWorld.begin()
+    stays, gone = world.partition(topic=1), world.partition(topic=2)
+    for part in (stays, gone, stays):
+        part.append()
+    world.flow()
+    assert kept_by(world) == {stays.segment, gone.segment}
+    delete(world, gone)
+    world.pass_time(2)
+    assert kept_by(world) == {stays.segment}
+
+
+def kept_by(world: ClusterWorld) -> set[Any]:
+    segments = (segment for vlog in world.manager._of for segment in vlog.segments)
+    return {each for segment in segments for stripe in segment.stripes for each in stripe.extents}
