@@ -130,8 +130,10 @@ def _answer_when_led(
         await suspects.look()
         loop = asyncio.get_running_loop()
         deadline = loop.time() + SUSPICION_SECONDS
+        in_time = loop.call_at(deadline, suspects.notify)
         while _awaited(suspects, suspects.shown(ctx.broker.image()), wanted, loop.time() < deadline):
             await suspects.change()
+        in_time.cancel()
         return _answer(ctx, request, wanted)
 
     return wait()
@@ -148,18 +150,20 @@ def _awaited(
     wanted: Sequence[MetadataRequestTopic] | None,
     patient: bool,
 ) -> bool:
-    """Whether something in these topics (None: in all) is likely to have a leader in a moment: with more
-    than one copy, and either its leader may be dead or, for who is ``patient``, one was chosen just now."""
+    """Whether something with more than one copy in these topics (None: in all) is likely to have a leader in
+    a moment: its leader may be dead or, for who is ``patient``, was chosen just now."""
+    if not suspects.any and not (patient and suspects.awaits(None)):
+        return False
     if wanted is None:
-        topics: Iterable[TopicRecord | None] = image.topics.values()
+        topics: Sequence[TopicRecord | None] = list(image.topics.values())
     else:
-        topics = (_find(image, asked, NOTHING, 0).topic for asked in wanted)
-    return any(
-        record.sources
-        and (suspects.any or record.leader in image.brokers)
-        and leader_of(image, record) == NO_LEADER
+        topics = [_find(image, asked, NOTHING, 0).topic for asked in wanted]
+    if patient and suspects.awaits({topic.topic_id for topic in topics if topic is not None}):
+        return True
+    return suspects.any and any(
+        record.sources and leader_of(image, record) == NO_LEADER
         for topic in topics
-        if topic is not None and (suspects.any or (patient and suspects.changes(topic.topic_id)))
+        if topic is not None
         for record in image.streamlets[topic.topic_id]
     )
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from kproto.metadata.image import MetadataImage
-from kproto.metadata.records import BrokerRecord
 from kproto.metadata.roll_call import RollCall
 from kproto.metadata.suspects import LISTED_SECONDS, SUSPICION_SECONDS, Suspects
 from kproto.net.ports import PeersPort
@@ -21,8 +20,7 @@ class Presence:
         self._image = image
         self._loop = asyncio.get_running_loop()
         self._roll_call = RollCall(peers, self.lost)
-        self._members: Mapping[int, BrokerRecord] = {}
-        """As of the last image."""
+        self._last = MetadataImage()
         self.suspects = Suspects(self._look)
 
     def lost(self, node_id: int) -> None:
@@ -33,15 +31,14 @@ class Presence:
             self._loop.call_later(SUSPICION_SECONDS, self.suspects.remove, node_id, broker.epoch)
 
     def on_image(self, image: MetadataImage) -> None:
-        """Who is no member any more stays listed for a while, and what changed is news for a moment."""
-        before, self._members = self._members, image.brokers
-        if before is not image.brokers:
-            for node_id in before.keys() - image.brokers.keys():
-                self.suspects.gone(before[node_id])
-                self._loop.call_later(LISTED_SECONDS, self.suspects.forget, before[node_id])
-        if image.touched:
-            self.suspects.changed(image)
-            self._loop.call_later(SUSPICION_SECONDS, self.suspects.settled, image.touched, image.revision)
+        """Who is no member any more stays listed for a while; a leader just chosen is awaited."""
+        before, self._last = self._last, image
+        if before.brokers is not image.brokers:
+            for node_id in before.brokers.keys() - image.brokers.keys():
+                self.suspects.gone(before.brokers[node_id])
+                self._loop.call_later(LISTED_SECONDS, self.suspects.forget, before.brokers[node_id])
+        if chosen := self.suspects.chosen(before, image):
+            self._loop.call_later(SUSPICION_SECONDS, self.suspects.settled, chosen, image.revision)
         self.suspects.notify()
 
     async def _look(self) -> None:

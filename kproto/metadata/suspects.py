@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
 from kproto.metadata.image import MetadataImage
-from kproto.metadata.records import BrokerRecord
+from kproto.metadata.records import RECOVERING, BrokerRecord
 
 SUSPICION_SECONDS: Final = 0.5
 LISTED_SECONDS: Final = 60.0
@@ -38,14 +39,14 @@ async def _nobody_else() -> None:
 class Suspects:
     """Who is suspected: a node under one broker epoch, until that epoch is over or the suspicion ends."""
 
-    __slots__ = ("_changed", "_epochs", "_gone", "_shown", "_shown_of", "_waiting", "look")
+    __slots__ = ("_chosen", "_epochs", "_gone", "_shown", "_shown_of", "_waiting", "look")
 
     def __init__(self, look: Callable[[], Awaitable[object]] = _nobody_else) -> None:
         self.look = look
         """``await look()``: whoever has died by now is suspected."""
         self._epochs: dict[int, int] = {}
-        self._changed: dict[bytes, int] = {}
-        """By topic id: the revision that it changed with, if that was a moment ago."""
+        self._chosen: dict[tuple[bytes, int], int] = {}
+        """Streamlets whose leader was chosen a moment ago and is not ready: the revision that it was in."""
         self._gone: dict[int, BrokerRecord] = {}
         self._shown_of: MetadataImage | None = None
         self._shown: MetadataImage | None = None
@@ -56,12 +57,12 @@ class Suspects:
         """Somebody is suspected."""
         return bool(self._epochs)
 
-    def changes(self, topic_id: bytes) -> bool:
-        """The topic's record, or one of its streamlets', changed a moment ago."""
-        return topic_id in self._changed
+    def awaits(self, topics: AbstractSet[bytes] | None) -> bool:
+        """A leader that was chosen a moment ago will be ready soon, in one of these topics (None: in any)."""
+        return any(topics is None or topic_id in topics for topic_id, _ in self._chosen)
 
     async def change(self) -> None:
-        """Wait for the next image, or until something is over: a suspicion, the moment after a change."""
+        """Wait for the next image, or the end of a suspicion or of the moment for a leader."""
         waiter = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         await waiter
@@ -99,15 +100,26 @@ class Suspects:
             self._shown_of = image
         return self._shown
 
-    def changed(self, image: MetadataImage) -> None:
-        """``image`` is the newest one, since now."""
-        self._changed.update(dict.fromkeys(image.touched, image.revision))
+    def chosen(self, before: MetadataImage, image: MetadataImage) -> list[tuple[bytes, int]]:
+        """``image`` is the newest one, after ``before``: those whose leaders it has chosen."""
+        found: list[tuple[bytes, int]] = []
+        for topic_id in image.touched:
+            old = before.streamlets.get(topic_id, ())
+            for index, record in enumerate(image.streamlets.get(topic_id, ())):
+                if index < len(old) and record is old[index]:
+                    continue
+                if record.state == RECOVERING and record.leader in image.brokers:
+                    found.append((topic_id, index))
+                else:
+                    self._chosen.pop((topic_id, index), None)
+        self._chosen.update(dict.fromkeys(found, image.revision))
+        return found
 
-    def settled(self, touched: Iterable[bytes], revision: int) -> None:
-        """A moment has passed since these topics changed with ``revision``."""
-        for topic_id in touched:
-            if self._changed.get(topic_id) == revision:
-                del self._changed[topic_id]
+    def settled(self, streamlets: Iterable[tuple[bytes, int]], revision: int) -> None:
+        """A moment has passed since the leaders of these were chosen with ``revision``."""
+        for where in streamlets:
+            if self._chosen.get(where) == revision:
+                del self._chosen[where]
         self.notify()
 
     def gone(self, broker: BrokerRecord) -> None:

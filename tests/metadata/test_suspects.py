@@ -5,7 +5,7 @@ from dataclasses import replace
 from kproto.handlers.metadata_wire import topic_entry
 from kproto.handlers.partitions import leader_of
 from kproto.metadata import BrokerRecord, MetadataImage, TopicRecord
-from kproto.metadata.records import NO_LEADER, StreamletRecord
+from kproto.metadata.records import NO_LEADER, ONLINE, RECOVERING, StreamletRecord
 from kproto.metadata.suspects import Suspects
 
 TOPIC = TopicRecord("t", b"t" * 16, 3, 3, 1, {}, False)
@@ -81,3 +81,52 @@ def test_the_dead_stay_listed_for_a_while() -> None:
     assert back in suspects.listed(IMAGE), "that was about the death before"
     suspects.forget(back)
     assert suspects.listed(IMAGE) == [ONE, TWO]
+
+
+def chosen(image: MetadataImage, *recovering: int) -> MetadataImage:
+    """The image in which the leaders of the streamlets ``recovering`` are not ready; those of others are."""
+    records = tuple(
+        record
+        if (record.state == RECOVERING) == (record.index in recovering)
+        else StreamletRecord(
+            TOPIC.topic_id,
+            record.index,
+            record.leader,
+            record.leader_epoch + 1,
+            record.replicas,
+            RECOVERING if record.index in recovering else ONLINE,
+            sources=record.sources,
+        )
+        for record in image.streamlets[TOPIC.topic_id]
+    )
+    revision, touched = image.revision + 1, frozenset({TOPIC.topic_id})
+    return replace(image, revision=revision, streamlets={TOPIC.topic_id: records}, touched=touched)
+
+
+def test_a_leader_is_awaited_from_when_it_is_chosen_until_it_is_ready() -> None:
+    suspects = Suspects()
+    assert not suspects.awaits(None)
+    first = chosen(IMAGE, 0, 1)
+    assert suspects.chosen(IMAGE, first) == [(TOPIC.topic_id, 0), (TOPIC.topic_id, 1)]
+    assert suspects.awaits(None)
+    assert suspects.awaits({TOPIC.topic_id})
+    assert not suspects.awaits({b"u" * 16})
+    second = chosen(first, 1)
+    assert suspects.chosen(first, second) == []
+    assert suspects.awaits(None), "the other one is not ready"
+    assert suspects.chosen(second, chosen(second)) == []
+    assert not suspects.awaits(None)
+
+
+def test_a_leader_that_does_not_get_ready_is_awaited_for_a_moment_whatever_happens_to_others() -> None:
+    suspects = Suspects()
+    first = chosen(IMAGE, 0)
+    stuck = suspects.chosen(IMAGE, first)
+    second = chosen(first, 0, 1)
+    others = suspects.chosen(first, second)
+    suspects.settled(stuck, first.revision)
+    third = chosen(second, 0)
+    assert suspects.chosen(second, third) == []
+    assert not suspects.awaits(None), "its record has not changed since"
+    suspects.settled(others, second.revision)
+    assert not suspects.awaits(None)
