@@ -12,6 +12,7 @@ import logging
 from collections.abc import Hashable
 from functools import partial
 from math import inf
+from threading import Lock
 from typing import Final
 
 from kproto.clock import Clock
@@ -63,10 +64,11 @@ class Seldom:
     def is_due(self, whom: Hashable) -> bool:
         """True: it is to be logged now, and counts as logged."""
         now = self._clock.monotonic()
-        for other, until in list(self._until.items()):
-            if until > now:
+        while self._until:
+            oldest = next(iter(self._until))
+            if self._until[oldest] > now:
                 break
-            del self._until[other]
+            del self._until[oldest]
         if whom in self._until or len(self._until) >= self._most:
             return False
         self._until[whom] = now + AGAIN_SECONDS
@@ -77,10 +79,11 @@ class Quietly:
     """While it is entered, which may be many times, whatever is logged by anybody in the same words is logged
     once a minute."""
 
-    __slots__ = ("_filters", "_told")
+    __slots__ = ("_filters", "_lock", "_told")
 
     def __init__(self, clock: Clock) -> None:
         self._told = Seldom(clock, inf)
+        self._lock = Lock()
         self._filters: list[tuple[logging.Handler, partial[bool]]] = []
 
     def __enter__(self) -> None:
@@ -95,4 +98,6 @@ class Quietly:
         self._filters.clear()
 
     def _is_due(self, handler: logging.Handler, record: logging.LogRecord) -> bool:
-        return self._told.is_due((handler, record.name, record.getMessage()))
+        why = repr(record.exc_info[1]) if record.exc_info else None
+        with self._lock:  # threads log, too
+            return self._told.is_due((handler, record.name, record.getMessage(), why))

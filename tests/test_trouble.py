@@ -64,3 +64,17 @@ def test_what_is_tried_as_a_whole_says_the_same_once_a_minute(caplog: pytest.Log
         log.warning("something else")
     log.warning("something else")
     assert caplog.messages[2 * len(every) :] == ["something else"] * 2
+
+
+def test_another_error_under_the_same_words_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    quietly = Quietly(ManualClock())
+    for error in (ValueError("a"), KeyError("b"), ValueError("a")):
+        with quietly:
+            try:
+                raise error
+            except (ValueError, KeyError):
+                logging.getLogger("kproto.test").exception("trying again")
+    assert [record.exc_info and repr(record.exc_info[1]) for record in caplog.records] == [
+        "ValueError('a')",
+        "KeyError('b')",
+    ]

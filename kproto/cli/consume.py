@@ -75,7 +75,8 @@ def consume(
     with Cluster(bootstrap) as cluster:
         reader = _Reader(cluster, topic, only)
         reader.seek(EARLIEST if from_beginning else LATEST if from_time is None else from_time)
-        cluster.hurry()
+        if reader.asks_several:
+            cluster.hurry()
         try:
             for found in reader.records(timeout_s):
                 _print(found, as_json)
@@ -105,6 +106,11 @@ class _Reader:
         if missing:
             click.echo(f"left out, as nobody leads them: {names_of(missing)}", err=True)
         self._next: dict[int, int] = {}
+
+    @property
+    def asks_several(self) -> bool:
+        """Partitions of one leader wait while another one is asked."""
+        return len(set(self._leaders.values())) > 1
 
     def seek(self, timestamp: int) -> None:
         """Start at a timestamp in ms, or EARLIEST or LATEST; past the last record is LATEST."""

@@ -210,7 +210,8 @@ def _restore_state(partition: Partition, first: int) -> int:
 
 def _fold_file(partition: Partition, segment: Segment) -> None:
     """Fold a trusted segment whose index is lost, and write the index again. Of what is missing in it nobody
-    learns what producers sent: none is known from there on (as in `_restart_at`)."""
+    learns what producers sent: none is known from there on (as in `_restart_at`), so that a batch sent again,
+    or by an older epoch, is taken as a new one."""
     segment.index, segment.max_ts_base, segment.max_ts = SparseIndex(), segment.base_offset, NO_TIME
     offset, end = segment.base_offset, 0
     for position, size, fields in hop_file(segment.path, 0, segment.measure()):

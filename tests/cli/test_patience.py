@@ -152,6 +152,14 @@ def test_a_leader_that_hangs_holds_up_no_others_for_long(tmp_path: Path) -> None
         local.stop()
 
 
+def test_the_only_leader_may_take_its_time(broker: SubprocessBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else waits meanwhile."""
+    monkeypatch.setattr(Cluster, "hurry", pytest.fail)
+    address = broker.bootstrap_servers
+    assert run(address, "produce", "t", given="a\nb\n").exit_code == 0
+    assert run(address, "consume", "t", "--from-beginning", "--max-records", "2").stdout == "a\nb\n"
+
+
 def test_what_may_be_stored_is_stored_once(broker: SubprocessBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection ends when the broker has stored a batch and before anybody heard of it."""
     call, lost = Client.call, []
