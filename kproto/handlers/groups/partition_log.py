@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -12,7 +14,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers.copies import copies_short
 from kproto.handlers.partitions import leader_of
 from kproto.log.reader import in_memory
-from kproto.wire.batch import hop
+from kproto.wire.batch import crc_of, hop
 
 if TYPE_CHECKING:
     from kproto.log.manager import LogManager
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from kproto.log.ports import VirtualLogPort
     from kproto.log.segment import Segment
     from kproto.metadata import MetadataImage
+
+log = logging.getLogger(__name__)
 
 TOPIC: Final = "__consumer_offsets"
 READ_BYTES: Final = 1024 * 1024
@@ -99,9 +103,20 @@ class PartitionLog:
             before = offset
             for piece in await in_memory(partition.read(offset, READ_BYTES).pieces):
                 for position, size, fields in hop(piece):
+                    if crc_of(piece, position, size) != fields[4]:
+                        self._doubt(partition, fields[0])
                     offset = fields[0] + fields[6] + 1
                     yield piece[position : position + size]
             check(offset > before, f"{partition} returns nothing at {offset}; is a segment file damaged?")
+
+    def _doubt(self, partition: Partition, offset: int) -> None:
+        """A batch is not what was written. Others have copies: the scrub takes a sound one, and until then
+        nothing can be loaded. A single copy is believed: there is nothing else."""
+        log.error("%s: the batch at %d is damaged", partition, offset)
+        if partition.has_other_copies:
+            number = max(bisect_right(partition.bases, offset) - 1, 0)
+            self._logs.suspects.append(partition.segments[number])
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{partition}: the batch at {offset} is damaged")
 
     async def truncate_prefix(self, index: int, offset: int) -> None:
         """Advance the log start; where there are several copies, once the store knows (rule 44): else no
