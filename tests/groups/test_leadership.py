@@ -20,7 +20,7 @@ from kproto.wire.generated.join_group import JoinGroupRequestProtocol
 from kproto.wire.generated.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from kproto.wire.generated.offset_fetch import OffsetFetchRequestTopic
 from tests.groups.nodes import Cluster, Node, run, running, until
-from tests.groups.world import COMMIT, FETCH, FIND, HEARTBEAT, JOIN, LIST
+from tests.groups.world import COMMIT, FETCH, FIND, HEARTBEAT, JOIN, LIST, SYNC
 
 GROUP = "g"
 INDEX = partition_of(GROUP, 50)
@@ -404,5 +404,29 @@ def test_offsets_of_a_deleted_topic_go_wherever_their_group_is(tmp_path: Path) -
             await until(lambda: here.offsets_partition(INDEX).log_end_offset == end + 1)
             await cluster.controller.create_topics([NewTopic("t", 1, 1)])
             assert await committed(here) == (0, -1)
+
+    run(scenario)
+
+
+def test_a_member_that_syncs_while_its_group_is_loaded_joins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in Apache Kafka: COORDINATOR_LOAD_IN_PROGRESS is an answer that Java's clients do not know here."""
+    monkeypatch.setattr(coordinator, "LOAD_PATIENCE_S", 0.05)
+
+    async def scenario() -> None:
+        async with prepared(tmp_path) as (cluster, here, _):
+            first = await join(here)
+            assert first.error_code == 0
+
+            async def sync() -> ErrorCode:
+                member = {"generation_id": first.generation_id, "member_id": first.member_id}
+                return ErrorCode((await here.call(SYNC, 3, group_id=GROUP, **member)).error_code)
+
+            await cluster.lead(INDEX, here.node_id, state=RECOVERING)
+            assert await sync() is ErrorCode.REBALANCE_IN_PROGRESS
+            here.port.gate.clear()
+            await cluster.lead(INDEX, here.node_id)
+            assert await sync() is ErrorCode.REBALANCE_IN_PROGRESS
 
     run(scenario)

@@ -21,7 +21,8 @@ def handle(
     ctx: RequestContext, request: SyncGroupRequest
 ) -> SyncGroupResponse | Awaitable[SyncGroupResponse]:
     def fail(error: ErrorCode) -> SyncGroupResponse:
-        return _response(SyncReply(None, error))
+        loading = error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # no client expects it here
+        return _response(SyncReply(None, ErrorCode.REBALANCE_IN_PROGRESS if loading else error))
 
     if ctx.version >= 5 and (request.protocol_type is None or request.protocol_name is None):
         return fail(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
