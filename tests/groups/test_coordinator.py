@@ -766,3 +766,31 @@ class _Later:
 
     def monotonic(self) -> float:
         return asyncio.get_running_loop().time()
+
+
+@scenario("t")
+async def test_a_deletion_that_got_too_few_copies_is_written_again(world: World) -> None:
+    """Sent again it was done without: nothing was known of the offset any more, which one disk alone had
+    deleted."""
+    await world.call(FIND, 3, key="g")
+    assert await commit(world, "g", 3) == [0]
+    log = world.port.partition(partition_of("g", 50))
+    world.port.auto = False
+
+    async def delete() -> int:
+        part = OffsetDeleteRequestPartition(partition_index=0)
+        topic = OffsetDeleteRequestTopic(name="t", partitions=[part])
+        return (await world.call(OFFSET_DELETE, 0, group_id="g", topics=[topic])).error_code
+
+    first = asyncio.ensure_future(delete())
+    await asyncio.sleep(0.01)
+    log.sync(error=ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+    assert await first == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert await everything(world, "g") == {("t", 0): 3}
+    written = len(log.batches)
+    again = asyncio.ensure_future(delete())
+    await asyncio.sleep(0.01)
+    assert (again.done(), len(log.batches)) == (False, written + 1)
+    log.sync()
+    assert await again == 0
+    assert await everything(world, "g") == {}

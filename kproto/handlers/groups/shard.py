@@ -395,7 +395,7 @@ class Shard:
         answer: asyncio.Future[ErrorCode] | None,
     ) -> None:
         def done(error: ErrorCode) -> None:
-            if error in WRITTEN:
+            if error is ErrorCode.NONE:
                 for group, topic, partition in offsets:
                     if (entry := self.entries.get(group)) is not None:
                         entry.offsets.drop(topic, partition)
