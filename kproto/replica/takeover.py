@@ -47,6 +47,8 @@ FENCED_SECONDS: Final = 2.0
 """How long copies may be silent before another broker is to try: the former, or the latter longer than a
 session. A broker that is gone is fenced by then."""
 ROUNDS_KEPT: Final = 100
+PARTS_A_TURN: Final = 50
+"""So many are gone through before others get the loop: each may have hundreds of sources."""
 
 
 class Claim(NamedTuple):
@@ -201,12 +203,15 @@ class Part:
         if not chosen:
             chosen = self.sources[-self.stride :]
             self.stride *= 2
-        self.sources = [epoch for epoch in self.sources if epoch not in chosen]
+        looked_at = set(chosen)
+        self.sources = [epoch for epoch in self.sources if epoch not in looked_at]
         return chosen
 
-    def put_back(self, epoch: int) -> None:
-        """It could not be looked at: it is left, and matters only if those behind it do not tell enough."""
-        self.sources = [one for one in by_last_time(self.all_sources) if one == epoch or one in self.sources]
+    def put_back(self, *epochs: int) -> None:
+        """They could not be looked at: they are left, and matter only if those behind them do not tell
+        enough."""
+        left = {*epochs, *self.sources}
+        self.sources = [one for one in by_last_time(self.all_sources) if one in left]
 
 
 def rows_of(claims: Iterable[Claim]) -> list[list[Any]]:
@@ -216,7 +221,7 @@ def rows_of(claims: Iterable[Claim]) -> list[list[Any]]:
 
 def by_last_time(sources: Sequence[int]) -> list[int]:
     """Owner epochs, each once, in order of the last time that they led."""
-    return sorted(dict.fromkeys(sources), key=sources[::-1].index, reverse=True)
+    return list(reversed(dict.fromkeys(reversed(sources))))
 
 
 def is_last_leader(newest: int, leader_epoch: int) -> bool:
@@ -228,7 +233,8 @@ def is_last_leader(newest: int, leader_epoch: int) -> bool:
 
 def between(sources: Sequence[int], left: Sequence[int]) -> list[int]:
     """Owners in ``left`` that led after one of the others first did."""
-    first = next((at for at, epoch in enumerate(sources) if epoch not in left), len(sources))
+    unknown = set(left)
+    first = next((at for at, epoch in enumerate(sources) if epoch not in unknown), len(sources))
     later = set(sources[first:])
     return [epoch for epoch in left if epoch in later]
 
@@ -334,7 +340,7 @@ class Takeover:
     async def _round(self, claims: list[Claim]) -> None:
         """Take over what can be taken over; the rest is put off."""
         began, read = self._clock.monotonic(), self._reach.bytes
-        parts = self._parts(claims)
+        parts = await self._parts(claims)
         failed: dict[Claim, Failure] = {}
         committed = 0
         open_claims = dict.fromkeys(claims)
@@ -360,10 +366,15 @@ class Takeover:
             }
         )
 
-    def _parts(self, claims: list[Claim]) -> list[Part]:
-        image, table = self._metadata.image, self._metadata.table
+    async def _parts(self, claims: list[Claim]) -> list[Part]:
+        table = self._metadata.table
         parts: list[Part] = []
+        paused_at = 0
         for claim in claims:
+            if len(parts) - paused_at >= PARTS_A_TURN:
+                paused_at = len(parts)
+                await asyncio.sleep(0)
+            image = self._metadata.image
             topic = image.topics_by_id.get(claim.topic_id)
             if topic is None or not self._is_current(claim):
                 continue
@@ -385,14 +396,16 @@ class Takeover:
             *(self._source(epoch, wanted) for (epoch, _), wanted in by_source.items()), return_exceptions=True
         )
         unread: dict[Part, Failure] = {}
+        back: dict[Part, list[int]] = {}
         for ((epoch, _), wanted), result in zip(by_source.items(), results, strict=True):
             if isinstance(result, BaseException) and not isinstance(result, NotSealedError):
                 raise result
             failing = result if isinstance(result, dict) else dict.fromkeys(wanted, self._failure(result))
             for part, failure in failing.items():
-                part.put_back(epoch)
+                back.setdefault(part, []).append(epoch)
                 unread[part] = failure.after(unread.get(part))
         for part, failure in unread.items():
+            part.put_back(*back[part])
             if not part.done:
                 failed[part.claim] = failure.after(failed.get(part.claim))
 

@@ -21,7 +21,7 @@ from kproto.replica.messages import ReadChunk
 from kproto.replica.reach import Reach
 from kproto.replica.remote import RemoteChunks
 from kproto.replica.survey import Base
-from kproto.replica.takeover import Claim, Part, Takeover
+from kproto.replica.takeover import Claim, Part, Takeover, between, by_last_time
 from kproto.vlog.side import FIRST_SIDE_ID
 from kproto.wire.batch import hop
 from tests.log.replicated import ME, Sealed
@@ -374,3 +374,56 @@ def test_who_could_not_be_asked_matters_only_when_the_others_do_not_tell_enough(
     part.all_sources = [1, 2, 1, 3]
     part.sources = [2, 3]
     assert not part.done, "broker epoch 2 led after 1 had written that down"
+
+
+OWNERS = st.lists(st.integers(1, 8), max_size=16)
+
+
+@given(sources=OWNERS, left=OWNERS)
+def test_in_what_order_owners_led_and_who_led_in_between(sources: list[int], left: list[int]) -> None:
+    assert by_last_time(sources) == sorted(set(sources), key=sources[::-1].index, reverse=True)
+    later = [epoch for at, epoch in enumerate(sources) if not set(sources[: at + 1]) <= set(left)]
+    assert between(sources, left) == [epoch for epoch in left if epoch in later]
+
+
+def test_the_work_of_a_partition_grows_with_its_sources_and_no_faster() -> None:
+    """One that keeps its records for ever gets a source with every restart of a broker: hundreds."""
+    compared = 0
+
+    class Epoch(int):
+        __hash__ = int.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return int(self) == other
+
+    count = 300
+    part = Part(Claim(bytes(16), 0, 9), (bytes(16), 0), [Epoch(at) for at in range(count)], 0)
+    part.next_sources()
+    part.state = Base(0, 6)
+    assert part.done, "nobody else led after who told"
+    part.state = None
+    while part.next_sources():
+        pass
+    for first in (0, 100):
+        part.put_back(*map(Epoch, range(first, first + 100)))
+    assert part.sources == list(range(200))
+    assert compared < 10 * count
+
+
+def test_a_round_of_many_partitions_begins_in_turns() -> None:
+    async def turns(run: Run) -> int:
+        image = run.world.metadata.image
+        claims = [Claim(one.topic_id, one.index, one.leader_epoch) for one in image.every_streamlet()]
+        count, beginning = 0, asyncio.ensure_future(run.takeover._parts(claims))
+        while not beginning.done():
+            await asyncio.sleep(0)
+            count += 1
+        assert [part.claim for part in beginning.result()] == claims
+        return count
+
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(Path(directory), 1, 250)
+        world.owner(1)
+        assert asyncio.run(turns(Run(world))) >= 250 // takeover.PARTS_A_TURN
