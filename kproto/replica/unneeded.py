@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from kproto.metadata import MetadataImage
@@ -181,12 +182,23 @@ def led_from(
 ) -> dict[int, frozenset[PartitionKey]]:
     """For each of the ``owners`` (epochs): the partitions that the broker leads and that have it among their
     sources; with ``copying`` also those that will have it, because their first copies are being made."""
-    led: dict[int, list[PartitionKey]] = {}
+    alike: dict[tuple[int, ...], list[PartitionKey]] = {}
     for topic_id, index, sources in _served(image, node_id, epoch, copying):
-        for source in sources:
+        alike.setdefault(sources, []).append((topic_id, index))  # thousands have the same ones
+    groups = list(alike.values())
+    having: dict[int, list[int]] = {}
+    for number, sources in enumerate(alike):
+        for source in set(sources):
             if source in owners:
-                led.setdefault(source, []).append((topic_id, index))
-    return {source: frozenset(keys) for source, keys in sorted(led.items())}
+                having.setdefault(source, []).append(number)
+    joined: dict[tuple[int, ...], frozenset[PartitionKey]] = {}
+    led: dict[int, frozenset[PartitionKey]] = {}
+    for source, numbers in sorted(having.items()):
+        which = tuple(numbers)
+        if which not in joined:
+            joined[which] = frozenset(chain.from_iterable(groups[number] for number in which))
+        led[source] = joined[which]
+    return led
 
 
 def _served(

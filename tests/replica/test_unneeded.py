@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kproto.config import load
 from kproto.controller.decision import Decision
@@ -19,7 +21,7 @@ from kproto.metadata.vlogs import VlogTable, VsegId, VsegRecord, start_key
 from kproto.replica import unneeded as module
 from kproto.replica.messages import CatalogRow, Look, PartitionKey, encode_catalog
 from kproto.replica.reach import NoCopyError
-from kproto.replica.unneeded import UnneededReports
+from kproto.replica.unneeded import UnneededReports, led_from
 from kproto.vlog.classes import FlushPolicy
 from tests.controller.cluster_world import World, cluster
 
@@ -177,6 +179,66 @@ def test_what_is_dead_for_one_leader_and_live_for_another_holds_nothing_up() -> 
             leader.look()
     world.commit(decide_free(world.image, world.table, reports))
     assert [record for record in world.table.vsegs.values() if not record.empty] == []
+
+
+def plain_led_from(world: World, node: int, owners: set[int]) -> dict[int, frozenset[PartitionKey]]:
+    """Partition by partition and source by source."""
+    led: dict[int, set[PartitionKey]] = {}
+    for record in world.image.every_streamlet():
+        if record.leader == node and record.is_served_by(world.epoch(node)):
+            for index in world.image.topic_of(record).partitions_of(record.index):
+                for source in record.sources:
+                    if source in owners:
+                        led.setdefault(source, set()).add((record.topic_id, index))
+    return {source: frozenset(keys) for source, keys in led.items()}
+
+
+EPOCHS = range(1000, 1008)
+
+
+def led_after(record: StreamletRecord, *owners: int) -> StreamletRecord:
+    """The same when all of these led it before its first source."""
+    sources = (*owners, *record.sources)
+    return StreamletRecord(
+        record.topic_id, record.index, record.leader, record.leader_epoch, record.replicas, sources=sources
+    )
+
+
+@given(
+    sources=st.lists(st.lists(st.sampled_from(EPOCHS), max_size=12), min_size=1, max_size=6),
+    owners=st.sets(st.sampled_from(EPOCHS)),
+)
+def test_whoever_led_what_is_led_here_is_found(sources: list[list[int]], owners: set[int]) -> None:
+    world = cluster(2, t=(len(sources), 2, [1] * len(sources)), u=(2, 2, [2, 1]))
+    epoch = world.epoch(1)
+    topic = world.image.topics["t"].topic_id
+    for index, before in enumerate(sources):
+        record = led_after(world.image.streamlet(topic, index), *before)
+        world.commit(Decision(None, {record.key: record.encode()}))
+    found = led_from(world.image, 1, epoch, owners | {epoch})
+    assert found == plain_led_from(world, 1, owners | {epoch})
+    assert list(found) == sorted(found)
+
+
+def test_long_lists_of_sources_are_gone_through_once() -> None:
+    """Thousands of partitions have the same hundreds of sources, one for each restart."""
+    looked_up = []
+
+    class Owners(set[int]):
+        def __contains__(self, owner: object) -> bool:
+            looked_up.append(owner)
+            return super().__contains__(owner)
+
+    count = 200
+    world = cluster(2, t=(50, 2, [1] * 50))
+    epoch = world.epoch(1)
+    former = tuple(range(1000, 1000 + count))
+    for record in list(world.image.every_streamlet()):
+        longer = led_after(record, *former)
+        world.commit(Decision(None, {longer.key: longer.encode()}))
+    found = led_from(world.image, 1, epoch, Owners((*former, epoch)))
+    assert len(looked_up) == count + 1
+    assert {len(keys) for keys in found.values()} == {50}
 
 
 def test_nothing_is_reported_of_what_is_to_be_handed_over_since_the_look_began() -> None:
