@@ -129,7 +129,7 @@ class Repairs:
         """What to copy now: first what recoveries wait for (`recovery.awaited`), which has no time for copies
         to return when their owner is here and may have it; else the oldest virtual segments."""
         without = {vseg.id for vseg in table.denied_vsegs() if vseg.deniers(image.is_member)}
-        short = [vseg for _, vseg in sorted(table.vsegs.items()) if _is_short(image, table, vseg)]
+        short = short_ones(image, table)
         short.sort(key=lambda vseg: vseg.id not in awaited)
         ids = {vseg.id for vseg in short}
         self._missing = {vseg: since for vseg, since in self._missing.items() if vseg in ids}
@@ -142,7 +142,7 @@ class Repairs:
         self._failed = {vseg: pairs for vseg, pairs in self._failed.items() if vseg in ids}
         self.denials.forget_owners(ids)
         looks: list[float] = []
-        self._load = Counter(target.node_id for vseg in table.vsegs.values() for target in vseg.backups)
+        self._load = load_of(table)
         self._line.clear()
         for vseg in short:
             since = self._missing.setdefault(vseg.id, now)
@@ -194,6 +194,29 @@ def _is_torn(image: MetadataImage, repair: Repair) -> bool:
     wait that began with the same death."""
     source_is_gone = repair.known and repair.source not in image.brokers
     return source_is_gone or not rules.is_current(image, repair.target.node_id, repair.epoch)
+
+
+def load_of(table: VlogTable) -> Counter[int]:
+    """How many copies each broker has. An emptied virtual segment has none."""
+    load = Counter(target.node_id for vseg in table.open_vsegs() for target in vseg.backups)
+    for group in table.closed_alike():
+        for target in table.vsegs[next(iter(group))].backups:
+            load[target.node_id] += len(group)
+    return load
+
+
+def short_ones(image: MetadataImage, table: VlogTable) -> list[VsegRecord]:
+    """All that lack copies, in order. One of a group tells for the others: there may be a hundred thousand.
+    Of those of which some were given away the first and the last one tell, if they say the same."""
+    short: list[VsegRecord] = []
+    for group in table.closed_alike():
+        one = next(iter(group))
+        tell = (min(group), max(group)) if one[:2] in table.given_upto else (one,)
+        told = {_is_short(image, table, table.vsegs[each]) for each in tell}
+        if True in told:
+            records = map(table.vsegs.__getitem__, group)
+            short += (vseg for vseg in records if False not in told or _is_short(image, table, vseg))
+    return sorted(short)
 
 
 def _is_short(image: MetadataImage, table: VlogTable, vseg: VsegRecord) -> bool:

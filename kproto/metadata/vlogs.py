@@ -6,7 +6,9 @@ from it because Metadata is never built from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
 from kproto.metadata.records import (
@@ -134,6 +136,12 @@ class VsegRecord(NamedTuple):
         return cls(vseg_of_key(key), *own, bool(emptied), bool(lost), fewest, deniers, bool(shortened))
 
 
+_kind: Final[Callable[[VsegRecord], tuple[object, ...]]] = attrgetter(
+    "id.owner_epoch", "id.vlog", "node_id", "store_id", "copies", "policy", "unread", "fewest", "denied"
+)
+"""What closed virtual segments with the same list of copies differ in that says what copies they need."""
+
+
 def vseg_key(vseg: VsegId) -> str:
     """Keys of one owner, and of one virtual log, are neighbours in order."""
     return f"{VSEGS}{vseg.owner_epoch:016x}/{vseg.vlog:08x}/{vseg.seq:08x}"
@@ -237,7 +245,8 @@ class VlogTable:
         self._by_owner: dict[int, dict[VsegId, None]] = {}
         self._open: dict[VsegId, None] = {}
         self._denied: dict[VsegId, None] = {}
-        self._closed_on: dict[tuple[CopyTarget, ...], dict[VsegId, None]] = {}
+        self._closed_on: dict[tuple[CopyTarget, ...], dict[tuple[object, ...], dict[VsegId, None]]] = {}
+        """By list of copies and `_kind`."""
 
     @property
     def owners(self) -> Collection[int]:
@@ -274,7 +283,14 @@ class VlogTable:
 
     def closed_on(self, backups: tuple[CopyTarget, ...]) -> list[VsegRecord]:
         """Closed virtual segments with exactly that list of copies that were not emptied, in order."""
-        return [self.vsegs[vseg] for vseg in sorted(self._closed_on.get(backups, ()))]
+        groups = self._closed_on.get(backups, {}).values()
+        return [self.vsegs[vseg] for vseg in sorted(chain.from_iterable(groups))]
+
+    def closed_alike(self) -> Iterator[Collection[VsegId]]:
+        """All closed virtual segments that were not emptied, in groups that differ in their numbers, in where
+        they begin and end, and in what was given up of them. There are few, however large they are."""
+        for groups in self._closed_on.values():
+            yield from groups.values()
 
     def is_moved(self, vseg: VsegRecord) -> bool:
         """Whether streamlets that may have chunks in it were given from its owner to others."""
@@ -356,7 +372,8 @@ class VlogTable:
         if record.open:
             self._open[record.id] = None
         elif not record.emptied:
-            self._closed_on.setdefault(record.backups, {})[record.id] = None
+            groups = self._closed_on.setdefault(record.backups, {})
+            groups.setdefault(_kind(record), {})[record.id] = None
         if record.denied:
             self._denied[record.id] = None
 
@@ -369,7 +386,10 @@ class VlogTable:
         if record.open:
             del self._open[vseg]
         elif not record.emptied:
-            _discard(self._closed_on, record.backups, vseg)
+            groups = self._closed_on[record.backups]
+            _discard(groups, _kind(record), vseg)
+            if not groups:
+                del self._closed_on[record.backups]
 
 
 def _discard(groups: dict[Key, dict[VsegId, None]], key: Key, vseg: VsegId) -> None:

@@ -89,6 +89,11 @@ def test_what_is_looked_up_is_what_a_look_at_all_finds(
     assert set(table.copy_lists()) == {one.backups for one in closed}
     for backups in LISTS:
         assert table.closed_on(backups) == [one for one in closed if one.backups == backups]
+    groups = [[table.vsegs[number] for number in group] for group in table.closed_alike()]
+    assert sorted(one for group in groups for one in group) == closed
+    kinds = [{(*one.id[:2], one.backups, one.unread, one.denied) for one in group} for group in groups]
+    assert all(len(kind) == 1 for kind in kinds)
+    assert len(set.union(set(), *kinds)) == len(groups), "no two groups are alike"
 
 
 def test_fenced_brokers_and_what_moved_away() -> None:
