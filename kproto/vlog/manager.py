@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from kproto.check import check
@@ -57,6 +58,7 @@ syncs."""
 SETTLE_S: Final = 1.0
 """How often old journal files are looked at."""
 LOOK_S: Final = 1.0
+FORGET_S: Final = 0.001
 """How often it is looked whether somebody deleted journal files that are written to, and for states that are
 too large."""
 SYNCS_AT_ONCE: Final = 500
@@ -120,6 +122,7 @@ class VlogManager:
     _drain_until: float | None = None
     _forgotten = False
     """A topic was deleted since the last look: what is done for its partitions is not to keep them."""
+    _forgetting: Iterator[None] = iter(())
     _removing = 0
     """Bytes of journal files that are being deleted, and count until then."""
 
@@ -653,8 +656,11 @@ class VlogManager:
             self._large.look(self._replicated())
             if self._forgotten:
                 self._forgotten = False
-                for segment in (segment for vlog in self._of for segment in vlog.segments):
-                    segment.forget_done()
+                self._forgetting = chain(*(one.forget_done() for vlog in self._of for one in vlog.segments))
+        until = now + FORGET_S
+        for _ in self._forgetting:
+            if self._clock.monotonic() >= until:
+                break
 
     def _look_for_deleted(self) -> None:
         """A file that somebody deleted is poison while frames go into it, not only when it is given back."""

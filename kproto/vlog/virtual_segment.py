@@ -6,6 +6,7 @@ Positions are bytes of the virtual log, growing over all its segments; a segment
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kproto.check import check
@@ -221,10 +222,11 @@ class VirtualSegment:
         dropped.reverse()
         return dropped
 
-    def forget_done(self) -> None:
-        """Forget extents that are done, wherever they are, and with them the partitions."""
-        for stripe in self.stripes:
+    def forget_done(self) -> Iterator[None]:
+        """Forget extents that are done, wherever they are, and with them the partitions; a stripe a step."""
+        for stripe in list(self.stripes):
             stripe.extents = _pending(stripe, "synced")
+            yield
 
     def needed_from(self, level: str) -> Stripe | None:
         """The first stripe with a chunk whose segment file is not ``level`` ("flushed" or "synced") that far;

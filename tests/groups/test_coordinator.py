@@ -794,3 +794,17 @@ async def test_a_deletion_that_got_too_few_copies_is_written_again(world: World)
     log.sync()
     assert await again == 0
     assert await everything(world, "g") == {}
+
+
+@scenario("t")
+async def test_offsets_of_a_deleted_topic_go_though_their_deletion_got_too_few_copies(world: World) -> None:
+    """Nobody asks for that again."""
+    await world.call(FIND, 3, key="g")
+    assert await commit(world, "g", 3) == [0]
+    log = world.port.partition(partition_of("g", 50))
+    world.port.auto = False
+    await world.delete("t")
+    await asyncio.sleep(0.01)
+    log.sync(error=ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+    world.port.auto = True
+    assert await everything(world, "g") == {}

@@ -7,6 +7,7 @@ from typing import Any
 from kproto.log.ports import EVERYTHING
 from kproto.vlog.recovery import Recovered
 from kproto.vlog.virtual_log import VirtualLog
+from kproto.vlog.virtual_segment import Stripe
 from tests.vlog.cluster import ClusterPartition, ClusterWorld, Record
 
 
@@ -166,6 +167,24 @@ def test_partitions_of_a_deleted_topic_are_not_kept_by_what_others_still_need() 
     delete(world, gone)
     world.pass_time(2)
     assert kept_by(world) == {stays.segment}
+
+
+def test_looking_for_them_takes_no_longer_than_it_may() -> None:
+    """All that everything in the journal takes was gone through at once."""
+    world = ClusterWorld.begin()
+    parts = [world.partition(topic=number) for number in range(1, 4)]
+    for part in parts:
+        part.append()
+    world.flow()
+    segment = next(segment for vlog in world.manager._of for segment in vlog.segments)
+    segment.stripes = [Stripe(stripe.start, stripe.chain) for stripe in segment.stripes * 3]
+    for stripe in segment.stripes:
+        stripe.extents = {part.segment: 1 << 40 for part in parts}
+    delete(world, parts[2])
+    for number, _ in enumerate(segment.forget_done(), 1):
+        assert [parts[2].segment in stripe.extents for stripe in segment.stripes].index(True) == number
+        if number == len(segment.stripes) - 1:
+            break
 
 
 def kept_by(world: ClusterWorld) -> set[Any]:

@@ -383,8 +383,10 @@ class Shard:
         pairs: list[Pair] = [(records.offset_key(*offset), None) for offset in offsets]
         *firsts, rest = runs((weight(*pair) for pair in pairs), room)
         for run in firsts:
-            self._write_tombstones(offsets[run], pairs[run], None, failed, None)
-        self._write_tombstones(offsets[rest], pairs[rest] + last, group_id, failed, answer)
+            self._write_tombstones(offsets[run], pairs[run], None, failed, None, answer is not None)
+        self._write_tombstones(
+            offsets[rest], pairs[rest] + last, group_id, failed, answer, answer is not None
+        )
 
     def _write_tombstones(
         self,
@@ -393,9 +395,12 @@ class Shard:
         group_id: str | None,
         failed: list[ErrorCode],
         answer: asyncio.Future[ErrorCode] | None,
+        asked: bool,
     ) -> None:
+        """A client that ``asked`` for this and is refused, for too few copies have it, asks again."""
+
         def done(error: ErrorCode) -> None:
-            if error is ErrorCode.NONE:
+            if error is ErrorCode.NONE or (error in WRITTEN and not asked):
                 for group, topic, partition in offsets:
                     if (entry := self.entries.get(group)) is not None:
                         entry.offsets.drop(topic, partition)
