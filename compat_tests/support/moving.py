@@ -27,8 +27,8 @@ from kproto.wire.generated.unregister_broker import UnregisterBrokerRequest
 class PatientClient(Client):
     """Brokers on a busy machine may take longer to answer than an operator would wait."""
 
-    def __init__(self, host: str, port: int) -> None:
-        super().__init__(host, port, timeout=PATIENCE_S)
+    def __init__(self, host: str, port: int, *, timeout: float) -> None:
+        super().__init__(host, port, timeout=max(timeout, PATIENCE_S))
 
 
 connections.Client = PatientClient  # type: ignore[misc]
