@@ -33,12 +33,7 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 10.0
 AT_ONCE: Final = 64
-"""Virtual segments of one virtual log that are reported with one look, and for whose catalogs it asks..."""
-IN_ALL: Final = 256
-"""...and of all virtual logs: owners that are gone may have left hundreds, and each catalog is work here,
-too, for every partition that is led here."""
-A_TURN: Final = 1000
-"""So many are passed over before others get the loop."""
+"""Virtual segments of one virtual log that are reported with one look, and for whose catalogs it asks."""
 
 
 class Contents(NamedTuple):
@@ -79,8 +74,6 @@ class UnneededReports:
         """Of the others one of the partitions with live chunks in it: no more is kept of thousands."""
         self._stopped_at: dict[tuple[int, int], int] = {}
         """By owner epoch and virtual log, the number at which the last look stopped before the end."""
-        self._ended_at: tuple[int, int] | None = None
-        """The virtual log behind which the next look begins: the last one asked about all it may."""
         self._looking = Looking("reporting virtual segments that can be freed")
 
     def start(self) -> None:
@@ -94,20 +87,17 @@ class UnneededReports:
     async def look(self) -> int:
         """Report once; the number of virtual segments. Raises KafkaError when the controller refuses."""
         dead: list[tuple[frozenset[PartitionKey], list[VsegId]]] = []
+        seen: set[VsegId] = set()
         table, revision = self._metadata.table, self._metadata.image.revision
+        wanted = {vseg.owner_epoch for vseg, record in table.vsegs.items() if not record.open}
+        led = led_from(self._metadata.image, self._reach.node_id, self._epoch(), wanted)
         # All of one revision: what comes while somebody is asked is in virtual segments closed later.
-        led = led_from(self._metadata.image, self._reach.node_id, self._epoch(), table.owners)
-        seen, vlogs = await self._to_ask(list(table.vsegs.values()), led)
-        left, last, self._ended_at = IN_ALL, self._ended_at, None
-        for vlog in sorted(vlogs, key=lambda one: (last is not None and one <= last, one)):
-            keys = led[vlog[0]]
-            mine, asked = await self._dead(sorted(vlogs[vlog]), keys, min(AT_ONCE, left))
-            if mine:
-                dead.append((keys, mine))
-            left -= asked
-            if left == 0:
-                self._ended_at = vlog
-                break
+        vlogs = [(vlog, keys) for epoch, keys in led.items() for vlog in _vlogs(table, epoch)]
+        for vlog, keys in vlogs:
+            closed = [record for record in vlog if not record.open and not record.is_over]
+            seen.update(record.id for record in closed)
+            if closed:
+                dead.append((keys, await self._dead(closed, keys)))
         for known in (self._contents, self._live):
             for vseg in known.keys() - seen:
                 del known[vseg]
@@ -118,48 +108,29 @@ class UnneededReports:
             await self._metadata.propose("unneeded", {"vsegs": some, "revision": revision})
         return len(found)
 
-    async def _to_ask(
-        self, records: Sequence[VsegRecord], led: Mapping[int, frozenset[PartitionKey]]
-    ) -> tuple[set[VsegId], dict[tuple[int, int], list[VsegRecord]]]:
-        """Those closed that may hold something of what is ``led``; of them, by owner epoch and virtual log,
-        the ones in which nothing is known to be live."""
-        seen: set[VsegId] = set()
-        vlogs: dict[tuple[int, int], list[VsegRecord]] = {}
-        for number, record in enumerate(records, 1):
-            keys = led.get(record.id.owner_epoch)
-            if keys is not None and not record.open and not record.is_over:
-                seen.add(record.id)
-                if not self._is_live(record, keys):
-                    vlogs.setdefault(record.id[:2], []).append(record)
-            if number % A_TURN == 0:
-                await asyncio.sleep(0)
-        return seen, vlogs
-
-    async def _dead(
-        self, records: Sequence[VsegRecord], keys: frozenset[PartitionKey], most: int
-    ) -> tuple[list[VsegId], int]:
-        """Of the ``records`` of a virtual log, in order, some that hold nothing live, and how many were asked
-        about, ``most`` of them. A look goes on where the last one stopped: what is dead here and live for
-        another leader, or cannot be read, is not to hold up the others."""
+    async def _dead(self, closed: Sequence[VsegRecord], keys: frozenset[PartitionKey]) -> list[VsegId]:
+        """Some of a virtual log's that hold nothing live. A look goes on where the last one stopped: what is
+        dead here and live for another leader, or cannot be read, is not to hold up the others."""
         dead: list[VsegId] = []
         floors, asked = floors_of(self._metadata.image, keys), 0
-        vlog = records[0].id[:2]
+        vlog = closed[0].id[:2]
         stopped_at = self._stopped_at.pop(vlog, -1)
-        behind = [record for record in records if record.id.seq > stopped_at]
-        for record in (*behind, *records[: len(records) - len(behind)]):
-            asked += 1
-            stop = asked == most
+        behind = [record for record in closed if record.id.seq > stopped_at]
+        for record in (*behind, *closed[: len(closed) - len(behind)]):
+            if self._is_live(record, keys):
+                continue
             try:
                 if await self._is_dead(record, keys, floors) and self._knows(record.id, keys):
                     dead.append(record.id)
+                asked += 1
             except NoCopyError as error:  # it takes seconds to find out: one of them with each look
                 log.info("%s", error)
-                stop = True
-            if stop:
+                asked = AT_ONCE
+            if asked == AT_ONCE:
                 self._stopped_at[vlog] = record.id.seq
                 break
             await asyncio.sleep(0)  # with hundreds of partitions each takes a while
-        return dead, asked
+        return dead
 
     def _is_live(self, record: VsegRecord, keys: frozenset[PartitionKey]) -> bool:
         """A chunk that was live at the last look is."""
@@ -240,3 +211,11 @@ def _served(
         if record.leader == node_id and (record.is_served_by(epoch) or copies):
             for index in topic.partitions_of(record.index):
                 yield record.topic_id, index, record.sources or (epoch,)
+
+
+def _vlogs(table: VlogTable, epoch: int) -> list[list[VsegRecord]]:
+    """The virtual segments of an owner, a list for each virtual log, oldest first."""
+    by_vlog: dict[int, list[VsegRecord]] = {}
+    for record in table.of_owner(epoch):
+        by_vlog.setdefault(record.id.vlog, []).append(record)
+    return list(by_vlog.values())

@@ -181,60 +181,6 @@ def test_what_is_dead_for_one_leader_and_live_for_another_holds_nothing_up() -> 
     assert [record for record in world.table.vsegs.values() if not record.empty] == []
 
 
-def test_one_look_asks_about_so_many_in_all_and_the_next_one_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Owners that are gone left hundreds of virtual logs: the first look after a start asked for the catalogs
-    of thousands. What some of them have that only another leader needs is not to hold up those behind."""
-    monkeypatch.setattr(module, "AT_ONCE", 2)
-    monkeypatch.setattr(module, "IN_ALL", 3)
-    world = cluster(3, t=(1, 3, [1]))
-    key = (world.image.topics["t"].topic_id, 0)
-    leader = Leader(world, 1, Unneeded())
-    for vlog in range(6):
-        for seq in range(4):
-            leader.copies.ends[world.open(1, seq, seq * 10, vlog=vlog).id] = {key: 10}
-        world.open(1, 4, 40, vlog=vlog)
-    asked: list[int] = []
-    leader.knows = lambda vseg: vseg.vlog > 2
-    ask = leader.copies.ask
-
-    async def noting(record: VsegRecord, *args: Any) -> Any:
-        asked.append(record.id.vlog)
-        return await ask(record, *args)
-
-    leader.copies.ask = noting  # type: ignore[method-assign]
-    start(world, key, 10)
-    rounds = [leader.look() for _ in range(4)]
-    assert asked == [0, 0, 1, 2, 2, 3, 4, 4, 5, 0, 0, 1], "each virtual log in its turn"
-    assert rounds == [0, 1, 3, 0]
-    for _ in range(40):
-        leader.look()
-    assert {(vseg.vlog, vseg.seq) for vseg in world.table.vsegs} == {
-        *((vlog, seq) for vlog in range(3) for seq in range(5)),
-        *((vlog, 4) for vlog in range(3, 6)),
-    }
-    assert len(asked) == 24, "no catalog is asked for twice"
-
-
-def test_thousands_that_are_live_are_passed_over_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "A_TURN", 10)
-    world = cluster(3, t=(1, 3, [1]))
-    key = (world.image.topics["t"].topic_id, 0)
-    leader = Leader(world, 1, Unneeded())
-    leader.copies.ends = written(world, 1, *({key: 10} for _ in range(50)))
-
-    async def turns() -> int:
-        await leader.unneeded.look()
-        assert leader.copies.asked == 50
-        count, looking = 0, asyncio.ensure_future(leader.unneeded.look())
-        while not looking.done():
-            await asyncio.sleep(0)
-            count += 1
-        assert leader.copies.asked == 50
-        return count
-
-    assert asyncio.run(turns()) >= 5
-
-
 def plain_led_from(world: World, node: int, owners: set[int]) -> dict[int, frozenset[PartitionKey]]:
     """Partition by partition and source by source."""
     led: dict[int, set[PartitionKey]] = {}

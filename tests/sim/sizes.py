@@ -120,9 +120,6 @@ SMALL: tuple[Size, ...] = (
     ((kproto.controller.service,), "HISTORY_BYTES", (300, 3_000)),
     ((kproto.controller.service,), "UPDATE_BYTES", (1, 500)),
     ((kproto.replica.catalogs,), "ROWS_KEPT", (1, 10)),
-    ((kproto.replica.unneeded,), "IN_ALL", (1, 3)),
-    ((kproto.replica.unneeded,), "A_TURN", (1, 5)),
-    ((kproto.replica.takeover,), "PARTS_A_TURN", (1, 3)),
 )
 
 
