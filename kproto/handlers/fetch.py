@@ -287,7 +287,9 @@ class _Fetch:
         return partition
 
     def _refused(self, wanted: FetchPartition, code: ErrorCode) -> PartitionAnswer:
-        """Who asks here though he knows the leader epoch, and so the leader, does not find the way: when a
+        """The answer to who is not served, with the leader if another one leads.
+
+        Who asks here though he knows the leader epoch, and so the leader, does not find the way: when a
         leader changes and changes back within a moment, librdkafka (2.16) fetches from the one between for
         ever. It goes where the preferred read replica is said to be (KIP-392): to the leader. Others heed
         that only where there is no error."""

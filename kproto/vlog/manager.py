@@ -57,8 +57,8 @@ FIRST_SETTLE_S: Final = 3.0
 syncs."""
 SETTLE_S: Final = 1.0
 """How often old journal files are looked at."""
-LOOK_S: Final = 1.0
 FORGET_S: Final = 0.001
+LOOK_S: Final = 1.0
 """How often it is looked whether somebody deleted journal files that are written to, and for states that are
 too large."""
 SYNCS_AT_ONCE: Final = 500

@@ -389,14 +389,20 @@ def test_retention_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch:
     assert [everything(log.partition(index)) for index in range(5)] == [b""] * 5
 
 
+def unopened(directory: Path) -> Log:
+    """Five partitions with a record each, none of them open."""
+    log = Log(directory, partitions=5)
+    for index in range(5):
+        log.partition(index).append(batch(b"x", time=START))
+    log.restart(LeftAs.CLEAN)
+    return log
+
+
 def test_retention_passes_over_no_more_partitions_at_once_than_there_is_time_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of 20,000 that nobody has opened and that need nothing all were looked at in one piece: 50 ms."""
-    log = Log(tmp_path, partitions=5)
-    for index in range(5):
-        log.partition(index).append(batch(b"x", time=START))
-    log.restart(LeftAs.CLEAN)
+    log = unopened(tmp_path)
     looks = looks_that_take_a_tick(log, monkeypatch, Leadership, "may_open")
     log.clock.advance(40.0)
     for number in range(1, 5):
@@ -412,10 +418,7 @@ def test_a_look_for_files_of_earlier_processes_is_made_in_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It held the event loop for 70 ms where there were 5,000 topics."""
-    log = Log(tmp_path, partitions=5)
-    for index in range(5):
-        log.partition(index).append(batch(b"x", time=START))
-    log.restart(LeftAs.CLEAN)
+    log = unopened(tmp_path)
     log.tick(200.0)
     looks = looks_that_take_a_tick(log, monkeypatch, Trash, "is_lent")
     log.clock.advance(101.0)

@@ -378,15 +378,14 @@ class Shard:
         """Write tombstones for ``offsets`` and, last, for the group, in as many writes as that takes; apply
         each when it is durable. ``answer`` is NONE when all of them are."""
         failed: list[ErrorCode] = []
+        asked = answer is not None
         last: list[Pair] = [] if group_id is None else [(records.group_key(group_id), None)]
         room = self.log.room - sum(weight(*pair) for pair in last)
         pairs: list[Pair] = [(records.offset_key(*offset), None) for offset in offsets]
         *firsts, rest = runs((weight(*pair) for pair in pairs), room)
         for run in firsts:
-            self._write_tombstones(offsets[run], pairs[run], None, failed, None, answer is not None)
-        self._write_tombstones(
-            offsets[rest], pairs[rest] + last, group_id, failed, answer, answer is not None
-        )
+            self._write_tombstones(offsets[run], pairs[run], None, failed, None, asked)
+        self._write_tombstones(offsets[rest], pairs[rest] + last, group_id, failed, answer, asked)
 
     def _write_tombstones(
         self,
