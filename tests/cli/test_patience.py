@@ -99,13 +99,21 @@ def test_both_go_on_after_a_restart(broker: SubprocessBroker, killed: bool) -> N
     assert stored(address, "t") == 2
 
 
-def test_both_follow_a_leader_that_is_restarted(tmp_path: Path) -> None:
-    """Another broker leads then, and whoever asks the old one is told so."""
-    local = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {})
+@contextmanager
+def two_brokers(directory: Path) -> Iterator[tuple[LocalCluster, str]]:
+    """A cluster, and the address of its first broker."""
+    local = LocalCluster.create(str(directory / "cluster"), 2, 0, {})
     try:
         local.start()
+        yield local, f"127.0.0.1:{local.nodes[0].port}"
+    finally:
+        local.stop()
+
+
+def test_both_follow_a_leader_that_is_restarted(tmp_path: Path) -> None:
+    """Another broker leads then, and whoever asks the old one is told so."""
+    with two_brokers(tmp_path) as (local, address):
         # The metadata is on the first, which therefore stays; of two partitions the other leads one.
-        address = f"127.0.0.1:{local.nodes[0].port}"
         run(address, "topic", "create", "t", "--partitions", "2", "--replication", "2")
         with Cluster(address) as cluster:
             (led,) = (p.partition_index for p in cluster.topic("t").partitions if p.leader_id == 2)
@@ -123,16 +131,11 @@ def test_both_follow_a_leader_that_is_restarted(tmp_path: Path) -> None:
             lines.write(b"c\n")
             assert heard(seen) == b"c\n"
         assert stored(address, "t") == 3
-    finally:
-        local.stop()
 
 
 def test_a_leader_that_hangs_holds_up_no_others_for_long(tmp_path: Path) -> None:
     """It was asked for 30 s, and nobody else meanwhile."""
-    local = LocalCluster.create(str(tmp_path / "cluster"), 2, 0, {})
-    try:
-        local.start()
-        address = f"127.0.0.1:{local.nodes[0].port}"
+    with two_brokers(tmp_path) as (local, address):
         run(address, "topic", "create", "t", "--partitions", "2", "--replication", "1")
         with Cluster(address) as cluster:
             led = {part.leader_id: f"{part.partition_index}" for part in cluster.topic("t").partitions}
@@ -148,8 +151,6 @@ def test_a_leader_that_hangs_holds_up_no_others_for_long(tmp_path: Path) -> None
             goes_through(1, "b\n")
             local.resume(2)
             goes_through(2, "c\n")
-    finally:
-        local.stop()
 
 
 def test_the_only_leader_may_take_its_time(broker: SubprocessBroker, monkeypatch: pytest.MonkeyPatch) -> None:
