@@ -11,9 +11,10 @@ partition had before it came to another virtual log).
 Shells: ``journal`` (the owner's files), ``space`` (room for them), ``pusher`` (the only sender),
 ``replicated`` (the same with backups; ``replication`` and ``peer_backups``), ``side`` (old chunks pushed
 again), ``worker`` (a thread for the disk), ``group_sync``, ``cleaner`` and ``kept``, ``recovery`` with
-``scan`` and ``scan_point``, ``ports`` (what all this expects of network and controller), ``later`` (a call
-that is asked for often and made once), ``manager`` (wires one broker's vlogs together; what ``broker`` uses).
-``dump`` reads a journal file for people.
+``scan`` and ``scan_point``, ``inherited`` (files of earlier processes, until nobody needs them), ``ports``
+(what all this expects of network and controller), ``later`` (a call that is asked for often and made once),
+``manager`` (wires one broker's vlogs together; what ``broker`` uses). ``dump`` reads a journal file for
+people.
 
 The way of a chunk: ``log.Partition.append`` -> ``VirtualLog.append`` (a reference) -> ``Pusher`` takes all
 references of this turn of the loop -> ``frame.encode`` -> one ``pwritev`` by ``JournalFile`` ->

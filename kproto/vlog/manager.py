@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kproto.check import check
 from kproto.disk import NO_SPACE
-from kproto.log.ports import EVERYTHING
 from kproto.vlog.classes import FlushPolicy
-from kproto.vlog.cleaner import SLICE_S, Cleaner, Closed
+from kproto.vlog.cleaner import Cleaner, Closed
 from kproto.vlog.crossing import Crossing
 from kproto.vlog.frame import FILE_HEADER_SIZE
+from kproto.vlog.inherited import Inherited
 from kproto.vlog.journal import Journal, JournalFile
-from kproto.vlog.kept import Kept, LacksCopies, vseg_of_name
+from kproto.vlog.kept import Kept, LacksCopies
 from kproto.vlog.large_states import LargeStates
 from kproto.vlog.placement import Place, place
 from kproto.vlog.pusher import Pusher
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from kproto.log.ports import LogPartition, LogSegment, VirtualLogPort
     from kproto.metadata.vlogs import CopyTarget
     from kproto.vlog.classes import VlogClass
-    from kproto.vlog.frame import FileHeader
     from kproto.vlog.ports import Backups, Vsegs
     from kproto.vlog.recovery import Recovered
     from kproto.vlog.replicated import ReplicatedPusher
@@ -61,8 +60,6 @@ FORGET_S: Final = 0.001
 LOOK_S: Final = 1.0
 """How often it is looked whether somebody deleted journal files that are written to, and for states that are
 too large."""
-SYNCS_AT_ONCE: Final = 500
-"""Segment files synced at once for old journal files."""
 DRAIN_S: Final = 5.0
 """How long the end of the process waits for backups, controller and disk."""
 
@@ -88,21 +85,6 @@ def _nowhere(*_: int) -> bool:
 
 def _file_bytes(settings: Settings) -> int:
     return min(settings.kproto_virtual_segment_bytes, settings.kproto_journal_bytes)
-
-
-def _nothing_settled(*_: object) -> bool:
-    """Before the log is there."""
-    return False
-
-
-def _nothing_open(*_: object) -> Sequence[LogSegment] | None:
-    """Before the log is there."""
-    return None
-
-
-def _sync_all(segments: Sequence[LogSegment]) -> None:
-    for segment in segments:
-        segment.sync()
 
 
 class VlogManager:
@@ -156,7 +138,7 @@ class VlogManager:
             loop,
             self._sync_worker,
             _file_bytes(settings),
-            self._room_changed,
+            self.room_changed,
             self._press,
             self.poison,
         )
@@ -169,7 +151,7 @@ class VlogManager:
             self._clean_worker,
             clock,
             self._report_flushed,
-            self._room_changed,
+            self.room_changed,
             self.space.failed,
             self.poison,
         )
@@ -178,12 +160,8 @@ class VlogManager:
         self._ended: set[Place] = set()
         """Virtual logs that only deleted topics had, until nothing is left of them."""
         self._large = LargeStates()
-        self._inherited: Recovered | None = None
-        self._settled: Callable[[bytes, int, int], bool] = _nothing_settled
-        self._unsynced: Callable[[bytes, int], Sequence[LogSegment] | None] = _nothing_open
+        self._inherited: Inherited | None = None
         self._next_settle = self._next_look = 0.0
-        self._syncing_inherited = False
-        self._releasing: dict[tuple[bytes, int], int] = {}  # see `_knows_deletions`
         self._copies_of: Callable[[bytes, int], int] = _one_copy
         self._outgrown: dict[int, int] = {}
         self._retiring = False
@@ -463,7 +441,7 @@ class VlogManager:
             self.poison(f"deleting a journal file: {error}")
             return
         self.journal.unreserve(counted)
-        self._room_changed()
+        self.room_changed()
 
     def _sync_names(self, then: Callable[[], object]) -> None:
         """Sync the journal's directory in the thread."""
@@ -475,7 +453,14 @@ class VlogManager:
             self.poison(f"fsync of the journal's directory: {error}")
             return
         then()
-        self._room_changed()
+        self.room_changed()
+
+    def keep(self, path: str, vseg: tuple[int, int, int]) -> bool:
+        """Implements ``inherited.Owner``: keep the closed file if too few brokers have copies."""
+        if self._kept is None or not self.lacks_copies(*vseg):
+            return False
+        self._kept.keep(path, vseg)
+        return True
 
     def _keep(self, closed: Closed) -> bool | None:
         """Whether the file is kept, and counts for the journal no more (rule 18b); or was to be, and is left
@@ -504,10 +489,12 @@ class VlogManager:
                 if pusher.idle and pusher.klass.copies == 1:
                     pusher.roll()
         self.cleaner.press()
-        self._sync_inherited()
+        if self._inherited is not None:
+            self._inherited.sync()
         return bool(self.cleaner.closed) or self._removing > 0
 
-    def _room_changed(self) -> None:
+    def room_changed(self) -> None:
+        """Implements ``inherited.Owner``: look again whether there is room for frames."""
         blocked = self.poisoned is not None or self.space.full
         for pusher in self._pushers.values():
             pusher.vlog.blocked = blocked or pusher.vlog.lost or pusher.vlog.retiring
@@ -549,88 +536,16 @@ class VlogManager:
         that is in them. `tick` asks, and has the segments that ``unsynced(topic id, partition)`` names
         synced; opening the partitions and flushing what was recovered is the log's part.
         """
-        self._inherited = recovered
-        self._settled = settled
-        self._unsynced = unsynced
-        self.journal.bytes += recovered.bytes
-        self.journal.inherited = recovered.bytes
+        parts = self.journal, self.space, self.cleaner, self._clean_worker, self._clock, self
+        self._inherited = Inherited(recovered, settled, unsynced, *parts)
         self._next_settle = self._clock.monotonic() + FIRST_SETTLE_S
         self._drop_inherited()
 
     def _drop_inherited(self) -> None:
-        recovered = self._inherited
-        if recovered is None or self.poisoned is not None:
-            return
-        recovered.settle(self._settled)
-        before = self.journal.inherited
-        for file in recovered.droppable(self._unsealed):
-            path, size = file.path, file.size
-            vseg = vseg_of_name(os.path.basename(path))
-            try:
-                if self._kept is not None and vseg is not None and self.lacks_copies(*vseg):
-                    self._kept.keep(path, vseg)
-                    self.journal.unreserve(size)
-                else:
-                    self.journal.drop(path, size)
-            except OSError as error:
-                if error.errno in NO_SPACE:
-                    break  # for the name of one that is kept: later
-                self.poison(f"{path}: {error}")
-                return
-            self.journal.inherited -= size
-            recovered.dropped(file)
-        if not recovered.files:
-            self._inherited = None
-        if self.journal.inherited != before:
-            self._room_changed()
-
-    def _unsealed(self, header: FileHeader) -> bool:
-        return header.copies > 1 and self.unsealed(header.owner_epoch, header.vlog, header.vseg)
-
-    def _sync_inherited(self) -> None:
-        """Flush, a slice at a time, and sync, in the thread, segments that old journal files wait for."""
-        recovered = self._inherited
-        if recovered is None or self._syncing_inherited:
-            return
-        until = self._clock.monotonic() + SLICE_S
-        segments: list[LogSegment] = []
-        for partition in recovered.waiting():
-            unsynced = self._unsynced(*partition)
-            if unsynced is None:
-                continue
-            if not unsynced and self._knows_deletions(partition):
-                recovered.release(partition)
-            for segment in unsynced:
-                try:
-                    segment.flush(EVERYTHING)
-                except OSError as error:
-                    self._syncing_inherited = True  # a full disk asks for what is being tried here
-                    self.space.failed(error)
-                    self._syncing_inherited = False
-                    return
-                segments.append(segment)
-            if len(segments) >= SYNCS_AT_ONCE or self._clock.monotonic() > until:
-                break
-        if segments:
-            self._syncing_inherited = True
-            self._clean_worker.submit(partial(_sync_all, segments), self._inherited_synced)
-
-    def _knows_deletions(self, partition: tuple[bytes, int]) -> bool:
-        """Old files need not wait for a partition of which nothing is unsynced once a start would know of all
-        that was deleted by then."""
-        deletions = self.cleaner.deletions
-        if self._releasing.setdefault(partition, deletions.newest) > deletions.known:
-            return False
-        del self._releasing[partition]
-        return True
-
-    def _inherited_synced(self, error: BaseException | None) -> None:
-        self._syncing_inherited = False
-        if error is not None:
-            self.poison(f"fdatasync of a segment file: {error}")
-        else:
-            self._drop_inherited()
-            self._sync_inherited()
+        if self._inherited is not None:
+            self._inherited.drop()
+            if self._inherited.gone:
+                self._inherited = None
 
     # Time and end
 
@@ -649,7 +564,8 @@ class VlogManager:
             if self._kept is not None:
                 self._kept.sweep(self.lacks_copies)
             self._drop_inherited()
-            self._sync_inherited()
+            if self._inherited is not None:
+                self._inherited.sync()
         if now >= self._next_look:
             self._next_look = now + LOOK_S
             self._look_for_deleted()

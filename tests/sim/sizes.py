@@ -47,6 +47,7 @@ import kproto.replica.survey
 import kproto.replica.takeover
 import kproto.replica.unneeded
 import kproto.replica.widening
+import kproto.vlog.inherited
 import kproto.vlog.manager
 import kproto.vlog.pusher
 import kproto.vlog.replicated
@@ -76,7 +77,7 @@ SMALL: tuple[Size, ...] = (
     ((kproto.log.segment,), "AHEAD_BYTES", (1_000, 8_000)),
     ((kproto.log.times,), "_WINDOW", (500, 4_000)),
     ((kproto.log.times,), "_REMOTE_WINDOW", (500, 4_000)),
-    ((kproto.vlog.manager,), "SYNCS_AT_ONCE", (1, 3)),
+    ((kproto.vlog.inherited,), "SYNCS_AT_ONCE", (1, 3)),
     ((kproto.vlog.replicated,), "FRAME_BYTES", (1_000, 4_000)),
     ((kproto.vlog.scan,), "_WINDOW", (1_000, 5_000)),
     ((kproto.vlog.space,), "SMALLEST_FILE", (2_000, 5_000)),
