@@ -173,7 +173,7 @@ def test_copies_count_as_after_a_loss_of_power(tmp_path: Path, full: bool) -> No
         store = broker._member.replicas.store
         if fails:
             store.poison("it failed")
-        found = broker._directory.left_as, store.thorough, broker._directory.boot
+        found = broker._directory.left_as, store.state.thorough, broker._directory.boot
         await broker.stop()
         return found
 

@@ -6,7 +6,7 @@ here touches sockets, clocks or threads but through what it is given. The side o
 - Pure, without I/O: ``rules`` (may this push be stored, what is this file worth), ``messages`` (bodies of
   SEAL, STATE, READ, RAW, REPAIR, CATALOG), ``reading`` (which chunks of which frames somebody wants).
 - ``store`` (the only writer) over ``copies``, ``copy_files`` (makes and deletes them), ``copy_syncs`` (syncs
-  them), ``stored_file`` and ``store_state`` (what a start finds in a file, and what it must know besides) and
+  them), ``stored_file`` and ``store_state`` (what a start finds in a file, and what cannot be proved) and
   ``fences`` (owner epochs that may write no more); ``service`` answers other brokers from it, with
   ``catalogs`` (what a closed copy holds of each partition); ``repair`` makes a copy anew, ``scrub`` looks
   after all of them, ``disowning`` tells the controller of damaged ones.

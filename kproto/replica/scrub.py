@@ -96,7 +96,7 @@ class Scrub:
         usable = self._store.worth(copy.vseg, copy) is Worth.USE
         if not usable and not fresh:
             self._service.on_damage(copy.vseg, copy.problem or f"it ends at {copy.end} instead of {end}")
-        if not usable or (fresh and self._store.thorough):
+        if not usable or (fresh and self._store.state.thorough):
             self._next_soon()
             return
         self._piece(copy, Extent(copy.path, copy.vseg, copy.base, copy.start, end), copy.start)

@@ -172,7 +172,7 @@ class ReplicaService:
             return
 
         def sealed(position: int, usable: bool) -> None:
-            if self.store.suspect and not usable:
+            if self.store.state.suspect and not usable:
                 reply(InternalError.WAIT)  # the first metadata tells; LIMBO would be believed
             else:
                 copy = self.store.copies.get(request.vseg)
@@ -225,7 +225,7 @@ class ReplicaService:
             """The store recorded it, but its owner ended before it heard of that: no journal file was made,
             and none was lost with the power, nor what tells that it was one by a failed sync."""
             store = self.store
-            return one.presence is Presence.MISSING and not store.suspect and vseg not in store.limbo
+            return one.presence is Presence.MISSING and not store.state.may_lack(vseg)
 
         def done(error: BaseException | None) -> None:
             if error is not None or not (found[0].header or never_begun(found[0], request.vseg)):
@@ -235,7 +235,7 @@ class ReplicaService:
             if one.header is None:
                 reply(InternalError.NONE, Sealed(NOTHING, False).encode())
                 return
-            limbo = request.vseg in self.store.limbo or not self.store.journal_is_whole(one)
+            limbo = request.vseg in self.store.state.limbo or not self.store.journal_is_whole(one)
             reply(InternalError.NONE, Sealed(one.end, limbo).encode())
 
         look = partial(inspect, self.store.disk, path, request.vseg, True)

@@ -3,24 +3,20 @@
 Everything is called on the loop. A push of class ``MEMORY`` or ``TIMED`` is answered from within the call
 (the page cache is the promise), one of class ``SYNCED`` after a group fdatasync in a worker. A frame of tens
 of megabytes takes several turns, so that others get theirs. Nothing loops over chunks.
-``kproto.replica.rules`` decides; this class acts, and keeps in ``state`` (a small synced file) what a start
-must know: `DataDirectory.boot`, whether the last stop was clean, which virtual segments are in limbo, and
-of which files a power loss may have torn any frame, not only the last one. A name too many in it only costs
-reading, so it is written when there are more of them, when none is left, and at the end.
+``kproto.replica.rules`` decides; this class acts, and keeps in `StoreState` what a start must know.
 
-After a power loss or a failed sync (another one, no clean stop) the first metadata table says which copies
-may have lost what they acknowledged. The earlier it is given to `apply`, the better: a segment opened after
-this process started cannot have lost anything, but one in the first table is not believed.
+After a power loss or a failed sync the first metadata table says which copies may have lost what they
+acknowledged. The earlier it is given to `apply`, the better: a segment opened after this process started
+cannot have lost anything, but one in the first table is not believed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kproto.disk import NO_SPACE, rest_of_page
 from kproto.log.due import BYTES_A_TURN
@@ -37,15 +33,13 @@ from kproto.replica.rules import (
     decide_push,
     eligible,
     fenced,
-    in_limbo,
     is_garbage,
     is_over,
     is_past,
     is_spare,
-    journal_in_limbo,
     survived,
 )
-from kproto.replica.store_state import read_state, write_state
+from kproto.replica.store_state import StoreState
 from kproto.replica.stored_file import (
     BESIDE,
     SUFFIX,
@@ -74,15 +68,12 @@ if TYPE_CHECKING:
     from kproto.vlog.worker import Loop
 
 DIRECTORY: Final = "replicas"
-STATE_FILE: Final = "state"
 COPYING: Final = ".copying"
 """Suffix of a repair under way."""
 STEP: Final = 4 << 20
 """Bytes reserved at a time while a copy grows."""
 FIRST_STEP: Final = 1 << 18
 SWEEP_S: Final = 0.1
-STATE_RETRY_S: Final = 1.0
-"""A full disk has had no room for what the store knows of itself."""
 HELD_S: Final = 60.0
 """How long a repaired copy waits for metadata to list it, at least."""
 LATE_S: Final = 1.0
@@ -111,9 +102,6 @@ class ReplicaStore:
     copy is extended only by a frame that continues its chain.
     """
 
-    _doubts = False
-    """The state file names virtual segments in limbo, or such as may be torn."""
-
     def __init__(
         self,
         data_dir: str,
@@ -141,12 +129,6 @@ class ReplicaStore:
         self.directory = os.path.join(data_dir, DIRECTORY)
         self.table = VlogTable()
         self.copies: dict[VsegId, Copy] = {}
-        self.limbo: set[VsegId] = set()
-        self._torn: set[VsegId] = set()
-        """Open when the power was lost: until they are closed any frame here may lack what was not synced,
-        also for later processes."""
-        self._unread: set[VsegId] = set()
-        """The same of closed ones, until all of the copy was read and is sound, or another one is here."""
         self.poisoned = ""
         self.on_damage: Callable[[VsegId, str], object] = lambda *_: None
         """A closed virtual segment is not whole here, though metadata may list it (rule 17)."""
@@ -158,15 +140,6 @@ class ReplicaStore:
         self._live: frozenset[int] = frozenset()
         self._newest = 0
         """The largest owner epoch that metadata has shown."""
-        self.suspect = False
-        """The power was lost, and no table has said yet what this store should have."""
-        self.thorough = False
-        """The power was lost before this process started, and no earlier one was told what this store should
-        have, or a write or sync had failed (`doubt`): files are checked chunk by chunk."""
-        self.names_kept = False
-        """It was the latter: no file is missing that was there."""
-        self._unclean = False
-        """An earlier process may have left unsynced files."""
         self._loading: dict[VsegId, list[Callable[[], object]]] = {}
         self._sweeping = Later(loop, self._sweep)
         self._closed = False
@@ -178,63 +151,24 @@ class ReplicaStore:
             disk, self.directory, workers.acks, workers.background, loop, self.released, self.poison
         )
         self.fences = Fences(disk, self.directory, workers.acks, loop, self.poison)
-        self._load_state(new_directory)
+        self.state = StoreState(
+            self.directory,
+            disk,
+            loop,
+            boot,
+            new_directory,
+            self.poison,
+            lambda: bool(self.poisoned) or self._closed,
+        )
         self._find_files()
 
-    # What a start knows
-
-    def _load_state(self, new_directory: bool) -> None:
-        state = read_state(self.disk, self.files.at(STATE_FILE))
-        same_boot = state.get("boot") == self._boot.hex() and any(self._boot)
-        lost = not (same_boot or state.get("clean") or (new_directory and not state))
-        self.limbo = {VsegId(*vseg) for vseg in state.get("limbo", ())}
-        self._torn = {VsegId(*vseg) for vseg in state.get("torn", state.get("limbo", ()))}
-        self._unread = {VsegId(*vseg) for vseg in state.get("unread", ())}
-        self._unclean = not state.get("clean")
-        self.suspect = self.thorough = lost or bool(state.get("suspect"))
-        try:
-            self._write_state()
-        except OSError as error:
-            if error.errno not in NO_SPACE:
-                raise
-            self._begin_without_room(state)
-
-    def _begin_without_room(self, found: dict[str, Any]) -> None:
-        """A full disk must not keep a broker away: it has what others need, and deletes what nobody does
-        (rule 37). What a killed process left is right as it is. Else no file is better than that one: "clean"
-        would vouch for what this process leaves unsynced, while none is as bad as a power loss. That it is
-        gone may be room enough for another one."""
-        if found == self._state():
-            self._doubts = bool(self.limbo or self._torn or self._unread)
-            self.disk.sync_directory(self.directory)  # its writer may have ended before it did
-            return
-        with contextlib.suppress(FileNotFoundError):
-            self.disk.unlink(self.files.at(STATE_FILE))
-        self.disk.sync_directory(self.directory)
-        self._keep_judgement()
-
-    def _state(self, clean: bool = False) -> dict[str, Any]:
-        """What the state file is to say, as it is read again."""
-        return {
-            "version": 1,
-            "boot": self._boot.hex(),
-            "clean": clean,
-            "suspect": self.suspect,
-            "limbo": sorted(map(list, self.limbo)),
-            "torn": sorted(map(list, self._torn)),
-            "unread": sorted(map(list, self._unread)),
-        }
-
-    def _write_state(self, clean: bool = False) -> None:
-        write_state(self.disk, self.files.at(STATE_FILE), self._state(clean))
-        self._doubts = bool(self.limbo or self._torn or self._unread)
+    # Begin and end
 
     def doubt(self, failed: bool) -> None:
         """If a write or sync had ``failed`` (35): as after a power loss, but for the names of files. Before
         the first metadata."""
         if failed:
-            self.suspect = self.thorough = self.names_kept = True
-            self._keep_judgement()
+            self.state.doubt()
 
     def _find_files(self) -> None:
         """Files are told by their names; what is left of spares, repairs and deletions goes."""
@@ -267,7 +201,7 @@ class ReplicaStore:
             for copy in copies:
                 if copy.fd != NO_FILE:
                     self.disk.datasync(copy.fd)
-                elif self._unclean and not copy.settled:
+                elif self.state.unclean and not copy.settled:
                     self.disk.sync_file(copy.path)
             self.disk.sync_directory(self.directory)
 
@@ -279,8 +213,7 @@ class ReplicaStore:
                 self._retire(copy)
             self.files.close_spares()
             if not self.poisoned:
-                with contextlib.suppress(OSError):  # no room: the next start takes this end for a crash
-                    self._write_state(clean=True)
+                self.state.close()
             self.fences.close()
             if done is not None:
                 done()
@@ -350,7 +283,7 @@ class ReplicaStore:
         return decide_push(
             poisoned=bool(self.poisoned) or self._closed,
             is_fenced=fenced(vseg.owner_epoch, self.fences.epochs, self._live, self._newest),
-            limbo=vseg in self.limbo or not self._takes_frames(copy),
+            limbo=vseg in self.state.limbo or not self._takes_frames(copy),
             closed=is_closed or self._is_gone(vseg, known),
             end=None if copy is None else copy.end,
             chain=0 if copy is None else copy.chain,
@@ -364,7 +297,7 @@ class ReplicaStore:
         nobody has said what this store should have after a loss of power: it may have had this one, and the
         frame be one that was sent long ago (3, 22)."""
         if copy is None:
-            return not self.suspect
+            return not self.state.suspect
         return copy.began_here or eligible(self._worth(copy))
 
     def _answer_push(self, verdict: Push, copy: Copy | None, done: PushDone) -> None:
@@ -535,14 +468,10 @@ class ReplicaStore:
         """Rule 24, for a loaded copy or none."""
         if copy is not None:
             return self._worth(copy)
-        return Copy(vseg, "").worth(self.closed_end(vseg), self._may_lack(vseg))
+        return Copy(vseg, "").worth(self.closed_end(vseg), self.state.may_lack(vseg))
 
     def _worth(self, copy: Copy) -> Worth:
-        return copy.worth(self.closed_end(copy.vseg), self._may_lack(copy.vseg))
-
-    def _may_lack(self, vseg: VsegId) -> bool:
-        """The power was lost since this store may have acked something of ``vseg``."""
-        return self.suspect or vseg in self.limbo
+        return copy.worth(self.closed_end(copy.vseg), self.state.may_lack(copy.vseg))
 
     def closed_end(self, vseg: VsegId) -> int | None:
         """Where metadata ends the vseg; None when it is open, or not known here."""
@@ -567,8 +496,7 @@ class ReplicaStore:
             return
         self._loading[copy.vseg] = [then]
         found: list[Inspection] = []
-        thorough = self.thorough or copy.vseg in self._torn or copy.vseg in self._unread
-        look = partial(inspect, self.disk, copy.path, copy.vseg, thorough)
+        look = partial(inspect, self.disk, copy.path, copy.vseg, self.state.may_be_torn(copy.vseg))
         copy.pins += 1
         self.workers.reads.submit(
             lambda: found.append(look()), lambda error: self._loaded(copy, found, error)
@@ -596,7 +524,7 @@ class ReplicaStore:
         if worth is Worth.REPAIR:
             self.on_damage(vseg, (copy.problem if copy else "") or "it is not whole")
         elif worth is Worth.USE and not record.open:
-            self._unread.discard(vseg)
+            self.state.unread.discard(vseg)
 
     # Metadata
 
@@ -608,37 +536,12 @@ class ReplicaStore:
         self._live = live
         newest = max((broker.epoch for broker in table.fenced.values()), default=0)
         self._newest = max(self._newest, newest, max(live, default=0))
-        if self.suspect:
-            self._judge(table)
+        if self.state.suspect:
+            self.state.judge(table, self.me, self.copies)  # none is begun before (`_takes_frames`)
         if first:
             self._sweep()
         else:
             self._sweeping.ask(SWEEP_S)
-
-    def _judge(self, table: VlogTable) -> None:
-        """The first table after a power loss: what this store should have, and cannot prove. All copies are
-        of earlier processes, for none is begun before (`_takes_frames`)."""
-        self.suspect = False
-        for record in table.open_vsegs():
-            if in_limbo(record, self.me) or journal_in_limbo(record, self.me):
-                self.limbo.add(record.id)
-            if record.id in self.copies:
-                self._torn.add(record.id)
-        self._unread.update(self.copies)
-        self._unread -= self._torn
-        self._keep_judgement()
-
-    def _keep_judgement(self) -> None:
-        """Until the disk has room for it, the next start judges again, by the file as it is."""
-        if self.poisoned or self._closed:
-            return
-        try:
-            self._write_state()
-        except OSError as error:
-            if error.errno not in NO_SPACE:
-                self.poison(f"{self.files.at(STATE_FILE)}: {error}")
-                return
-            self.loop.call_later(STATE_RETRY_S, self._keep_judgement)
 
     def _sweep(self) -> None:
         """Delete what is no copy any more (rules 15, 30); sync and cut what was closed."""
@@ -652,15 +555,9 @@ class ReplicaStore:
                 wait |= not copy.holds and self._remove(copy)  # a hold ends with a sweep of its own
             elif record is not None and record.end is not None and not copy.settled and copy.fd != NO_FILE:
                 wait |= self._settle(copy, record.end)
-        for vseg in sorted(self.limbo | self._torn):
-            if vseg in vsegs and not vsegs[vseg].open:  # what is missing shows, now that its end is known
-                self._unread.add(vseg)
-                self.find(vseg, partial(self.report_unfit, vseg))
-        for some in (self.limbo, self._torn):
-            some.intersection_update([vseg for vseg in some if vseg in vsegs and vsegs[vseg].open])
-        self._unread.intersection_update(self.copies)
-        if self._doubts and not (self.limbo or self._torn or self._unread):
-            self._keep_judgement()
+        for vseg in self.state.closed(vsegs):
+            self.find(vseg, partial(self.report_unfit, vseg))
+        self.state.follow(vsegs, self.copies)
         if wait:
             self._sweeping.ask(SWEEP_S)
 
@@ -753,7 +650,7 @@ class ReplicaStore:
         copy.take(found)
         copy.settled = True
         self.copies[vseg] = copy
-        self._unread.discard(vseg)
+        self.state.unread.discard(vseg)
         self.hold(copy)
 
     def hold(self, copy: Copy) -> None:
@@ -778,7 +675,7 @@ class ReplicaStore:
         if header is None or found.proven:
             return False
         same_boot = header.boot_id == self._boot and any(self._boot)
-        return survived(header.policy, self.names_kept or not same_boot)
+        return survived(header.policy, self.state.names_kept or not same_boot)
 
     def is_whole(self, vseg: VsegId) -> bool:
         """There is a copy of the closed ``vseg`` that can be read, as far as is known."""

@@ -776,11 +776,11 @@ def test_what_a_power_loss_may_have_taken_is_kept_when_the_disk_has_room_for_it(
     station.store.apply(metadata.table, metadata.live)
     station.loop.run(5)
     assert not station.store.poisoned
-    assert station.store.limbo == {VSEG}
+    assert station.store.state.limbo == {VSEG}
     station.disk.fail = lambda _: None
     station.loop.run(5)
     station.restart()
-    assert station.store.limbo == {VSEG}
+    assert station.store.state.limbo == {VSEG}
 
 
 def test_what_an_earlier_process_stored_is_synced_before_it_is_acked_again() -> None:

@@ -14,8 +14,8 @@ from kproto.disk import PAGE, Disk
 from kproto.metadata.vlogs import VsegId
 from kproto.replica.copy_files import SPARE_BYTES
 from kproto.replica.rules import Presence, Push
-from kproto.replica.store import DIRECTORY, STATE_FILE
-from kproto.replica.store_state import read_state
+from kproto.replica.store import DIRECTORY
+from kproto.replica.store_state import STATE_FILE, read_state
 from kproto.replica.stored_file import inspect
 from kproto.vlog.classes import FlushPolicy
 from kproto.vlog.frame import FILE_HEADER_SIZE
@@ -58,7 +58,7 @@ def test_only_an_end_that_synced_everything_is_a_clean_one(sync_fails: bool) -> 
     station.lose_power(3)
     metadata = listed(owner)
     station.store.apply(metadata.table, metadata.live)
-    assert station.store.limbo == ({VSEG} if sync_fails else set())
+    assert station.store.state.limbo == ({VSEG} if sync_fails else set())
 
 
 def test_an_end_closes_the_files_that_were_kept_for_later() -> None:
@@ -390,11 +390,11 @@ def test_the_judgement_after_a_power_loss_fails_as_any_write_does() -> None:
     station.disk.fail = failing("write")
     station.store.apply(metadata.table, metadata.live)
     assert station.store.poisoned
-    assert station.store.limbo == {VSEG}
+    assert station.store.state.limbo == {VSEG}
     station.disk.fail = whole
     station.restart()
     station.store.apply(metadata.table, metadata.live)
-    assert station.store.limbo == {VSEG}, "judged again"
+    assert station.store.state.limbo == {VSEG}, "judged again"
 
 
 def test_a_judgement_that_waits_for_room_is_not_written_over_the_end() -> None:
@@ -408,7 +408,7 @@ def test_a_judgement_that_waits_for_room_is_not_written_over_the_end() -> None:
     station.loop.run(60)
     station.restart()
     station.store.apply(metadata.table, metadata.live)
-    assert station.store.limbo == {VSEG}
+    assert station.store.state.limbo == {VSEG}
     answer = station.push(owner.first, owner.push([PART], [300]))
     assert answer is not None
     assert answer[0] is Push.LIMBO
@@ -491,7 +491,7 @@ def test_after_a_failed_write_or_sync_an_open_copy_is_believed_by_nobody() -> No
     station.store.doubt(True)
     for _ in range(2):
         station.store.apply(metadata.table, metadata.live)
-        assert station.store.limbo == {VSEG}
+        assert station.store.state.limbo == {VSEG}
         found = station.seal(VSEG)
         assert found is not None
         assert not found[1]

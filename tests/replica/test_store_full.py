@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kproto.replica.rules import Push
-from kproto.replica.store import COPYING, STATE_FILE, STATE_RETRY_S
-from kproto.replica.store_state import read_state
+from kproto.replica.store import COPYING
+from kproto.replica.store_state import RETRY_S, STATE_FILE, read_state
 from kproto.replica.stored_file import file_name
 from tests.replica.support import OTHER, Metadata, Owner, Station
 from tests.replica.test_store import PART, VSEG, filled, stored_bytes, wire_bytes
@@ -31,7 +31,8 @@ def fill_up(station: Station) -> None:
 
 
 def empty(station: Station) -> None:
-    station.disk = station.store.disk = station.store.files.disk = station.disk._disk
+    station.disk = station.store.disk = station.disk._disk
+    station.store.files.disk = station.store.state.disk = station.disk
 
 
 def test_a_killed_store_starts_on_a_full_disk_and_frees_what_nobody_needs() -> None:
@@ -82,7 +83,7 @@ def test_a_clean_end_vouches_for_nothing_of_a_store_that_started_without_room(en
     assert state_of(station)["clean"]
     fill_up(station)
     station.restart()
-    assert not station.store.suspect
+    assert not station.store.state.suspect
     metadata = listed(owner)
     station.store.apply(metadata.table, metadata.live)
     assert station.push(None, owner.push([PART], [300])) == (Push.STORE, owner.end)
@@ -91,7 +92,7 @@ def test_a_clean_end_vouches_for_nothing_of_a_store_that_started_without_room(en
         station.restart()
     station.lose_power(1)
     station.store.apply(metadata.table, metadata.live)
-    assert station.store.limbo == {VSEG}
+    assert station.store.state.limbo == {VSEG}
 
 
 def test_the_state_is_written_when_there_is_room() -> None:
@@ -101,13 +102,13 @@ def test_the_state_is_written_when_there_is_room() -> None:
     station.loop.run()
     fill_up(station)
     station.restart()
-    station.loop.run(STATE_RETRY_S * 3)
+    station.loop.run(RETRY_S * 3)
     assert state_of(station) == {}
     empty(station)
-    station.loop.run(STATE_RETRY_S)
+    station.loop.run(RETRY_S)
     assert state_of(station)["clean"] is False
     station.restart()
-    assert not station.store.suspect
+    assert not station.store.state.suspect
 
 
 def test_the_room_of_the_state_that_was_there_is_enough_for_the_next() -> None:

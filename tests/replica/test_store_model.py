@@ -26,6 +26,7 @@ from kproto.metadata.vlogs import VsegId
 from kproto.replica import copies as copies_module
 from kproto.replica import rules as rules_module
 from kproto.replica import store as store_module
+from kproto.replica import store_state as store_state_module
 from kproto.replica.copy_syncs import CopySyncs
 from kproto.replica.fences import Fences
 from kproto.replica.rules import Presence, Push
@@ -239,7 +240,7 @@ def no_fence_on_disk(fences: Fences, records: bytes, at: int, grow_from: int) ->
 
 
 MUTATIONS: dict[str, tuple[Any, str, Any]] = {
-    "limbo (3)": (store_module, "in_limbo", lambda *_: False),
+    "limbo (3)": (store_state_module, "in_limbo", lambda *_: False),
     "what an ack promised (8)": (copies_module, "survived", lambda *_: True),
     "fences refuse (6, 20)": (store_module, "fenced", lambda *_: False),
     "fences are persisted (20)": (Fences, "_persist", no_fence_on_disk),

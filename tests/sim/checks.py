@@ -358,8 +358,8 @@ class Checks:
             node = self.world.nodes[target.node_id]
             if node.up and node.ready and self.store_of(target.node_id) == target.store_id:
                 store = node.store
-                copy = store.copies.get(record.id)
-                if copy is None or (copy.loaded and copy.end < record.end and record.id not in store.limbo):
+                copy, limbo = store.copies.get(record.id), store.state.limbo
+                if copy is None or (copy.loaded and copy.end < record.end and record.id not in limbo):
                     failed = copy is not None and copy.presence is Presence.UNREADABLE
                     if failed and self._is_whole(record, node.machine, store.path_of(record.id)):
                         self.world.count("listed as a read of it failed")

@@ -405,7 +405,7 @@ class Faults:
         machine = node.machine
         failed = machine.fail_next is not None or "failed" in machine.folders.get(machine.root, {})
         known = node.broker is not None and node.broker._member is not None
-        return failed or (known and (node.store.suspect or bool(node.store.limbo)))
+        return failed or (known and (node.store.state.suspect or bool(node.store.state.limbo)))
 
     def harm_segment(self) -> None:
         any(map(self.damage.harm_segment, self._nodes()))

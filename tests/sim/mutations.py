@@ -34,6 +34,7 @@ import kproto.replica.rules
 import kproto.replica.scrub
 import kproto.replica.service
 import kproto.replica.store
+import kproto.replica.store_state
 import kproto.replica.takeover
 import kproto.replica.unneeded
 import kproto.vlog.manager
@@ -121,7 +122,7 @@ MUTATIONS: Final = [
     Mutation(
         "power losses leave no limbo",
         "3, 8, 22",
-        ((store, "in_limbo"), (rules, "in_limbo")),
+        ((kproto.replica.store_state, "in_limbo"), (rules, "in_limbo")),
         _always(False),
         RENEWED,
     ),

@@ -203,7 +203,7 @@ def _copies(world: World, checks: Checks, record: VsegRecord, without: tuple[int
 def _in_limbo(world: World, vseg: VsegId, target: CopyTarget) -> bool:
     """After a loss of power: of an open one it does not count, whatever it has, when nobody else is left."""
     node = world.nodes[target.node_id]
-    return node.ready and vseg in node.store.limbo
+    return node.ready and vseg in node.store.state.limbo
 
 
 def _survives(
