@@ -221,7 +221,12 @@ class Broker:
             yield from figures.cluster(self._controller.image, self._settings.node_id)
             yield from figures.stored(self._vlogs, self._logs, replicas)
 
-        endpoint = MetricsEndpoint(host, port, metrics, pages)
+        async def topics() -> list[Metric]:
+            return await figures.topics(
+                self._controller.image, self._settings.node_id, self._logs, self._groups.loaded
+            )
+
+        endpoint = MetricsEndpoint(host, port, {"/metrics": metrics, "/metrics/topics": topics}, pages)
         try:
             endpoint.start()
         except OSError as error:

@@ -5,16 +5,18 @@ May import everything before ``broker``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kproto.handlers.partitions import leader_of
+from kproto.handlers.turns import Pauses
 from kproto.metadata.records import NO_LEADER
 from kproto.metrics import Metric
 from kproto.wire.messages import codec
 
 if TYPE_CHECKING:
     from kproto.handlers.dispatch import Dispatcher
+    from kproto.handlers.groups.shard import Shard
     from kproto.log.manager import LogManager
     from kproto.metadata import MetadataImage
     from kproto.net.server import Server
@@ -70,6 +72,38 @@ def cluster(image: MetadataImage, node_id: int) -> Iterator[Metric]:
     yield Metric("kproto_active_controller", "1 on the acting controller.", is_controller, NO_LABELS)
     yield Metric("kproto_partitions_led", "Partitions that this broker serves.", led, NO_LABELS)
     yield Metric("kproto_partitions_offline", "Partitions nobody serves at the moment.", offline, NO_LABELS)
+
+
+async def topics(
+    image: MetadataImage, node_id: int, logs: LogManager, shards: Iterable[Shard]
+) -> list[Metric]:
+    """Partitions that this broker serves, and what groups that it coordinates have committed. There may be
+    thousands: others get their turn in between."""
+    found: list[Metric] = []
+    pause = Pauses()
+    for topic in list(image.topics.values()):
+        for index in range(topic.partitions):
+            await pause()
+            if leader_of(image, image.partition_streamlet(topic, index)) != node_id:
+                continue
+            labels = {"topic": topic.name, "partition": str(index)}
+            start, end = logs.extent(topic.topic_id, index)
+            size = logs.size_bytes(topic.topic_id, index)
+            found += (
+                Metric("kproto_partition_start_offset", "Where the log begins.", start, labels),
+                Metric("kproto_partition_end_offset", "The high watermark.", end, labels),
+                Metric("kproto_partition_bytes", "Bytes of its record batches.", size, labels),
+            )
+    for entry in [entry for shard in shards for entry in shard.entries.values()]:
+        group = {"group": entry.group.group_id}
+        members = len(entry.group.members)
+        found.append(Metric("kproto_group_members", "Members of a group.", members, group))
+        for name, index, committed in list(entry.offsets.all()):
+            await pause()
+            labels = {**group, "topic": name, "partition": str(index)}
+            text = "The offset a group has committed."
+            found.append(Metric("kproto_group_committed_offset", text, committed.offset, labels))
+    return found
 
 
 def stored(vlogs: VlogManager, logs: LogManager, replicas: ReplicaService | None) -> Iterator[Metric]:

@@ -26,23 +26,32 @@ class Metric(NamedTuple):
     counter: bool = False
 
 
+Metrics = Iterable[Metric] | Awaitable[Iterable[Metric]]
+
+
 class Shown:
-    """Metrics, and pages by their paths, for threads that are not the loop's."""
+    """Metrics and pages, by their paths, for threads that are not the loop's."""
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        metrics: Callable[[], Iterable[Metric]],
+        metrics: Mapping[str, Callable[[], Metrics]],
         pages: Mapping[str, Page],
     ) -> None:
         """``metrics`` and ``pages`` (path -> function) are called on ``loop``."""
         self._loop = loop
+        self.metric_paths: Final = tuple(metrics)
         self._metrics = metrics
         self.pages = pages
 
-    def metrics(self) -> list[Metric]:
+    def metrics(self, path: str) -> Iterable[Metric]:
         """The values of now. Raises TimeoutError when the loop does not give them in time."""
-        found: list[Metric] = self._on_loop(lambda: list(self._metrics()))
+
+        def take() -> Any:
+            found = self._metrics[path]()
+            return found if isinstance(found, Awaitable) else list(found)
+
+        found: Iterable[Metric] = self._on_loop(take)
         return found
 
     def page(self, path: str) -> Any:

@@ -1,7 +1,7 @@
 """Where operators ask what a broker does: a Prometheus endpoint and the same as JSON for ``kproto``.
 
-``GET /metrics`` is Prometheus text, every other path of ``pages`` a JSON document. A thread waits for who
-asks, and speaks HTTP from then on. Imported only when ``kproto.metrics.listen`` is set.
+``GET /metrics``, as every path of ``metrics``, is Prometheus text, a path of ``pages`` a JSON document. A
+thread waits for who asks, and speaks HTTP from then on. Imported only when ``kproto.metrics.listen`` is set.
 
 May import ``disk metrics``, and ``metrics_http`` once it is needed.
 """
@@ -14,11 +14,11 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kproto.disk import NO_DESCRIPTOR
-from kproto.metrics import Metric, Page, Shown
+from kproto.metrics import Metrics, Page, Shown
 
 if TYPE_CHECKING:
     from kproto.metrics_http import PagesServer
@@ -31,7 +31,11 @@ class MetricsEndpoint:
     """The endpoint of one broker. ``port`` is the real one after `start`."""
 
     def __init__(
-        self, host: str, port: int, metrics: Callable[[], Iterable[Metric]], pages: Mapping[str, Page]
+        self,
+        host: str,
+        port: int,
+        metrics: Mapping[str, Callable[[], Metrics]],
+        pages: Mapping[str, Page],
     ) -> None:
         """``metrics`` and ``pages`` (path -> function) are called on the running loop."""
         self._address = (host, port)

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import TimeoutError as TooSlow
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,8 @@ descriptor."""
 MOST_ASKING: Final = 8
 """Connections at the same time; more are closed."""
 ACCEPT_RETRY_S: Final = 0.25
+PROCESS_PATH: Final = "/metrics"
+"""The metrics that the process's own (CPU, memory, descriptors) are beside."""
 
 
 class _Collector(Collector):
@@ -67,9 +70,11 @@ class PagesServer(ThreadingHTTPServer):
         self._asking: dict[socket.socket, float] = {}
         """Until when each has to have asked, on the monotonic clock: a byte now and then is no question."""
         self._shown = shown
-        self._registry = CollectorRegistry(auto_describe=False)
-        self._registry.register(_Collector(shown.metrics))
-        ProcessCollector(registry=self._registry)
+        self._registries: dict[str, CollectorRegistry] = {}
+        for path in shown.metric_paths:
+            registry = self._registries[path] = CollectorRegistry(auto_describe=False)
+            registry.register(_Collector(partial(shown.metrics, path)))
+        ProcessCollector(registry=self._registries[PROCESS_PATH])
         super().__init__(listener.getsockname(), _Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = listener
@@ -80,13 +85,13 @@ class PagesServer(ThreadingHTTPServer):
         pages = self._shown.pages
         path = path.partition("?")[0]
         try:
-            if path == "/metrics":
-                return 200, CONTENT_TYPE_LATEST, generate_latest(self._registry)
+            if path in self._registries:
+                return 200, CONTENT_TYPE_LATEST, generate_latest(self._registries[path])
             if path in pages:
                 return 200, "application/json", json.dumps(self._shown.page(path)).encode()
         except TooSlow:
             return 503, "text/plain", b"the broker is too busy\n"
-        return 404, "text/plain", f"try /metrics {' '.join(pages)}\n".encode()
+        return 404, "text/plain", f"try {' '.join((*self._registries, *pages))}\n".encode()
 
     def get_request(self) -> tuple[socket.socket, Any]:
         try:

@@ -5,16 +5,17 @@ import urllib.request
 from pathlib import Path
 
 from kproto.broker import Broker
-from kproto.wire.generated import create_topics, metadata
+from kproto.wire.generated import create_topics, metadata, offset_commit, produce
 from tests.groups.members import Members, members
+from tests.log.support import batch
 
-FETCH, METADATA, CREATE_TOPICS = 1, 3, 19
+PRODUCE, FETCH, METADATA, OFFSET_COMMIT, FIND_COORDINATOR, CREATE_TOPICS = 0, 1, 3, 8, 10, 19
 
 
-async def shown(broker: Broker) -> dict[str, float]:
+async def shown(broker: Broker, path: str = "/metrics") -> dict[str, float]:
     """Prometheus' lines of a broker, by name with labels."""
     assert broker._metrics is not None
-    address = f"http://127.0.0.1:{broker._metrics.port}/metrics"
+    address = f"http://127.0.0.1:{broker._metrics.port}{path}"
 
     def fetch() -> str:
         with urllib.request.urlopen(address, timeout=10) as answer:
@@ -79,5 +80,73 @@ def test_partitions_that_a_broker_serves_and_those_that_nobody_does(tmp_path: Pa
             assert left["kproto_brokers"] == 1
             assert left["kproto_partitions_offline"] == both[1]["kproto_partitions_led"]
             assert left["kproto_partitions_led"] == both[0]["kproto_partitions_led"]
+
+    asyncio.run(main())
+
+
+async def write(cluster: Members, node: int, topic: str, index: int, chunk: memoryview) -> None:
+    part = produce.PartitionProduceData(index=index, records=chunk)
+    data = produce.TopicProduceData(name=topic, partition_data=[part])
+    answer = await cluster.call(node, PRODUCE, 9, acks=-1, timeout_ms=30_000, topic_data=[data])
+    assert [one.error_code for one in answer.responses[0].partition_responses] == [0]
+
+
+async def commit(cluster: Members, group: str, topic: str, index: int, offset: int) -> int:
+    """Commit an offset outside of any generation; the coordinator."""
+    found = await cluster.call(1, FIND_COORDINATOR, 4, key_type=0, coordinator_keys=[group])
+    node = int(found.coordinators[0].node_id)
+    part = offset_commit.OffsetCommitRequestPartition(partition_index=index, committed_offset=offset)
+    part.committed_metadata = ""
+    topics = [offset_commit.OffsetCommitRequestTopic(name=topic, partitions=[part])]
+    answer = await cluster.call(
+        node, OFFSET_COMMIT, 8, group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=topics
+    )
+    assert [one.error_code for one in answer.topics[0].partitions] == [0]
+    return node
+
+
+def test_each_leader_tells_of_its_partitions_and_each_coordinator_of_its_groups(tmp_path: Path) -> None:
+    """Of a broker that starts anew, too, which has opened nothing yet."""
+
+    async def main() -> None:
+        settings = {
+            "kproto_metrics_listen": "127.0.0.1:0",
+            "offsets_topic_num_partitions": "2",
+            "offsets_topic_replication_factor": "1",
+        }
+        async with members(tmp_path, 2, **settings) as cluster:
+            await create(cluster, "t", 4, 1)
+            await cluster.until(lambda: cluster.image(2).revision == cluster.image(1).revision)
+            image = cluster.image()
+            leaders = [image.partition_streamlet(image.topics["t"], index).leader for index in range(4)]
+            assert set(leaders) == {1, 2}
+            chunk = batch(b"one", b"two")
+            for index in range(3):
+                for _ in range(index):
+                    await write(cluster, leaders[index], "t", index, chunk)
+            coordinator = await commit(cluster, "g", "t", 2, 3)
+
+            async def all_is_told() -> None:
+                brokers = cluster.brokers.items()
+                told = {node: await shown(broker, "/metrics/topics") for node, broker in brokers}
+                for index, leader in enumerate(leaders):
+                    labels = f'{{partition="{index}",topic="t"}}'
+                    batches = index if index < 3 else 0
+                    assert told[leader]["kproto_partition_start_offset" + labels] == 0
+                    assert told[leader]["kproto_partition_end_offset" + labels] == 2 * batches
+                    assert told[leader]["kproto_partition_bytes" + labels] == len(chunk) * batches
+                    assert "kproto_partition_end_offset" + labels not in told[3 - leader]
+                labels = '{group="g",partition="2",topic="t"}'
+                assert told[coordinator]["kproto_group_committed_offset" + labels] == 3
+                assert told[coordinator]['kproto_group_members{group="g"}'] == 0
+                assert "kproto_group_committed_offset" + labels not in told[3 - coordinator]
+
+            await all_is_told()
+            await cluster.stop(2)
+            await cluster.start(2)
+            await cluster.until(lambda: len(cluster.brokers[2]._groups.loaded) == 1)
+            opened = {one.topic_id for one in cluster.brokers[2]._logs.partitions_open()}
+            assert image.topics["t"].topic_id not in opened
+            await all_is_told()
 
     asyncio.run(main())

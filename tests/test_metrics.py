@@ -28,7 +28,7 @@ def test_connections_that_ask_nothing_are_few_and_end(monkeypatch: pytest.Monkey
     monkeypatch.setattr(metrics_http._Handler, "timeout", 0.5)
 
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
         endpoint.start()
         silent = [socket.create_connection(("127.0.0.1", endpoint.port), 20) for _ in range(40)]
         before = threading.active_count()
@@ -47,7 +47,7 @@ def test_who_asks_a_byte_at_a_time_does_not_keep_others_out(monkeypatch: pytest.
     monkeypatch.setattr(metrics_http, "REQUEST_S", 1.0)
 
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
         endpoint.start()
         slow = [socket.create_connection(("127.0.0.1", endpoint.port), 20) for _ in range(8)]
         half = [b"GET /metrics HTTP/1.0\r\nA: " if number % 2 else b"G" for number in range(8)]
@@ -88,7 +88,7 @@ def some() -> Iterator[Metric]:
 
 def test_prometheus_reads_metrics_and_machines_read_pages() -> None:
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {"/vlogs": lambda: [{"vlog": 1}]})
+        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {"/vlogs": lambda: [{"vlog": 1}]})
         endpoint.start()
         kind, text = await get(endpoint.port, "/metrics")
         assert kind.startswith("text/plain")
@@ -120,7 +120,7 @@ def test_prometheus_reads_metrics_and_machines_read_pages() -> None:
 )
 def test_it_listens_wherever_brokers_do(host: str, asked: list[str]) -> None:
     async def run() -> None:
-        endpoint = MetricsEndpoint(host, 0, some, {})
+        endpoint = MetricsEndpoint(host, 0, {"/metrics": some}, {})
         endpoint.start()
         for where in asked:
             assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics", where))[1]
@@ -131,7 +131,7 @@ def test_it_listens_wherever_brokers_do(host: str, asked: list[str]) -> None:
 
 def test_who_asks_for_the_head_gets_no_more() -> None:
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {"/vlogs": lambda: [1]})
+        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {"/vlogs": lambda: [1]})
         endpoint.start()
 
         def head() -> bytes:
@@ -161,7 +161,7 @@ def test_who_goes_away_before_the_answer_is_no_news(
             await gone.wait()
             return [1]
 
-        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {"/slow": slow, "/wrong": object})
+        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {"/slow": slow, "/wrong": object})
         endpoint.start()
         sock = socket.create_connection(("127.0.0.1", endpoint.port), 20)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -187,11 +187,11 @@ def test_who_goes_away_before_the_answer_is_no_news(
 
 def test_an_endpoint_that_nobody_asked_ends_at_once() -> None:
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
         endpoint.start()
         threads = [each for each in threading.enumerate() if each.name == "kproto-metrics"]
         with pytest.raises(OSError, match="in use"):
-            MetricsEndpoint("127.0.0.1", endpoint.port, some, {}).start()
+            MetricsEndpoint("127.0.0.1", endpoint.port, {"/metrics": some}, {}).start()
         endpoint.close()
         with pytest.raises(urllib.error.URLError):
             await get(endpoint.port, "/metrics")
@@ -215,7 +215,7 @@ def test_without_a_descriptor_who_asks_waits(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(MetricsEndpoint, "_serving", scarce)
 
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
         endpoint.start()
         assert "kproto_lag_bytes 3.5" in (await get(endpoint.port, "/metrics"))[1]
         assert len(refused) == 2
@@ -236,7 +236,7 @@ def test_the_end_of_the_broker_does_not_wait_for_the_listener(monkeypatch: pytes
     monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", lambda server: forever(server, 3600.0))
 
     async def run() -> None:
-        endpoint = MetricsEndpoint("127.0.0.1", 0, some, {})
+        endpoint = MetricsEndpoint("127.0.0.1", 0, {"/metrics": some}, {})
         endpoint.start()
         await get(endpoint.port, "/metrics")
         await asyncio.wait_for(asyncio.to_thread(endpoint.close), 30)

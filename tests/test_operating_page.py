@@ -1,5 +1,6 @@
 """docs/operating.md names all metrics, pages and columns that operators are shown, and no others."""
 
+import asyncio
 import re
 import urllib.error
 import urllib.request
@@ -10,8 +11,10 @@ from typing import Any
 import pytest
 
 from kproto.cli.inspect_cluster import _RECOVERY_COLUMNS, _VLOG_COLUMNS
-from kproto.figures import _VLOG_COUNTERS, _VLOG_GAUGES, cluster, served, stored
+from kproto.figures import _VLOG_COUNTERS, _VLOG_GAUGES, cluster, served, stored, topics
 from kproto.metadata import MetadataImage
+from kproto.metadata.records import ONLINE
+from kproto.metrics import Metric
 from kproto.testing import free_port, kafka_broker
 
 PAGE = Path(__file__).parents[1] / "docs" / "operating.md"
@@ -42,10 +45,25 @@ def of_a_member() -> tuple[Any, Any, Any]:
     return vlogs, logs, replicas
 
 
+def of_topics() -> list[Metric]:
+    """What `topics` tells, of a broker that has a partition and a group."""
+    topic = SimpleNamespace(name="t", topic_id=b"t", partitions=1)
+    streamlet = SimpleNamespace(leader=1, state=ONLINE, sources=())
+    image: Any = SimpleNamespace(
+        topics={"t": topic}, brokers={1: True}, partition_streamlet=lambda *_: streamlet
+    )
+    logs: Any = SimpleNamespace(extent=lambda *_: (0, 1), size_bytes=lambda *_: 1)
+    group = SimpleNamespace(group_id="g", members={})
+    offsets = SimpleNamespace(all=lambda: [("t", 0, SimpleNamespace(offset=1))])
+    shards: Any = [SimpleNamespace(entries={"g": SimpleNamespace(group=group, offsets=offsets)})]
+    return asyncio.run(topics(image, 1, logs, shards))
+
+
 def test_metrics_and_their_types() -> None:
+    told = (*served(*of_clients()), *cluster(MetadataImage(), 1), *stored(*of_a_member()), *of_topics())
     shown = {
         each.name + ("_total" if each.counter else ""): "counter" if each.counter else "gauge"
-        for each in (*served(*of_clients()), *cluster(MetadataImage(), 1), *stored(*of_a_member()))
+        for each in told
     }
     rows = re.findall(r"^\| `(kproto_\w+)` \| (\w+) \|", PAGE.read_text(), re.MULTILINE)
     assert len(rows) == len(shown)

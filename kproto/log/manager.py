@@ -309,6 +309,20 @@ class LogManager:
         if next(partition.holes(), None) is not None:
             self.ports.on_hole(partition)
 
+    def extent(self, topic_id: bytes, index: int) -> tuple[int, int]:
+        """Where a partition begins, and where what consumers get ends, without opening it. One that is not
+        open is as old as its checkpoint entry, its chunks in the journal or its takeover; 0 and 0 for an
+        unknown one."""
+        partition = self.opened(topic_id, index)
+        if partition is not None:
+            return partition.log_start_offset, partition.high_watermark
+        taken = self.unopened.taken(topic_id, index)
+        if taken is not None:
+            return taken.log_start, taken.end
+        entry = self.checkpointing.file.get(topic_id, index)
+        start, end = (entry.log_start, entry.next_offset) if entry is not None else (0, 0)
+        return start, max((end, *(run.next_offset for run in self.unopened.runs(topic_id, index))))
+
     def size_bytes(self, topic_id: bytes, index: int) -> int:
         """Bytes of a partition, without opening it: by its checkpoint entry and its chunks in the journal.
 

@@ -245,6 +245,11 @@ class GroupCoordinator:
         return list(self._shards.values())
 
     @property
+    def loaded(self) -> Sequence[Shard]:
+        """The shards that are there. Loads none."""
+        return list(self._shards.values())
+
+    @property
     def loads(self) -> bool:
         """Whether some shard is being loaded."""
         return bool(self._loading)
