@@ -49,6 +49,9 @@ def served(server: Server, dispatcher: Dispatcher) -> Iterator[Metric]:
         yield Metric("kproto_requests", "Requests of clients.", requests, labels, counter=True)
         received = size + requests * LENGTH_BYTES
         yield Metric("kproto_request_bytes", "Bytes of requests.", received, labels, counter=True)
+    for key, latency in dispatcher.latencies.items():
+        text, labels = "From a request to its answer.", {"api": codec(key).name}
+        yield Metric("kproto_request_seconds", text, latency.seconds, labels, buckets=latency.buckets())
     answered = server.answered_bytes
     yield Metric("kproto_response_bytes", "Bytes of answers.", answered, NO_LABELS, counter=True)
     yield Metric("kproto_connections_open", "Connections of clients.", server.connections, NO_LABELS)

@@ -8,7 +8,7 @@ May import nothing of kproto.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 Page = Callable[[], Any]
@@ -17,13 +17,15 @@ ANSWER_S: Final = 5.0
 
 
 class Metric(NamedTuple):
-    """One value for Prometheus. ``counter``: it only grows. ``labels`` tell several of one name apart."""
+    """One value for Prometheus. ``counter``: it only grows. ``labels`` tell several of one name apart. With
+    ``buckets``, (upper bound, how many are not above it), it is a histogram, and ``value`` the sum."""
 
     name: str
     help: str
     value: float
     labels: Mapping[str, str]
     counter: bool = False
+    buckets: Sequence[tuple[str, float]] | None = None
 
 
 Metrics = Iterable[Metric] | Awaitable[Iterable[Metric]]

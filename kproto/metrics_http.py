@@ -21,7 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
@@ -42,21 +42,36 @@ PROCESS_PATH: Final = "/metrics"
 """The metrics that the process's own (CPU, memory, descriptors) are beside."""
 
 
+Family = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
+
+
 class _Collector(Collector):
     """Turns what `take` gives into Prometheus' families."""
 
     def __init__(self, take: Callable[[], Iterable[Metric]]) -> None:
         self._take = take
 
-    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        families: dict[str, CounterMetricFamily | GaugeMetricFamily] = {}
+    def collect(self) -> Iterator[Family]:
+        families: dict[str, Family] = {}
         for metric in self._take():
             family = families.get(metric.name)
             if family is None:
-                kind = CounterMetricFamily if metric.counter else GaugeMetricFamily
-                family = families[metric.name] = kind(metric.name, metric.help, labels=tuple(metric.labels))
-            family.add_metric(tuple(metric.labels.values()), metric.value)
+                family = families[metric.name] = _family(metric)
+            labels = tuple(metric.labels.values())
+            if isinstance(family, HistogramMetricFamily):
+                family.add_metric(labels, metric.buckets or (), metric.value)
+            else:
+                family.add_metric(labels, metric.value)
         yield from families.values()
+
+
+def _family(metric: Metric) -> Family:
+    """An empty one for metrics of the same name."""
+    labels = tuple(metric.labels)
+    if metric.buckets is not None:
+        return HistogramMetricFamily(metric.name, metric.help, labels=labels)
+    kind = CounterMetricFamily if metric.counter else GaugeMetricFamily
+    return kind(metric.name, metric.help, labels=labels)
 
 
 class PagesServer(ThreadingHTTPServer):

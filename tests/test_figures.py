@@ -51,6 +51,11 @@ def test_requests_are_counted_by_api_and_bytes_both_ways(tmp_path: Path) -> None
             assert after['kproto_requests_total{api="Metadata"}'] == 3
             assert after['kproto_requests_total{api="Fetch"}'] == 3
             assert after["kproto_connections_total"] >= 1
+            # of three fetches the first is timed, of the others all
+            assert after['kproto_request_seconds_count{api="Fetch"}'] == 1
+            assert after['kproto_request_seconds_count{api="Metadata"}'] == 3
+            assert after['kproto_request_seconds_bucket{api="Fetch",le="10.0"}'] == 1
+            assert 0 < after['kproto_request_seconds_sum{api="Fetch"}'] < 10
             for api in ("Metadata", "Fetch"):
                 assert 3 * 20 < after[f'kproto_request_bytes_total{{api="{api}"}}'] < 3 * 200
             assert 3 * 50 < after["kproto_response_bytes_total"] < 3 * 1000

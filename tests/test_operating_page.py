@@ -12,6 +12,7 @@ import pytest
 
 from kproto.cli.inspect_cluster import _RECOVERY_COLUMNS, _VLOG_COLUMNS
 from kproto.figures import _VLOG_COUNTERS, _VLOG_GAUGES, cluster, served, stored, topics
+from kproto.handlers.latency import Latency
 from kproto.metadata import MetadataImage
 from kproto.metadata.records import ONLINE
 from kproto.metrics import Metric
@@ -31,7 +32,7 @@ def of_clients() -> tuple[Any, Any]:
     """What `served` reads, of a broker that was asked something."""
     budget = SimpleNamespace(used=1)
     server = SimpleNamespace(connections=1, accepted=1, answered_bytes=1, budget=budget)
-    return server, SimpleNamespace(requests={0: [1, 1]})
+    return server, SimpleNamespace(requests={0: [1, 1]}, latencies={0: Latency()})
 
 
 def of_a_member() -> tuple[Any, Any, Any]:
@@ -62,7 +63,9 @@ def of_topics() -> list[Metric]:
 def test_metrics_and_their_types() -> None:
     told = (*served(*of_clients()), *cluster(MetadataImage(), 1), *stored(*of_a_member()), *of_topics())
     shown = {
-        each.name + ("_total" if each.counter else ""): "counter" if each.counter else "gauge"
+        each.name + ("_total" if each.counter else ""): (
+            "histogram" if each.buckets else "counter" if each.counter else "gauge"
+        )
         for each in told
     }
     rows = re.findall(r"^\| `(kproto_\w+)` \| (\w+) \|", PAGE.read_text(), re.MULTILINE)

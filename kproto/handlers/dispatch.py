@@ -22,6 +22,7 @@ from kproto.errors import ErrorCode, KafkaError
 from kproto.handlers import api_versions, registry
 from kproto.handlers.context import Handler, RawHandle, RequestContext, Services
 from kproto.handlers.forwarding import FORWARDED
+from kproto.handlers.latency import EACH, Latency
 from kproto.handlers.turns import Steps, Turns, answer_of
 from kproto.net.server import Connection, Exchange
 from kproto.trouble import Seldom
@@ -43,14 +44,17 @@ MAX_OTHER_BYTES: Final = 16 * 1024 * 1024
 class Dispatcher:
     """Knows the services and hands every frame to its handler. ``dispatch`` is what the server calls."""
 
-    __slots__ = ("_raw", "_services", "_strange", "_tasks", "_turns", "requests")
+    __slots__ = ("_raw", "_services", "_strange", "_tasks", "_turns", "latencies", "requests")
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._raw: dict[int, tuple[RawHandle, int, int, int, list[int]]] = {}
-        """API key -> (function, lowest version, highest version, first flexible version, its requests)."""
+        self._raw: dict[int, tuple[RawHandle, int, int, int, list[int], Latency]] = {}
+        """API key -> (function, lowest version, highest version, first flexible version, its requests, how
+        long they take)."""
         self.requests: dict[int, list[int]] = {}
         """API key -> [requests so far, their bytes], of those that are served."""
+        self.latencies: dict[int, Latency] = {}
+        """API key -> how long they take, of some."""
         self._strange = Seldom(services.clock)
         """Who is not understood tries again at once, and may be anybody."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -67,16 +71,16 @@ class Dispatcher:
             if raw is None:
                 self._dispatch_other(connection, frame, key, version, correlation_id, owned)
                 return
-            function, lowest, highest, flexible, count = raw
+            function, lowest, highest, flexible, count, latency = raw
             if not lowest <= version <= highest:
                 raise WireError(NOT_SERVED)
             position = 10 + id_length if id_length > 0 else 10
             if version >= flexible:
                 position = _skip_tags(frame, position)
             size = len(frame)
+            exchange = connection.begin(size) if count[0] % EACH else connection.begin_timed(size, latency)
             count[0] += 1
             count[1] += size
-            exchange = connection.begin(size)
             function(exchange, version, correlation_id, frame, position, owned)
         except WireError as error:
             self._refuse(connection, key, f"API {key} version {version}: {error}")
@@ -115,6 +119,7 @@ class Dispatcher:
             raise WireError(f"a request of {len(frame)} bytes")
         messages = codec(key)
         count = self.requests.setdefault(key, [0, 0])
+        latency = self.latencies.setdefault(key, Latency())
         if handler.raw is not None:
             flexible = messages.flexible_from
             self._raw[key] = (
@@ -123,12 +128,13 @@ class Dispatcher:
                 handler.max_version,
                 1 << 15 if flexible is None else flexible,
                 count,
+                latency,
             )
             self.dispatch(connection, frame, owned)
             return
         count[0] += 1
         count[1] += len(frame)
-        exchange = connection.begin(len(frame))
+        exchange = connection.begin_timed(len(frame), latency)
         exchange.open_ended = handler.open_ended
         if self._turns.must_wait(connection, len(frame)):
             kept = frame if owned else memoryview(bytes(frame))

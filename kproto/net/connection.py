@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
 from struct import Struct
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from kproto.memory import buffer_of
@@ -97,6 +98,32 @@ class Exchange:
     def drop(self) -> None:
         """This request gets no answer (acks=0)."""
         self.respond((), 0)
+
+
+class TimedExchange(Exchange):
+    """One that calls ``told`` with the seconds that its answer took, if it gets one."""
+
+    __slots__ = ("_began", "_told")
+
+    def __init__(self, connection: Connection, request_bytes: int, told: Callable[[float], object]) -> None:
+        super().__init__(connection, request_bytes)
+        self._told = told
+        self._began = perf_counter()
+
+    def reply(self, frame: bytes) -> None:
+        self._tell()
+        super().reply(frame)
+
+    def respond(self, pieces: Sequence[Buffer], size: int) -> None:
+        self._tell()
+        super().respond(pieces, size)
+
+    def drop(self) -> None:
+        super().respond((), 0)
+
+    def _tell(self) -> None:
+        if self.answer is None and not self.connection.closed:
+            self._told(perf_counter() - self._began)
 
 
 class Connection:
@@ -438,6 +465,13 @@ class Connection:
     def begin(self, request_bytes: int) -> Exchange:
         """Reserve the next answer's place for a request of ``request_bytes``."""
         exchange = Exchange(self, request_bytes)
+        self.pending.append(exchange)
+        self.held += request_bytes
+        return exchange
+
+    def begin_timed(self, request_bytes: int, told: Callable[[float], object]) -> Exchange:
+        """The same, and ``told(seconds)`` when there is an answer."""
+        exchange = TimedExchange(self, request_bytes, told)
         self.pending.append(exchange)
         self.held += request_bytes
         return exchange

@@ -49,7 +49,7 @@ class Client:
         self.closed = False
         self.asked: list[Asked] = []
 
-    def begin(self, size: int) -> Asked:
+    def begin_timed(self, size: int, told: Callable[[float], object]) -> Asked:
         self.asked.append(Asked(self))
         return self.asked[-1]
 
