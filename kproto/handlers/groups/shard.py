@@ -292,7 +292,8 @@ class Shard:
     # ---- deleting -----------------------------------------------------------------------------------
 
     async def delete_group(self, group_id: str) -> ErrorCode:
-        """DeleteGroups for one group: only without members."""
+        """DeleteGroups for one group: only without members. COORDINATOR_NOT_AVAILABLE when that takes longer
+        than ``commit_timeout_s``: it may be gone later."""
         if self.unloaded:  # since it was found, before this began
             return ErrorCode.NOT_COORDINATOR
         entry = self.entries.get(group_id)
@@ -301,7 +302,7 @@ class Shard:
         if entry.group.state is not State.EMPTY:
             return ErrorCode.NON_EMPTY_GROUP
         keys = [(group_id, topic, partition) for topic, partition in self._known_offsets(group_id)]
-        answer: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        answer = self._patience.new_answer()
         self._delete(keys, group_id, answer)
         error = await answer
         return _AS_COORDINATOR.get(error, error)
@@ -323,12 +324,12 @@ class Shard:
         return subscribed_topics(group) if group.protocol_type == CONSUMER_PROTOCOL else set()
 
     async def delete_offsets(self, group_id: str, offsets: Sequence[TopicPartition]) -> ErrorCode:
-        """Delete those of ``offsets`` that exist."""
+        """Delete those of ``offsets`` that exist. COORDINATOR_NOT_AVAILABLE as in `delete_group`."""
         known = self._known_offsets(group_id)
         keys = [(group_id, topic, partition) for topic, partition in offsets if (topic, partition) in known]
         if not keys:
             return ErrorCode.NONE
-        answer: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        answer = self._patience.new_answer()
         self._delete(keys, None, answer)
         error = await answer
         return _AS_COORDINATOR.get(error, error)
