@@ -751,7 +751,21 @@ class Checks:
             wrong = self._short(record)
             if wrong:
                 return wrong
+            if doubted := self._doubted(record):
+                return f"L3: n{doubted} has yet to read its copy of vseg {tuple(record.id)}"
         return self.still_damaged()
+
+    def _doubted(self, record: VsegRecord) -> list[int]:
+        """Who may lack what was not synced of a closed virtual segment, and has not looked yet."""
+        if record.end is None or record.empty:
+            return []
+        stores = {one.node_id: self.world.nodes[one.node_id].store for one in self._copies(record)}
+        copies = {number: store.copies.get(record.id) for number, store in stores.items()}
+        return [
+            number
+            for number, copy in copies.items()
+            if copy is not None and not copy.loaded and record.id in stores[number].state.unread
+        ]
 
     def _short(self, record: VsegRecord) -> str:
         """L3: copies are missing."""
