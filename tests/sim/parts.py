@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import kproto.broker
 import kproto.controller.controller
+import kproto.controller.unreached
 import kproto.controller.upkeep
 import kproto.directory
 import kproto.log.checkpoint
@@ -88,6 +89,7 @@ CONSTANTS: dict[Any, dict[str, Any]] = {
     kproto.replica.unneeded: {"LOOK_SECONDS": 1.5},
     kproto.replica.takeover: {"MOST_RETRY_SECONDS": 1.0},
     kproto.replica.store: {"HELD_S": 5.0},
+    kproto.controller.unreached: {"KEPT_SECONDS": 20.0},
     kproto.controller.upkeep: {"UPKEEP_SECONDS": 0.4, "LISTED_SECONDS": 2.5},
     kproto.log.manager: {"RELEASED_KEPT_S": 5.0},
     kproto.log.scrubbing: {"ROUND_S": 0.5, "LOOK_S": 0.1, "RETRY_S": 1.0},
