@@ -96,6 +96,29 @@ def test_sleepers_wake_in_order_and_only_at_their_earliest_moment() -> None:
     run_virtual(scenario())
 
 
+def test_nobody_is_woken_before_its_moment() -> None:
+    """It would find nothing due and ask for the same moment again, and again until that has come."""
+
+    async def scenario() -> None:
+        clock = VirtualClock(asyncio.get_running_loop())  # type: ignore[arg-type]
+        early: list[int] = []
+        moments = {Nap("a"): 20, Nap("b"): 21, Nap("c"): 22}
+        start = int(clock.monotonic() * 1000)
+
+        def wake(sleeper: Sleeper) -> None:
+            assert isinstance(sleeper, Nap)
+            early.append(start + moments.pop(sleeper) - int(clock.monotonic() * 1000))
+
+        timers = Timers(clock, wake)
+        for nap, after in moments.items():
+            timers.schedule(nap, start + after)
+        await asyncio.sleep(1)
+        assert not moments
+        assert max(early) <= 0
+
+    run_virtual(scenario())
+
+
 def test_after_a_stall_the_clients_are_heard_before_deadlines_count() -> None:
     async def scenario() -> None:
         events: list[str] = []

@@ -27,8 +27,8 @@ class Sleeper(Protocol):
 
 
 class Timers:
-    """Calls ``wake(sleeper)`` at or shortly after the moment asked for: a heap of moments, in which entries
-    that have moved are skipped."""
+    """Calls ``wake(sleeper)`` shortly after the moment asked for, never before: a heap of moments, in which
+    entries that have moved are skipped."""
 
     def __init__(self, clock: Clock, wake: Callable[[Sleeper], None]) -> None:
         self._clock = clock
@@ -58,12 +58,12 @@ class Timers:
     def _set_handle(self, at_ms: int) -> None:
         if self._handle is not None:
             self._handle.cancel()
-        delay_s = max(at_ms / 1000 - self._clock.monotonic(), 0.0)
+        delay_s = max((at_ms + 1) / 1000 - self._clock.monotonic(), 0.0)  # not before it, however rounded
         self._handle = asyncio.get_running_loop().call_later(delay_s, self._fire)
         self._handle_at = at_ms
 
     def _fire(self) -> None:
-        now_ms = int(self._clock.monotonic() * 1000) + 1  # the loop's timer may be a little early
+        now_ms = int(self._clock.monotonic() * 1000)  # as sleepers have it: woken early they ask for it again
         late_ms = now_ms - self._handle_at
         self._handle = None
         self._handle_at = NEVER
@@ -74,7 +74,7 @@ class Timers:
         until = self._clock.monotonic() + SLICE_S
         while self._heap and self._heap[0][0] <= now_ms:
             if self._clock.monotonic() > until:  # thousands at once: all sessions begin anew with a start
-                self._set_handle(now_ms)
+                self._set_handle(now_ms - 1)
                 return
             at_ms, _, sleeper = heapq.heappop(self._heap)
             if sleeper.scheduled_at == at_ms:
