@@ -1,6 +1,7 @@
 """Commits on their way into ``__consumer_offsets``."""
 
 import asyncio
+import errno
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,11 +11,15 @@ import pytest
 
 from kproto.directory import LeftAs
 from kproto.errors import ErrorCode, KafkaError
-from kproto.handlers.groups.partition_log import PartitionLog
+from kproto.handlers.groups.partition_log import TOPIC, PartitionLog
 from kproto.log.partition import Partition
+from kproto.metadata import MetadataImage
+from kproto.metadata.records import BrokerRecord, StreamletRecord, TopicRecord
 from kproto.vlog.virtual_log import VirtualLog
 from kproto.wire.batch import read_header
 from tests.log.support import Log, batch
+
+ME = 1
 
 
 class OnePartition(PartitionLog):
@@ -86,3 +91,25 @@ def test_nobody_is_led_past_a_damaged_batch_to_those_in_memory(tmp_path: Path) -
         asyncio.run(scan())
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert read == [0, 1, 2]
+
+
+def test_a_partition_that_cannot_be_opened_now_is_an_error_that_is_known() -> None:
+    """Files run out while it is loaded, say: whoever waits for it asks again. What is written is refused, not
+    left under way for ever."""
+
+    def no_file(topic_id: bytes, index: int) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    topic = TopicRecord(TOPIC, bytes(16), 1, 1, 1, {}, True)
+    image = MetadataImage(
+        topics={TOPIC: topic},
+        topics_by_id={topic.topic_id: topic},
+        streamlets={topic.topic_id: (StreamletRecord(topic.topic_id, 0, ME, 0, (ME,)),)},
+        brokers={ME: BrokerRecord(ME, 1, "h", 1, None)},
+    )
+    log = PartitionLog(lambda: image, ME, cast(Any, SimpleNamespace(partition=no_file)))
+    for use in (log.bounds, log.most_bytes, lambda index: log.append(index, bytearray(9), lambda *_: None)):
+        with pytest.raises(KafkaError) as caught:
+            use(0)
+        assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert log.lacks_copies(0)

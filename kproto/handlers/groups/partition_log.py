@@ -148,7 +148,10 @@ class PartitionLog:
         image = self._image()
         topic = image.topics.get(TOPIC)
         if topic is not None and leader_of(image, image.partition_streamlet(topic, index)) == self._node_id:
-            partition = self._logs.partition(topic.topic_id, index)
+            try:
+                partition = self._logs.partition(topic.topic_id, index)
+            except OSError as error:  # of too many files, perhaps
+                raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"cannot open it: {error}") from error
             if partition is not None:
                 return partition
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{TOPIC}-{index} is not led here")
