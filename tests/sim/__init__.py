@@ -9,10 +9,10 @@ A run: ``plan`` is what a seed does, ``sizes`` what is small in it, ``run`` carr
 of all; ``damage``: files of leaders) within the budget, ``clients`` produce and consume, the ``hasty`` wait
 for one copy only, ``visitors`` come and go, and ask for what is ``refused``, ``operators`` and ``moves`` ask
 for other leaders and replicas, some send ``rubbish`` to brokers, ``late`` has acks of topics with records
-wait for syncs.
+wait for syncs. ``groups`` are members of consumer groups, and others who commit.
 ``checks`` has the invariants, ``leading`` those about leaders, ``media`` those about what a power loss would
-leave, ``garbage`` those about what is left over; ``patience`` says how long to wait for rest, ``reading`` is
-the last look.
+leave, ``garbage`` those about what is left over, ``group_checks`` those about coordinators of groups;
+``patience`` says how long to wait for rest, ``reading`` is the last look.
 
 ``mutations`` are the rules that can be taken out, ``simulate`` is the command (``make simulate SEEDS=n``).
 May import everything of kproto.

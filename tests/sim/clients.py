@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kproto.broker import Broker
     from kproto.log.partition import Partition
 
+    from .groups import Groups
     from .world import World
 
 CLIENT_DELAY_S = 0.002
@@ -45,13 +46,16 @@ WAIT_SECONDS = 0.3
 async def answered(response: Any) -> Any:
     """What a handler answers in the end, without the pauses of `kproto.handlers.turns`: they depend on time
     that is not simulated."""
-    if isinstance(response, GeneratorType):
+    while isinstance(response, GeneratorType | Awaitable):
+        if isinstance(response, Awaitable):
+            response = await response
+            continue
         try:
             while True:
                 next(response)
         except StopIteration as end:
             response = end.value
-    return await response if isinstance(response, Awaitable) else response
+    return response
 
 
 class Unanswered(Exception):
@@ -122,9 +126,11 @@ class Clients:
         self.waiting: dict[Process, dict[asyncio.Future[Any], None]] = {}
         self.running = True
         self.tasks: list[asyncio.Task[None]] = []
+        self.groups: Groups | None = None
 
     def begin(self) -> None:
-        """A producer and a consumer or two for every partition; visitors and operators."""
+        """A producer and a consumer or two for every partition; visitors, operators and groups."""
+        from .groups import Groups
         from .hasty import Hasty
         from .operators import Operators
         from .visitors import Visitors
@@ -140,6 +146,9 @@ class Clients:
             self.tasks.append(self.loop.create_task(others.run()))
         if self.world.plan.hasty:
             self.tasks.append(self.loop.create_task(Hasty(self.world, self).run()))
+        if self.world.plan.groups:
+            self.groups = Groups(self.world, self)
+            self.tasks.append(self.loop.create_task(self.groups.run()))
         if self.world.plan.deletes:
             self.tasks.append(self.loop.create_task(self._delete_sometimes()))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
+from kproto.controller.names import OFFSETS_TOPIC
 from kproto.log.files import CHUNKS, INDEX, STREAMS
 from kproto.log.segment import SUMMARY_BYTES
 
@@ -112,6 +113,8 @@ class Damage:
     def _able(self, node: Node) -> list[tuple[Partition, Segment]]:
         """Closed segments of what has copies and keeps them, as far as closed virtual segments reach."""
         topics = {topic.name for topic in self.world.plan.topics if topic.least > 1}
+        if self.world.plan.groups:
+            topics.add(OFFSETS_TOPIC)
         found: list[tuple[Partition, Segment]] = []
         for partition in node.running._logs.partitions_open():
             if partition.topic not in topics or partition.copies < 2 or partition.deleted:

@@ -49,6 +49,7 @@ from kproto.replica.scrub import Scrub
 from kproto.vlog.manager import VlogManager
 from kproto.wire import internal
 
+from . import groups
 from .loop import Process, SimLoop
 from .net import SimListener, SimPeers, SimServer, random_wait
 from .sizes import drawn
@@ -351,7 +352,7 @@ def installed(world: World) -> Iterator[None]:
     places.append((asyncio, "sleep", loop.sleep))
     places += _quick_json()
     places.append((asyncio.tasks._all_tasks, "add", id))  # type: ignore[attr-defined]  # nobody asks for all tasks
-    places += [*drawn(world.seed), *_scrubs(world)]
+    places += [*drawn(world.seed), *_scrubs(world), *groups.places(world)]
     places += world.replaced
     missing = object()
     before = [(module, name, vars(module).get(name, missing)) for module, name, _ in places]

@@ -96,6 +96,8 @@ class Plan:
     """Processes are killed in the middle of a write."""
     requests: int = 256 << 20
     """kproto.request.memory.bytes: so much more memory than `memory` may hold what is not in files yet."""
+    groups: int = 0
+    """So many consumer groups have members (`groups`); 0: there are none at all."""
 
 
 def plan_of(seed: int) -> Plan:
@@ -158,6 +160,7 @@ def plan_of(seed: int) -> Plan:
         requests=scarce.choice((256 << 20, 256 << 20, 300_000)),
         hectic=scarce.random() < 0.3,
         torn=Random(f"torn {seed}").random() < 0.4,
+        groups=Random(f"groups of {seed}").choice((0, 0, 0, 0, 0, 0, 1, 2)),
     )
     if plan.hasty and plan.journal:
         plan.journal = ROOM_FOR_STATES

@@ -114,5 +114,8 @@ async def _scenario(world: World) -> None:
     checks.compare_copies()
     world.look()
     await Reading(world, checks.leading.leaders).finish(clients)
+    if clients.groups is not None:
+        await clients.groups.rest()
+        await clients.groups.end()
     if world.plan.emptied:
         await Garbage(world, checks).clear(clients)

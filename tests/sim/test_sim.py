@@ -33,6 +33,7 @@ WORK = (
     *("another class", "bereft: loss accepted", "closed by a journal", "configs changed", "copies given up"),
     *("drained", "elected", "emptied", "fenced itself", "first copies", "freed", "journal files given back"),
     *("log starts stored", "move", "one copy again", "poisoned", "pushed again", "reassignment", "repairs"),
+    *("groups: begin", "groups: delete", "groups: join", "groups: leave", "groups: sync"),
     *("records deleted", "seals", "segment mended", "smaller sets", "topics deleted", "vlogs.per.broker"),
 )
 CHECKS = (
@@ -42,6 +43,11 @@ CHECKS = (
     "blackout: others wait",
     "consumed",
     "epochs looked up",
+    "groups: at rest",
+    "groups: commit",
+    "groups: commit alone",
+    "groups: commits that must be refused",
+    "groups: fetch",
     "read to the end",
 )
 ROOT = Path(__file__).parents[2]

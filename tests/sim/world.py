@@ -18,6 +18,7 @@ from kproto.broker import Broker, StartError
 from kproto.config import load
 from kproto.config import settings as settings_module
 from kproto.controller import Controller, NewTopic
+from kproto.controller.names import OFFSETS_TOPIC
 from kproto.errors import KafkaError
 from kproto.metadata.image import MetadataImage, load_image
 from kproto.metadata.store import Change
@@ -28,6 +29,7 @@ from kproto.replica.store import ReplicaStore
 from kproto.replica.takeover import NotSealedError
 
 from .disk import Machine, SimDisk, SimOs
+from .groups import topic_of_offsets
 from .loop import DEAD, PAUSED, RUNNING, Process, SimLoop
 from .net import Network
 from .parts import STORE_IS_DOWN, SimClock, SimStore
@@ -222,8 +224,13 @@ class World:
             "log.retention.check.interval.ms": "900",
             "min.insync.replicas": str(plan.min_insync),
             "offsets.topic.num.partitions": "2",
+            "offsets.commit.timeout.ms": "1000",
+            "group.min.session.timeout.ms": "100",
+            "group.initial.rebalance.delay.ms": "100",
             "producer.id.expiration.ms": str(86_400_000 if plan.clocks else plan.expiry),
         }
+        if plan.groups:
+            texts["offsets.retention.check.interval.ms"] = "700"
         if plan.racks:
             texts["broker.rack"] = "ab"[number % 2]
         if plan.shared:
@@ -335,14 +342,17 @@ class World:
             NewTopic(topic.name, topic.partitions, topic.copies, (), topic.configs)
             for topic in self.plan.topics
         ]
+        names = [topic.name for topic in topics] + [OFFSETS_TOPIC] * bool(self.plan.groups)
         for _ in range(50):
             acting = self.acting()
             if acting is not None:
                 process, controller = acting
+                if len(names) > len(topics):
+                    topics.append(topic_of_offsets(self.plan, controller))
                 for outcome in await self.inside(process, controller.create_topics(topics)):
                     if outcome.error is not None:
                         self.note(f"topic {outcome.name}: {outcome.error}")
-            if all(topic.name in self.image.topics for topic in self.plan.topics):
+            if all(name in self.image.topics for name in names):
                 return
             await asyncio.sleep(0.1)
         raise Violation("the topics cannot be made")
