@@ -34,7 +34,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from kproto.local_cluster import is_free
 
@@ -49,6 +49,10 @@ START_TIMEOUT_S: Final = 30.0
 SAID_BYTES: Final = 2000
 _NO_FAILURE: Final = (None, 0, -signal.SIGTERM, -signal.SIGKILL)
 """Exit codes of a broker that was not running, stopped, or was killed by somebody: a test may do that."""
+_ONLY_SUBPROCESS: Final = (
+    "only a broker in a process of its own can be killed or terminated: "
+    "kafka_broker(subprocess=True), or pytest --kproto-broker=subprocess"
+)
 LAST_PORT: Final = 65_535
 LOOK_S: Final = 0.01
 ANSWER_S: Final = 1.0
@@ -173,6 +177,14 @@ class InProcessBroker(_TestBroker):
         self._discard_data()
         self._raise_failure()
 
+    def kill(self) -> NoReturn:
+        """A thread cannot be killed."""
+        raise RuntimeError(_ONLY_SUBPROCESS)
+
+    def terminate(self) -> NoReturn:
+        """Nor does it get signals."""
+        raise RuntimeError(_ONLY_SUBPROCESS)
+
     def _raise_failure(self) -> None:
         """Once: who was told need not be told by the next call."""
         failure, self._failure = self._failure, None
@@ -245,6 +257,8 @@ class SubprocessBroker(_TestBroker):
     def start(self) -> None:
         """Start and return once clients are served. Raises RuntimeError with what the broker printed, or
         when somebody else has its port: who answers there would be taken for it."""
+        if self._process is not None and self._process.poll() is None:
+            raise RuntimeError("the broker is running already")
         if not is_free(self.port):
             raise RuntimeError(f"the broker did not start: somebody listens on port {self.port} already")
         command = [sys.executable, "-P", "-m", "kproto.cli.main", "serve", "--quiet", "--stop-with-stdin"]

@@ -604,6 +604,8 @@ def main():
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     muts = sys.argv[2].split(';') if len(sys.argv) > 2 else MUTATIONS
     early = float(sys.argv[3]) if len(sys.argv) > 3 else None
+    known = {x for m in MUTATIONS for x in m.split(',')}
+    if bad := sorted({x for m in muts for x in m.split(',')} - known): sys.exit(f"no such mutation: {', '.join(bad)}")
     for m in muts:
         bad = collections.Counter(); first = {}; cov = collections.Counter()
         for seed in range(n):

@@ -58,12 +58,17 @@ def produce(
         writer = _Writer(cluster, found, NAMES[compression])
         if partition is not None and partition not in writer.leaders:
             raise click.ClickException(f"{topic} has no partition {partition}")
-        for turn, lines in enumerate(_batches(cast("BufferedIOBase", sys.stdin.buffer))):
-            records = [_record(line, key_separator) for line in lines]
-            for index, chosen in _by_partition(records, partition, writer.leaders, turn).items():
-                writer.write(index, chosen)
-                written += len(chosen)
-                advance(len(chosen))
+        try:
+            for turn, lines in enumerate(_batches(cast("BufferedIOBase", sys.stdin.buffer))):
+                records = [_record(line, key_separator) for line in lines]
+                for index, chosen in _by_partition(records, partition, writer.leaders, turn).items():
+                    writer.write(index, chosen)
+                    written += len(chosen)
+                    advance(len(chosen))
+        except click.ClickException as error:
+            if not written:
+                raise
+            raise click.ClickException(f"{error.message}; {written} written before that") from None
     click.echo(f"{written} {'record' if written == 1 else 'records'} written to {topic}", err=True)
 
 

@@ -134,6 +134,8 @@ class Dispatcher:
             return
         count[0] += 1
         count[1] += len(frame)
+        if connection.pending:
+            connection.answer_waiting()  # answers go in order: this one's is not to wait for a long poll
         exchange = connection.begin_timed(len(frame), latency)
         exchange.open_ended = handler.open_ended
         if self._turns.must_wait(connection, len(frame)):

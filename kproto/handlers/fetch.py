@@ -3,9 +3,11 @@
 One request's way: its partitions come from the request or from its session (KIP-227); each is read from
 its offset up to the high watermark, or the last stable offset for read_committed; when fewer than
 min.bytes are there and nothing went wrong, the fetch waits for news of its partitions, at most
-max.wait.ms, and reads again. No more is waited for than the answer may hold. Records go out as the pieces
-the log gives: memory of segments, or file ranges, which are loaded without blocking when they are in the
-page cache and by a thread when not. What a new leader has not brought over yet is read from the brokers
+max.wait.ms, and reads again. No more is waited for than the answer may hold, nor once the client asks
+something else on the same connection (produce and fetch excepted), whose answer comes behind this one: Spark
+asks where logs end after each poll, and Apache Kafka has it wait for the long poll. Records go out as the
+pieces the log gives: memory of segments, or file ranges, which are loaded without blocking when they are in
+the page cache and by a thread when not. What a new leader has not brought over yet is read from the brokers
 that have copies (rule 27b); KAFKA_STORAGE_ERROR while none of them answers.
 
 Limits: the answer holds at most max.bytes (and ``fetch.max.bytes``), a partition at most its own limit,

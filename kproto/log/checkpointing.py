@@ -14,7 +14,7 @@ from kproto.directory import LeftAs
 from kproto.disk import NO_SPACE, poisoning
 from kproto.log.by_topic import ByTopic
 from kproto.log.checkpoint import Checkpoint, Found
-from kproto.log.files import parse_name
+from kproto.log.files import STREAMS, parse_name
 from kproto.log.ports import Deletions
 from kproto.log.segment import DIRECTORIES_ABOVE
 from kproto.trouble import Trouble
@@ -83,7 +83,9 @@ class Checkpointing:
         if left_as.unsynced_gone:
             self._distrust(self.file.distrust_unsynced)
         elif self.file.found in _DOUBTFUL[left_as]:
-            log.error("the checkpoint in %s is %s: all files are looked at", data_dir, self.file.found.value)
+            if disk.is_directory(os.path.join(data_dir, STREAMS)):  # else an earlier start came to nothing
+                found = self.file.found.value
+                log.error("the checkpoint in %s is %s: all files are looked at", data_dir, found)
             self._distrust(self.file.distrust)
         self.exact = left_as is LeftAs.CLEAN and self.file.exact
         """The files are as their entries say (`checkpoint`)."""

@@ -58,7 +58,7 @@ def test_a_line_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         given = f"a\n{'b' * 999_000}\n{'c' * 1_000_001}\nd\n"
         done = CliRunner().invoke(main, ["produce", "t", *where], input=given)
         assert done.exit_code == 1
-        assert done.stderr.endswith("Error: line 3 has more than 1000000 bytes\n")
+        assert done.stderr.endswith("Error: line 3 has more than 1000000 bytes; 2 written before that\n")
         done = CliRunner().invoke(main, ["consume", "t", "--from-beginning", "--timeout", "0", *where])
         assert done.stdout == f"a\n{'b' * 999_000}\n"
     finally:

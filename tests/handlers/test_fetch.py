@@ -22,6 +22,7 @@ from kproto.wire.generated.delete_records import (
 )
 from kproto.wire.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kproto.wire.generated.fetch import FetchTopic, ForgottenTopic
+from kproto.wire.generated.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kproto.wire.records import iter_records
 
 
@@ -443,6 +444,25 @@ def test_later_requests_wait_behind_a_long_poll_but_are_handled(broker, kafka):
         consumer.send(0, 9, produce_request(name, (0, chunk_of(b"from behind"))))
         assert values(one(consumer.receive())) == [b"from behind"]
         assert consumer.receive().responses[0].partition_responses[0].base_offset == 0
+
+
+@pytest.mark.parametrize("version", [12, 18])
+def test_what_is_asked_behind_a_long_poll_ends_it(broker, kafka, version):
+    """Answers go in order: Spark, which asks where the log ends after each poll, waited half a second for
+    each partition, as it does with Apache Kafka."""
+    name, topic_id = kafka.create()
+    kafka.stored(name, chunk_of(b"old"))
+    with Kafka(broker.host, broker.port) as consumer:
+        topic = topic_id if version >= 13 else name
+        consumer.send(1, version, fetch_request(topic, (0, 1), max_wait_ms=LONG_MS, min_bytes=1000))
+        await_waiters(topic_id, 1)
+        part = ListOffsetsPartition(partition_index=0, timestamp=-1)
+        ask = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=name, partitions=[part])])
+        consumer.send(2, 7, ask)
+        fetched = one(consumer.receive())
+        assert (fetched.error_code, values(fetched)) == (0, [])
+        assert consumer.receive().topics[0].partitions[0].offset == 1
+        await_waiters(topic_id, 0)
 
 
 def test_a_client_that_goes_away_leaves_no_waiter(broker, kafka):
