@@ -230,7 +230,8 @@ class Broker:
         try:
             endpoint.start()
         except OSError as error:
-            raise StartError(f"cannot listen on {address_text(host, port)}: {error.strerror}") from None
+            where, why = address_text(host, port), os.strerror(error.errno) if error.errno else str(error)
+            raise StartError(f"kproto.metrics.listen: cannot listen on {where}: {why}") from None
         self._metrics = endpoint
         undo.callback(endpoint.close)
 

@@ -18,6 +18,7 @@ May import ``disk``, ``errors``, ``check``; knows nothing of what others store i
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import logging
@@ -176,7 +177,10 @@ def _make(path: str, disk: Disk) -> None:
     the directory would go with that (36). One that nobody has used yet may have been made a moment ago, and
     those above it: by a process that was killed here, by `local_cluster`, by an operator. OSError passes, but
     from a directory above that may not be read."""
-    disk.makedirs(path)
+    try:
+        disk.makedirs(path)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from None
     if os.path.exists(os.path.join(path, IDENTITY_FILE)):
         return
     above = os.path.realpath(path)

@@ -264,7 +264,10 @@ class SubprocessBroker(_TestBroker):
         command = [sys.executable, "-P", "-m", "kproto.cli.main", "serve", "--quiet", "--stop-with-stdin"]
         for name, value in self._told().items():
             command += ["--set", f"{name}={value}"]
-        os.makedirs(self.data_dir, exist_ok=True)
+        try:
+            os.makedirs(self.data_dir, exist_ok=True)
+        except OSError as error:
+            raise RuntimeError(f"the broker did not start: {self.data_dir}: {error.strerror}") from None
         with open(self._log_path, "ab") as log:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
         self._wait_until_up()

@@ -85,7 +85,10 @@ def main(bootstrap: str | None, topic: str, limit: int, out: Path) -> None:
     console = Console()
     begin = time.monotonic()
     with broker_at(bootstrap) as address:
-        figures, problems = run(console, address, topic, limit)
+        try:
+            figures, problems = run(console, address, topic, limit)
+        except RuntimeError as error:
+            raise click.ClickException(str(error)) from None
     names = carrier_names()
     console.print(table_of(figures, names))
     plot = out / "flights.png"

@@ -15,11 +15,14 @@ REPORT_EVERY = 2_000
 
 
 def create_topic(bootstrap: str, topic: str, partitions: int = PARTITIONS) -> None:
-    """A new topic of one copy. Raises RuntimeError when one of that name exists: its records would count."""
+    """A new topic of one copy. Raises RuntimeError when nobody answers, or when one of that name exists: its
+    records would count."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     future = admin.create_topics([NewTopic(topic, num_partitions=partitions, replication_factor=1)])[topic]
     try:
         future.result(timeout=30)
+    except TimeoutError:
+        raise RuntimeError(f"no broker answers at {bootstrap}") from None
     except KafkaException as failure:
         if failure.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
             raise RuntimeError(f"topic {topic!r} exists already: choose another with --topic") from failure

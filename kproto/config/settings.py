@@ -210,6 +210,8 @@ def _suggestion(name: str) -> str:
     if topic is not None:
         named = f", {topic.synonym} for those without" if topic.synonym in BROKER_CONFIGS else ""
         return f"; it is a config of topics (topic create --set){named}"
+    if name.startswith(("controller.quorum.", "zookeeper.")):
+        return "; leave it out: who has the metadata is kproto.join and kproto.metadata.store"
     import difflib
 
     near = difflib.get_close_matches(name, BROKER_CONFIGS, n=1)

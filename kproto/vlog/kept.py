@@ -58,7 +58,7 @@ class Kept:
         """Keep the closed journal file of ``vseg`` at ``path``. OSError passes through."""
         self._disk.rename(path, path + KEPT)
         self._files[path + KEPT] = vseg
-        log.warning("%s stays: too few brokers have copies of its virtual segment", path)
+        log.warning("%s stays until enough brokers have copies of its virtual segment", path)
 
     def sweep(self, lacks_copies: LacksCopies) -> None:
         """Let those go that others have copies of by now, or that nobody needs."""

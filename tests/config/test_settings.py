@@ -89,6 +89,7 @@ def test_lists_and_numbers(tmp_path: Path) -> None:
     ("text", "part"),
     [
         ("num.partitons = 1\n", "num.partitons: no such broker config; did you mean num.partitions?"),
+        ("controller.quorum.voters = 1\n", "controller.quorum.voters: no such broker config; leave it out"),
         ("num.partitions = 'many'\n", "num.partitions: 'many' is not a number of type INT"),
         ("num.partitions = 0\n", "num.partitions: '0' must be at least 1"),
         ("num.partitions = \n", "not valid TOML"),
