@@ -221,6 +221,9 @@ def only(expected: ConfigValue) -> Validator:
     """Accepts just ``expected``: for keys whose other values ask for something kproto does not have."""
 
     def validate(value: ConfigValue) -> str | None:
-        return None if value == expected else f"is not supported; only {value_text(expected)!r} is"
+        if value == expected:
+            return None
+        text = value_text(expected)
+        return "is not supported" if text is None else f"is not supported; only {text!r} is"
 
     return validate

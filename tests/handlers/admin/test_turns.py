@@ -48,6 +48,7 @@ class Client:
         self.peer = "client"
         self.closed = False
         self.asked: list[Asked] = []
+        self.pending: list[Asked] = []
 
     def begin_timed(self, size: int, told: Callable[[float], object]) -> Asked:
         self.asked.append(Asked(self))
